@@ -1,0 +1,1 @@
+"""Trustworthy cross-lingual release gates for language models, as a pytest plugin."""

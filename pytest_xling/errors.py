@@ -1,0 +1,97 @@
+"""Every error this project raises on purpose.
+
+XlingError
+├── ConfigError         the user can fix it in a file or on the command line
+│   └── DataError       … in a data file: names file and line
+├── StoreError          the store cannot be opened, read or written
+├── EvaluationError     an evaluation step could not give a result
+│   └── ProviderFault   the model's side failed; never a low score
+│       ├── RateLimited      429: ask again later
+│       ├── TransientFault   timeout, 5xx, broken reply: ask again
+│       └── PermanentFault   401, 404, 400…: asking again will not help
+└── BudgetExceeded      the cost cap was reached
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "BudgetExceeded",
+    "ConfigError",
+    "DataError",
+    "EvaluationError",
+    "PermanentFault",
+    "ProviderFault",
+    "RateLimited",
+    "StoreError",
+    "TransientFault",
+    "XlingError",
+    "did_you_mean",
+]
+
+
+class XlingError(Exception):
+    """Base of all errors raised on purpose by pytest-xling."""
+
+
+class ConfigError(XlingError):
+    """A mistake in the command line, an ini option, the environment or a file."""
+
+
+class DataError(ConfigError):
+    """A mistake in a data file; the message names the file, the line and the fix."""
+
+
+class StoreError(XlingError):
+    """The store cannot be opened, read or written."""
+
+
+class EvaluationError(XlingError):
+    """A step of the evaluation could not give a result."""
+
+
+class ProviderFault(EvaluationError):
+    """The model's side failed. Reported as an error of the run, never as a score."""
+
+
+class RateLimited(ProviderFault):
+    """The provider asks to slow down (HTTP 429).
+
+    Attributes:
+        retry_after_s: seconds the provider asked us to wait, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class TransientFault(ProviderFault):
+    """A fault that may pass: time-out, connection error, 5xx, a broken reply.
+
+    Attributes:
+        retry_after_s: seconds the provider asked us to wait, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PermanentFault(ProviderFault):
+    """A fault that asking again will not mend: bad key, unknown model, bad request."""
+
+
+class BudgetExceeded(XlingError):
+    """The cost cap (--xling-max-cost) was reached; nothing more is asked."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest known name, else an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,32 @@
+"""Content keys: SHA-256 of canonical JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TypeAlias
+
+__all__ = ["JsonValue", "canonical_json", "content_key"]
+
+JsonValue: TypeAlias = (
+    "str | int | float | bool | None | list[JsonValue] | tuple[JsonValue, ...] | dict[str, JsonValue]"
+)
+
+# One encoder for all calls: json.dumps with options builds a new one each time.
+_encoder = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
+def canonical_json(value: JsonValue) -> str:
+    """Return *value* as JSON with sorted keys and no spaces.
+
+    Raises:
+        ValueError: *value* holds NaN or an infinity.
+    """
+    return _encoder.encode(value)
+
+
+def content_key(value: JsonValue) -> bytes:
+    """Return the 32-byte SHA-256 of *value*'s canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).digest()

@@ -1,0 +1,36 @@
+"""Metrics: one file each, named as in thresholds.yaml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.records import Answer, Reading
+
+__all__ = ["Metric", "MetricKind"]
+
+MetricKind: TypeAlias = Literal["flag", "number"]
+
+
+class Metric(Protocol):
+    """Scores answers in batches.
+
+    A metric is a frozen dataclass: its fields are its parameters and part of its signature.
+    ``score`` is pure and gives on a batch what it gives one by one.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    """Raised whenever the same input would give another reading."""
+    kind: ClassVar[MetricKind]
+    """``flag``: 1.0 is bad, 0.0 is good, gated by ``max_rate``. ``number``: gated by floor, ceiling."""
+    needs: ClassVar[tuple[str, ...]]
+    """Names of the annotators whose output it reads."""
+    scores_missing: ClassVar[bool]
+    """Whether it has a reading where there is no answer; else the engine gives None and the reason."""
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        ...

@@ -1,0 +1,245 @@
+"""The records that flow from a sample to a verdict: frozen, slotted, keyword-only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = [
+    "Annotation",
+    "Answer",
+    "Condition",
+    "Estimate",
+    "Finding",
+    "Message",
+    "Outcome",
+    "Reading",
+    "Request",
+    "Response",
+    "RunRecord",
+    "Sample",
+    "Score",
+    "StopReason",
+    "Threshold",
+    "Usage",
+    "Verdict",
+]
+
+StopReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "error"]
+Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One question of a benchmark in one language.
+
+    Parallel versions of a question share ``id``; ``(id, language)`` is unique in a benchmark.
+    """
+
+    id: str
+    benchmark: str
+    language: str
+    prompt: Mapping[str, str]
+    """Fields a prompt template may name, such as ``question``."""
+    reference: str | None = None
+    parallel_id: str | None = None
+    """What parallel versions share; None where the question exists in one language only."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """How a question is asked: sampling temperature and the number of the repeat."""
+
+    temperature: float = 0.0
+    repeat: int = 0
+
+    @property
+    def id(self) -> str:
+        """A short ASCII name: empty for the plain condition, else such as ``t0.7-r2``."""
+        parts = []
+        if self.temperature:
+            parts.append(f"t{self.temperature:g}")
+        if self.repeat:
+            parts.append(f"r{self.repeat}")
+        return "-".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a provider is asked."""
+
+    model: str
+    messages: tuple[Message, ...]
+    params: Mapping[str, JsonValue]
+    """``temperature``, ``max_tokens``, ``seed`` and, for completion prompts, ``stop``."""
+    repeat: int = 0
+    sample_id: str = ""
+    """For providers that look answers up; not part of what a model is asked."""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one exchange, as the provider counts them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a provider answered.
+
+    ``text`` is None when there is no answer; ``stop_reason`` and ``error`` then say why.
+    """
+
+    text: str | None
+    stop_reason: StopReason
+    usage: Usage = Usage()
+    latency_s: float = 0.0
+    model_version: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """Something found in, or made of, a text: its language, its sentences, a translation."""
+
+    kind: str
+    value: JsonValue
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One model answer as metrics see it."""
+
+    sample: Sample
+    response: Response
+    annotations: Mapping[str, Annotation] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The answer's text; empty when there is none."""
+        return self.response.text or ""
+
+    @property
+    def language(self) -> str:
+        """The language the answer should be in."""
+        return self.sample.language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a metric says of one input: a value, or None and the reason why there is none.
+
+    For a flag (1.0 = raised) ``reason`` says what was detected.
+    """
+
+    value: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A reading with its place in a run."""
+
+    metric: str
+    benchmark: str
+    sample_id: str
+    language: str
+    condition: str
+    value: float | None
+    reason: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A rate or mean over samples with its confidence interval."""
+
+    metric: str
+    language: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    """Scored answers."""
+    unscored: int
+    """Answers without a value."""
+    flagged: int = 0
+    """For rates: answers whose flag is raised."""
+    signature: str = ""
+    reason: str = ""
+    """Why there is no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The limits for one benchmark, metric, language and model, fully resolved."""
+
+    benchmark: str
+    metric: str
+    language: str
+    max_rate: float | None = None
+    floor: float | None = None
+    ceiling: float | None = None
+    alpha: float = 0.05
+    min_n: int = 20
+    on_inconclusive: Literal["fail", "warn"] = "fail"
+    origin: str = ""
+    """Where it was written: ``thresholds.yaml:12``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A flagged answer, with what a reader needs to judge it."""
+
+    case: str
+    metric: str
+    language: str
+    question: str
+    answer: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a gate decided."""
+
+    case: str
+    outcome: Outcome
+    estimate: Estimate
+    threshold: Threshold
+    reason: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One run as the store keeps it."""
+
+    run_id: str
+    model: str
+    created_at: str
+    """UTC, ISO 8601."""
+    status: Literal["running", "complete", "incomplete", "interrupted"]
+    settings: Mapping[str, JsonValue]
+    versions: Mapping[str, str]
+    git: str
+    seed: int

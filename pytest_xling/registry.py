@@ -1,0 +1,55 @@
+"""Find metrics, providers, annotators and dataset readers by name, importing only what is used.
+
+A built-in is a module whose file name is its name, in the package of its kind; its one class is
+named in the module's ``__all__``. A third-party one is an entry point in the group
+``pytest_xling.<kind>s``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pytest_xling.errors import ConfigError, did_you_mean
+
+__all__ = ["Kind", "load", "names"]
+
+Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
+
+
+@cache
+def _builtin(kind: Kind) -> frozenset[str]:
+    folder = Path(__file__).parent / f"{kind}s"
+    return frozenset(p.stem for p in folder.glob("[!_]*.py"))
+
+
+@cache
+def _entry_points(kind: Kind) -> dict[str, Any]:
+    from importlib.metadata import entry_points  # noqa: PLC0415  costs 10 ms, seldom needed
+
+    return {e.name: e for e in entry_points(group=f"pytest_xling.{kind}s")}
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Return all known names of *kind*, sorted; imports none of them."""
+    return tuple(sorted(_builtin(kind) | _entry_points(kind).keys()))
+
+
+@cache
+def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever the name stands for
+    """Import and return the class registered as *name*.
+
+    Raises:
+        ConfigError: no such name; says what is close.
+    """
+    if name in _builtin(kind):
+        module = import_module(f"pytest_xling.{kind}s.{name}")
+        (public,) = module.__all__
+        return getattr(module, public)
+    if name in _entry_points(kind):
+        return _entry_points(kind)[name].load()
+    known = names(kind)
+    msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
+    raise ConfigError(msg)
