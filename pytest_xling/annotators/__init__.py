@@ -17,6 +17,8 @@ class Annotator(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]]
+    """Distributions whose version may change a value; they stand in the signature."""
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order; ``languages[i]`` is the one ``texts[i]`` should be in."""

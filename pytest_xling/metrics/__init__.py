@@ -28,6 +28,8 @@ class Metric(Protocol):
     """``flag``: 1.0 is bad, 0.0 is good, gated by ``max_rate``. ``number``: gated by floor, ceiling."""
     needs: ClassVar[tuple[str, ...]]
     """Names of the annotators whose output it reads."""
+    libraries: ClassVar[tuple[str, ...]]
+    """Distributions whose version may change a reading; they stand in the signature."""
     scores_missing: ClassVar[bool]
     """Whether it has a reading where there is no answer; else the engine gives None and the reason."""
 

@@ -1,0 +1,71 @@
+"""The step that runs an annotator."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.engine.step import Batched
+from pytest_xling.keys import canonical_json, content_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from pytest_xling.annotators import Annotator
+    from pytest_xling.errors import XlingError
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["Annotating"]
+
+
+class Annotating:
+    """Annotates pairs of a text and the language it should be in."""
+
+    kind: ClassVar[str] = "annotation"
+    exclusive: ClassVar[bool] = False
+
+    def __init__(
+        self, annotator: Annotator, *, parameters: Mapping[str, JsonValue], executor: Executor
+    ) -> None:
+        self.name = annotator.name
+        self.version = annotator.version
+        self.parameters = parameters
+        self._annotator = annotator
+        self._run = Batched(self._annotate, size=_length, executor=executor)
+
+    def _annotate(self, pairs: Sequence[tuple[str, str]]) -> list[JsonValue]:
+        return self._annotator.annotate([text for text, _ in pairs], [lang for _, lang in pairs])
+
+    def key(self, pair: tuple[str, str]) -> bytes:
+        """Return the content key of a text and its language."""
+        return content_key(list(pair))
+
+    def payload(self, _pair: tuple[str, str]) -> None:
+        """Keep nothing: the text stands in the answer."""
+
+    def encode(self, value: JsonValue) -> str:
+        """Return *value* as JSON."""
+        return canonical_json(value)
+
+    def decode(self, text: str) -> JsonValue:
+        """Return the value in *text*."""
+        value: JsonValue = json.loads(text)
+        return value
+
+    def cost_usd(self, _value: JsonValue) -> float:
+        """Return 0: local annotators cost nothing."""
+        return 0.0
+
+    async def compute(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        done: Callable[[int, JsonValue], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Annotate *pairs* in batches of similar length."""
+        await self._run(pairs, done, failed)
+
+
+def _length(pair: tuple[str, str]) -> int:
+    return len(pair[0])

@@ -1,0 +1,140 @@
+"""The step that asks a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_xling.engine.retries import ask
+from pytest_xling.errors import PermanentFault, XlingError
+from pytest_xling.keys import canonical_json, content_key
+from pytest_xling.records import Response, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers import Provider
+    from pytest_xling.records import Request
+
+__all__ = ["Answering", "Gate", "decode_response", "encode_response"]
+
+
+@dataclass(slots=True)
+class Gate:
+    """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
+
+    provider: Provider
+    closed: bool = False
+    under_way: int = 0
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.provider.name
+
+    async def generate(self, request: Request) -> Response:
+        """Ask the provider unless closed."""
+        if self.closed:
+            msg = "the run is being stopped; this was not asked"
+            raise PermanentFault(msg)
+        self.under_way += 1
+        try:
+            return await self.provider.generate(request)
+        finally:
+            self.under_way -= 1
+
+
+class Answering:
+    """Asks a provider; each answer is kept as soon as it is there.
+
+    Args:
+        provider: who answers.
+        limit: how many requests may be in flight.
+        cap: what may be spent; None where nothing costs.
+    """
+
+    kind: ClassVar[str] = "answer"
+    exclusive: ClassVar[bool] = True
+
+    def __init__(self, provider: Provider, *, limit: AdaptiveLimit, cap: CostCap | None) -> None:
+        self.name = provider.name
+        self.version = "1"
+        self.parameters: Mapping[str, JsonValue] = {}
+        self.gate = Gate(provider)
+        self._provider = provider
+        self._limit = limit
+        self._cap = cap
+
+    def _identity(self, request: Request) -> dict[str, JsonValue]:
+        return {**self._provider.identify(request), "repeat": request.repeat}
+
+    def key(self, request: Request) -> bytes:
+        """Return the content key: all that determines the answer, and the repeat."""
+        return content_key(self._identity(request))
+
+    def payload(self, request: Request) -> str:
+        """Return the request as JSON."""
+        return canonical_json(self._identity(request))
+
+    def encode(self, response: Response) -> str:
+        """Return *response* as JSON."""
+        return encode_response(response)
+
+    def decode(self, text: str) -> Response:
+        """Return the response in *text*."""
+        return decode_response(json.loads(text))
+
+    def cost_usd(self, response: Response) -> float:
+        """Return what *response* cost."""
+        return self._cap.price(response.usage) if self._cap is not None else 0.0
+
+    async def compute(
+        self,
+        requests: Sequence[Request],
+        done: Callable[[int, Response], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Ask all *requests* at once, as far as the limit lets them."""
+
+        async def one(index: int, request: Request) -> None:
+            try:
+                response = await ask(self.gate, request, limit=self._limit, cap=self._cap)
+            except XlingError as error:
+                failed(index, error)
+            else:
+                done(index, response)
+
+        async with asyncio.TaskGroup() as group:
+            for index, request in enumerate(requests):
+                group.create_task(one(index, request))
+
+
+def encode_response(response: Response) -> str:
+    """Return *response* as JSON."""
+    return canonical_json(
+        {
+            "text": response.text,
+            "stop_reason": response.stop_reason,
+            "usage": [response.usage.prompt_tokens, response.usage.completion_tokens],
+            "latency_s": round(response.latency_s, 4),
+            "model_version": response.model_version,
+            "error": response.error,
+        }
+    )
+
+
+def decode_response(read: dict[str, Any]) -> Response:
+    """Return the response :func:`encode_response` was given."""
+    prompt_tokens, completion_tokens = read["usage"]
+    return Response(
+        text=read["text"],
+        stop_reason=read["stop_reason"],
+        usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens),
+        latency_s=read["latency_s"],
+        model_version=read["model_version"],
+        error=read["error"],
+    )

@@ -1,0 +1,263 @@
+"""A run: evaluates jobs through provider, annotators and metrics, and keeps everything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling import registry
+from pytest_xling.engine.annotating import Annotating
+from pytest_xling.engine.answering import Answering
+from pytest_xling.engine.ledger import Ledger
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.scoring import Scorable, Scoring
+from pytest_xling.errors import XlingError
+from pytest_xling.records import Annotation, Answer, Reading
+from pytest_xling.store import runs as run_store
+from pytest_xling.store.runs import CaseRow, Progress, signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers import Provider
+    from pytest_xling.records import Request, Response, Sample
+    from pytest_xling.store.database import Database
+
+__all__ = ["Job", "Result", "Run"]
+
+PROGRESS_EVERY_S = 0.5
+GRACE_S = 5.0
+"""How long to wait, when stopped, for answers that are paid for already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One case to be evaluated."""
+
+    case_id: str
+    benchmark: str
+    sample: Sample
+    condition: str
+    position: int
+    request: Request
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of a job: a response and readings, or a fault."""
+
+    job: Job
+    response: Response | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    fault: XlingError | None = None
+
+
+class Run:
+    """Evaluates jobs on the running event loop.
+
+    Args:
+        run_id: the run they belong to; it must be in the store.
+        database: the store.
+        provider: who answers.
+        limit: how many requests may be in flight.
+        cap: what may be spent; None where nothing costs.
+        worker: the name of this process in the run's progress.
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        database: Database,
+        provider: Provider,
+        limit: AdaptiveLimit,
+        cap: CostCap | None,
+        worker: str = "main",
+    ) -> None:
+        self.run_id = run_id
+        self.progress = Progress()
+        self._worker = worker
+        self._provider = provider
+        self._cap = cap
+        self._ledger = Ledger(database)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+        self._answering = Answering(provider, limit=limit, cap=cap)
+        self._answer: Memo[Request, Response] | None = None
+        self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
+        self._known_steps: set[tuple[str, int]] = set()
+        self._reported = 0.0
+
+    async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
+        """Answer and score *jobs*, in one batch per step; one result each, in order."""
+        self._count(total=len(jobs))
+        if self._answer is None:
+            self._answer = await Memo.open(self._answering, self._ledger)
+        scorers = await self._scorers(jobs)
+        results = await asyncio.gather(*(self._answered(job) for job in jobs))
+        scored = await asyncio.gather(*(self._scored(result, scorers) for result in results))
+        await self._record(scored)
+        return scored
+
+    async def _answered(self, job: Job) -> Result:
+        assert self._answer is not None
+        try:
+            response = await self._answer(job.request)
+        except XlingError as fault:
+            self._count(errors=1, done=1)
+            return Result(job=job, fault=fault)
+        self._count(done=1)
+        return Result(job=job, response=response)
+
+    async def _scored(self, result: Result, scorers: Mapping[str, Memo[Any, Any]]) -> Result:
+        if result.response is None:
+            return result
+        job = result.job
+        scorable = Scorable(Answer(sample=job.sample, response=result.response))
+        try:
+            readings = await asyncio.gather(*(scorers[name](scorable) for name in job.metrics))
+        except XlingError as fault:
+            return replace(result, fault=fault)
+        return replace(
+            result,
+            readings=dict(zip(job.metrics, readings, strict=True)),
+            signatures={name: _signature(scorers[name]) for name in job.metrics},
+        )
+
+    async def _record(self, results: Sequence[Result]) -> None:
+        """Keep which answers and scores belong to this run."""
+        assert self._answer is not None
+        rows = [
+            CaseRow(
+                case_id=job.case_id,
+                benchmark=job.benchmark,
+                sample_id=job.sample.id,
+                language=job.sample.language,
+                condition=job.condition,
+                position=job.position,
+                question=job.sample.prompt.get("question", ""),
+                sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
+                response_key=self._answering.key(job.request),
+                response_step=self._answer.step_id,
+                answer_key=Scorable(Answer(sample=job.sample, response=result.response)).key,
+            )
+            for result in results
+            if result.response is not None and result.fault is None
+            for job in (result.job,)
+        ]
+        await self._ledger.write(partial(run_store.add_cases, run_id=self.run_id, rows=rows))
+
+    async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Memo[Any, Any]]:
+        """Open the metrics *jobs* need and note in the run what it is scored with."""
+        wanted = {(job.benchmark, metric) for job in jobs for metric in job.metrics}
+        names = sorted({metric for _, metric in wanted})
+        opened = await asyncio.gather(*(self._memo("metric", name) for name in names))
+        scorers = dict(zip(names, opened, strict=True))
+        new = {(b, scorers[m].step_id) for b, m in wanted} - self._known_steps
+        if new:
+            self._known_steps |= new
+            steps_of: dict[str, list[int]] = {}
+            for benchmark, step in sorted(new):
+                steps_of.setdefault(benchmark, []).append(step)
+            await self._ledger.write(
+                partial(run_store.add_run_steps, run_id=self.run_id, steps_of=steps_of)
+            )
+        return scorers
+
+    async def _annotate(self, name: str, answer: Answer) -> Annotation:
+        memo = await self._memo("annotator", name)
+        value = await memo((answer.text, answer.language))
+        return Annotation(kind=name, value=value, signature=_signature(memo))
+
+    async def _memo(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
+        task = self._memos.get((kind, name))
+        if task is None:
+            task = asyncio.create_task(self._open(kind, name))
+            self._memos[kind, name] = task
+        return await task
+
+    async def _open(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
+        made = registry.load(kind, name)()
+        parameters = _parameters(made)
+        if kind == "annotator":
+            return await Memo.open(
+                Annotating(made, parameters=parameters, executor=self._executor), self._ledger
+            )
+        for need in made.needs:
+            memo = await self._memo("annotator", need)
+            parameters[need] = _signature(memo)
+        return await Memo.open(
+            Scoring(
+                made, parameters=parameters, annotate=self._annotate, executor=self._executor
+            ),
+            self._ledger,
+        )
+
+    def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
+        """Note how far we are; tell the store now and then, for whoever shows the progress."""
+        state = self.progress
+        self.progress = Progress(
+            total=state.total + total,
+            done=state.done + done,
+            errors=state.errors + errors,
+            cost_usd=self._cap.spent_usd if self._cap is not None else 0.0,
+        )
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._reported > PROGRESS_EVERY_S:
+            self._reported = loop.time()
+            task = loop.create_task(self._report())
+            task.add_done_callback(_ignore)
+
+    async def _report(self) -> None:
+        await self._ledger.write(
+            partial(
+                run_store.put_progress, run_id=self.run_id, worker=self._worker, state=self.progress
+            )
+        )
+
+    def stop_asking(self) -> None:
+        """Ask nothing more; what is under way may finish."""
+        self._answering.gate.closed = True
+
+    async def aclose(self) -> None:
+        """Wait a little for answers paid for already, keep them, and give everything back."""
+        self.stop_asking()
+        deadline = asyncio.get_running_loop().time() + GRACE_S
+        while self._answering.gate.under_way and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.02)
+        await self._report()
+        await self._ledger.aclose()
+        await self._provider.aclose()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _parameters(step: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
+    """Return a step's fields and the versions of the libraries its numbers rest on."""
+    values: dict[str, JsonValue] = {f.name: getattr(step, f.name) for f in fields(step)}
+    for library in step.libraries:
+        values[library] = installed_version(library)
+    return values
+
+
+def _signature(memo: Memo[Any, Any]) -> str:
+    step = memo.step
+    return _signature_once(step.name, step.version, tuple(sorted(step.parameters.items())))
+
+
+@cache
+def _signature_once(name: str, version: str, parameters: tuple[tuple[str, Any], ...]) -> str:
+    return signature_of(name, version, dict(parameters))
+
+
+def _ignore(task: asyncio.Task[None]) -> None:
+    """Progress is a courtesy: a store that fails says so where it matters."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,139 @@
+"""The step that runs a metric, and the annotators it needs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.engine.step import Batched
+from pytest_xling.keys import canonical_json, content_key
+from pytest_xling.records import Annotation, Answer, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from pytest_xling.errors import XlingError
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.metrics import Metric
+
+    Annotate = Callable[[str, Answer], Awaitable[Annotation]]
+
+__all__ = ["Scorable", "Scoring", "missing_reason"]
+
+
+@dataclass(frozen=True)
+class Scorable:
+    """An answer with its content key, hashed once for all metrics."""
+
+    answer: Answer
+
+    @cached_property
+    def key(self) -> bytes:
+        """The content key of all that a metric may look at."""
+        sample, response = self.answer.sample, self.answer.response
+        return content_key(
+            {
+                "language": sample.language,
+                "prompt": dict(sample.prompt),
+                "reference": sample.reference,
+                "text": response.text,
+                "stop_reason": response.stop_reason,
+                "error": response.error,
+            }
+        )
+
+
+class Scoring:
+    """Scores answers with one metric.
+
+    Where there is no answer, metrics that have nothing to say give None and the reason.
+    """
+
+    kind: ClassVar[str] = "score"
+    exclusive: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        metric: Metric,
+        *,
+        parameters: Mapping[str, JsonValue],
+        annotate: Annotate,
+        executor: Executor,
+    ) -> None:
+        self.name = metric.name
+        self.version = metric.version
+        self.parameters = parameters
+        self._metric = metric
+        self._annotate = annotate
+        self._run = Batched(self._score, size=_length, executor=executor)
+
+    def _score(self, answers: Sequence[Answer]) -> list[Reading]:
+        return self._metric.score(answers)
+
+    def key(self, scorable: Scorable) -> bytes:
+        """Return the content key of the answer."""
+        return scorable.key
+
+    def payload(self, _scorable: Scorable) -> None:
+        """Keep nothing: the answer is kept already."""
+
+    def encode(self, reading: Reading) -> str:
+        """Return *reading* as JSON."""
+        return canonical_json([reading.value, reading.reason])
+
+    def decode(self, text: str) -> Reading:
+        """Return the reading in *text*."""
+        value, reason = json.loads(text)
+        return Reading(value=value, reason=reason)
+
+    def cost_usd(self, _reading: Reading) -> float:
+        """Return 0: metrics run here."""
+        return 0.0
+
+    async def compute(
+        self,
+        scorables: Sequence[Scorable],
+        done: Callable[[int, Reading], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Score *scorables*: annotate what needs it, then run the metric in batches."""
+        present: list[int] = []
+        for index, scorable in enumerate(scorables):
+            reason = missing_reason(scorable.answer)
+            if reason and not self._metric.scores_missing:
+                done(index, Reading(value=None, reason=f"no answer: {reason}"))
+            else:
+                present.append(index)
+        annotated = await asyncio.gather(*(self._annotated(scorables[i].answer) for i in present))
+        await self._run(
+            annotated,
+            lambda index, reading: done(present[index], reading),
+            lambda index, error: failed(present[index], error),
+        )
+
+    async def _annotated(self, answer: Answer) -> Answer:
+        if not self._metric.needs:
+            return answer
+        found = await asyncio.gather(*(self._annotate(need, answer) for need in self._metric.needs))
+        return replace(answer, annotations=dict(zip(self._metric.needs, found, strict=True)))
+
+
+def missing_reason(answer: Answer) -> str:
+    """Say why there is no answer, or return "" where there is one."""
+    if answer.text.strip():
+        return ""
+    response = answer.response
+    reasons = {
+        "content_filter": "content filter",
+        "refusal": "refusal",
+        "error": "API error",
+    }
+    return reasons.get(response.stop_reason, "empty text")
+
+
+def _length(answer: Answer) -> int:
+    return len(answer.text)

@@ -1,0 +1,111 @@
+"""Open the store's SQLite file."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from pytest_xling.errors import StoreError
+from pytest_xling.store.migrations import LATEST, migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from sqlite3 import Connection as SqliteConnection
+
+    from sqlalchemy import Connection
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+__all__ = ["Database"]
+
+BUSY_TIMEOUT_S = 60.0
+
+
+class Database:
+    """One SQLite file in WAL mode; safe to use from several threads and processes.
+
+    Args:
+        path: the file; it and its folder are made if absent.
+        create: whether a missing file may be made; reading commands say False.
+
+    Raises:
+        StoreError: it cannot be opened or written, is not a store, or has a newer schema.
+    """
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.path = path
+        if not create and not path.exists():
+            msg = f"there is no store at {path}; name it with --xling-store"
+            raise StoreError(msg)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"cannot make the folder of the store, {path.parent}: {error.strerror}"
+            raise StoreError(msg) from error
+        self._engine = create_engine(
+            f"sqlite:///{path}",
+            poolclass=QueuePool,
+            connect_args={"timeout": BUSY_TIMEOUT_S, "check_same_thread": False},
+        )
+        event.listen(self._engine, "connect", _on_connect)
+        event.listen(self._engine, "begin", _on_begin)
+        with self.read() as connection:
+            version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        if version != LATEST:
+            with self.write() as connection:
+                migrate(connection, path=str(path))
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Give a connection inside one consistent read transaction."""
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                yield connection
+        except DBAPIError as error:
+            raise self._explained(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Give a connection inside a write transaction; commit at the end, roll back on error."""
+        try:
+            with (
+                self._engine.connect().execution_options(xling_write=True) as connection,
+                connection.begin(),
+            ):
+                yield connection
+        except DBAPIError as error:
+            raise self._explained(error) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _explained(self, error: DBAPIError) -> StoreError:
+        cause = str(error.orig)
+        remedies = {
+            "readonly": "it, or its folder, is read-only; make it writable",
+            "unable to open": "its folder is missing or not writable",
+            "disk is full": "the disk is full; free some space and run again, nothing stored is lost",
+            "not a database": "it is not an SQLite file; name another file",
+            "malformed": "it is damaged; move it away, or restore a copy",
+            "locked": "another process held it for too long",
+        }
+        remedy = next((r for sign, r in remedies.items() if sign in cause), "see the cause above")
+        return StoreError(f"store {self.path}: {cause}: {remedy} (--xling-store names the store)")
+
+
+def _on_connect(connection: SqliteConnection, _entry: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves
+    # NORMAL under WAL survives kill -9 of any process; a power cut may lose the last commits.
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("xling_write", False)
+    # IMMEDIATE: take the write lock now, where the busy time-out applies, not half-way through.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

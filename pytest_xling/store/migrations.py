@@ -1,0 +1,90 @@
+"""Bring a store's schema up to date, one numbered step at a time.
+
+Each step is plain SQL that is never edited once released: it says what the schema *was*, while
+``schema.py`` says what it is now. A test proves that the two agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+__all__ = ["LATEST", "MIGRATIONS", "migrate"]
+
+MEMO = (
+    """CREATE TABLE steps (
+        id INTEGER NOT NULL PRIMARY KEY, digest BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,
+        name TEXT NOT NULL, version TEXT NOT NULL, parameters TEXT NOT NULL)""",
+    """CREATE TABLE inputs (key BLOB NOT NULL PRIMARY KEY, payload TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE outputs (
+        input_key BLOB NOT NULL, step INTEGER NOT NULL REFERENCES steps (id),
+        output TEXT NOT NULL, cost_usd FLOAT NOT NULL, created_at FLOAT NOT NULL,
+        PRIMARY KEY (input_key, step)) WITHOUT ROWID""",
+    """CREATE TABLE leases (
+        input_key BLOB NOT NULL, step INTEGER NOT NULL, owner TEXT NOT NULL,
+        expires_at FLOAT NOT NULL, PRIMARY KEY (input_key, step)) WITHOUT ROWID""",
+    """CREATE INDEX leases_by_owner ON leases (owner)""",
+)
+
+RUNS = (
+    """CREATE TABLE runs (
+        run_id TEXT NOT NULL PRIMARY KEY, model TEXT NOT NULL, created_at TEXT NOT NULL,
+        finished_at TEXT, status TEXT NOT NULL, settings TEXT NOT NULL, versions TEXT NOT NULL,
+        git TEXT NOT NULL, seed INTEGER NOT NULL)""",
+    """CREATE TABLE run_steps (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
+        step INTEGER NOT NULL REFERENCES steps (id),
+        PRIMARY KEY (run_id, benchmark, step)) WITHOUT ROWID""",
+    """CREATE TABLE cases (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), case_id TEXT NOT NULL,
+        benchmark TEXT NOT NULL, sample_id TEXT NOT NULL, language TEXT NOT NULL,
+        condition TEXT NOT NULL, position INTEGER NOT NULL, question TEXT NOT NULL,
+        sample_metadata TEXT NOT NULL, response_key BLOB NOT NULL,
+        response_step INTEGER NOT NULL REFERENCES steps (id), answer_key BLOB NOT NULL,
+        PRIMARY KEY (run_id, case_id, benchmark)) WITHOUT ROWID""",
+    """CREATE TABLE verdicts (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
+        gate TEXT NOT NULL, verdict TEXT NOT NULL,
+        PRIMARY KEY (run_id, benchmark, gate)) WITHOUT ROWID""",
+    """CREATE TABLE progress (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), worker TEXT NOT NULL,
+        total INTEGER NOT NULL, done INTEGER NOT NULL, errors INTEGER NOT NULL,
+        cost_usd FLOAT NOT NULL, PRIMARY KEY (run_id, worker)) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS)
+"""``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
+
+LATEST = len(MIGRATIONS)
+
+
+def migrate(connection: Connection, *, path: str) -> None:
+    """Bring the store behind *connection* to the latest schema, inside the caller's transaction.
+
+    Raises:
+        StoreError: the store was written by a newer version, or is not one of ours.
+    """
+    version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+    if version > LATEST:
+        msg = (
+            f"store {path} has schema {version}, and this pytest-xling knows up to {LATEST}: "
+            "it was written by a newer version. Upgrade pytest-xling, or name another store "
+            "with --xling-store"
+        )
+        raise StoreError(msg)
+    if version == 0:
+        foreign = connection.exec_driver_sql("SELECT name FROM sqlite_master LIMIT 1").scalar()
+        if foreign is not None:
+            msg = (
+                f"{path} is an SQLite file of something else (it has a table {foreign!r}); "
+                "name another file with --xling-store"
+            )
+            raise StoreError(msg)
+    for number in range(version, LATEST):
+        for statement in MIGRATIONS[number]:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(f"PRAGMA user_version = {number + 1}")

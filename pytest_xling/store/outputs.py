@@ -1,0 +1,192 @@
+"""The memo tables: outputs of steps, and leases on those being computed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sqlalchemy import bindparam, delete, or_, select, tuple_, update
+from sqlalchemy.dialects.sqlite import insert
+
+from pytest_xling.keys import JsonValue, canonical_json, content_key
+from pytest_xling.store.schema import inputs, leases, outputs, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+__all__ = [
+    "Output",
+    "OutputKey",
+    "claim",
+    "find",
+    "owners",
+    "put",
+    "release",
+    "release_all",
+    "renew",
+    "step_id",
+]
+
+OutputKey: TypeAlias = tuple[bytes, int]
+"""Input key and step id."""
+
+# SQLite takes 32,766 parameters in a statement; shorter lists are prepared once and reused.
+CHUNK = 500
+
+_find = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
+    outputs.c.input_key.in_(bindparam("keys", expanding=True))
+)
+_put = insert(outputs).on_conflict_do_nothing()
+_put_input = insert(inputs).on_conflict_do_nothing()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One row to keep."""
+
+    key: OutputKey
+    output: str
+    """JSON."""
+    cost_usd: float = 0.0
+    payload: str | None = None
+    """The input as JSON, where it should be kept too."""
+
+
+def step_id(
+    connection: Connection, *, kind: str, name: str, version: str, parameters: Mapping[str, Any]
+) -> int:
+    """Return the number of a step in this store, giving it one if it is new."""
+    described: dict[str, JsonValue] = {
+        "kind": kind,
+        "name": name,
+        "version": version,
+        "parameters": dict(parameters),
+    }
+    digest = content_key(described)
+    connection.execute(
+        insert(steps)
+        .values(
+            digest=digest,
+            kind=kind,
+            name=name,
+            version=version,
+            parameters=canonical_json(dict(parameters)),
+        )
+        .on_conflict_do_nothing()
+    )
+    return int(connection.execute(select(steps.c.id).where(steps.c.digest == digest)).scalar_one())
+
+
+def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey, str]:
+    """Return the outputs there are for *keys*."""
+    found: dict[OutputKey, str] = {}
+    wanted = set(keys)
+    for chunk in _chunks(sorted({key for key, _ in keys})):
+        for input_key, step, output in connection.execute(_find, {"keys": chunk}):
+            if (input_key, step) in wanted:
+                found[input_key, step] = output
+    return found
+
+
+def put(connection: Connection, rows: Sequence[Output]) -> None:
+    """Keep *rows*; what is there already stays. Ends the leases on their keys."""
+    if not rows:
+        return
+    now = time.time()
+    connection.execute(
+        _put,
+        [
+            {
+                "input_key": row.key[0],
+                "step": row.key[1],
+                "output": row.output,
+                "cost_usd": row.cost_usd,
+                "created_at": now,
+            }
+            for row in rows
+        ],
+    )
+    payloads = [
+        {"key": row.key[0], "payload": row.payload} for row in rows if row.payload is not None
+    ]
+    if payloads:
+        connection.execute(_put_input, payloads)
+
+
+def claim(
+    connection: Connection,
+    keys: Sequence[OutputKey],
+    *,
+    owner: str,
+    ttl_s: float,
+    dead_owners: Collection[str] = (),
+) -> set[OutputKey]:
+    """Lease those of *keys* that nobody holds, and return them.
+
+    Args:
+        connection: inside a write transaction.
+        keys: what is about to be computed.
+        owner: who asks; a lease it holds already counts as claimed.
+        ttl_s: seconds after which the lease ends unless renewed.
+        dead_owners: owners known to be gone: their leases do not count.
+    """
+    now = time.time()
+    connection.execute(
+        delete(leases).where(or_(leases.c.expires_at < now, leases.c.owner.in_(list(dead_owners))))
+    )
+    rows = [
+        {"input_key": key, "step": step, "owner": owner, "expires_at": now + ttl_s}
+        for key, step in keys
+    ]
+    claimed: set[OutputKey] = set()
+    for chunk in _chunks(rows):
+        connection.execute(insert(leases).on_conflict_do_nothing(), chunk)
+        held = connection.execute(
+            select(leases.c.input_key, leases.c.step).where(
+                leases.c.owner == owner,
+                tuple_(leases.c.input_key, leases.c.step).in_(
+                    [(row["input_key"], row["step"]) for row in chunk]
+                ),
+            )
+        )
+        claimed.update((key, step) for key, step in held)
+    return claimed
+
+
+def release(connection: Connection, keys: Iterable[OutputKey], *, owner: str) -> None:
+    """End *owner*'s leases on *keys*."""
+    rows = [{"k": key, "s": step, "o": owner} for key, step in keys]
+    if rows:
+        connection.execute(
+            delete(leases).where(
+                leases.c.input_key == bindparam("k"),
+                leases.c.step == bindparam("s"),
+                leases.c.owner == bindparam("o"),
+            ),
+            rows,
+        )
+
+
+def release_all(connection: Connection, *, owner: str) -> None:
+    """End all of *owner*'s leases."""
+    connection.execute(delete(leases).where(leases.c.owner == owner))
+
+
+def renew(connection: Connection, *, owner: str, ttl_s: float) -> None:
+    """Prolong all of *owner*'s leases."""
+    connection.execute(
+        update(leases).where(leases.c.owner == owner).values(expires_at=time.time() + ttl_s)
+    )
+
+
+def owners(connection: Connection) -> set[str]:
+    """Return everyone who holds a lease."""
+    return set(connection.execute(select(leases.c.owner).distinct()).scalars())
+
+
+def _chunks(rows: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    for start in range(0, len(rows), CHUNK):
+        yield rows[start : start + CHUNK]

@@ -1,0 +1,341 @@
+"""Runs: what was asked in one session of pytest, how it scored and what the gates said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from pytest_xling.errors import StoreError, did_you_mean
+from pytest_xling.keys import canonical_json
+from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.store.schema import cases, outputs, progress, run_steps, runs, steps, verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+__all__ = [
+    "CaseRow",
+    "Progress",
+    "StoredAnswer",
+    "add_cases",
+    "add_run",
+    "add_run_steps",
+    "answers",
+    "finish_run",
+    "get_run",
+    "latest_run_id",
+    "list_runs",
+    "put_progress",
+    "put_verdict",
+    "read_verdicts",
+    "scores",
+    "signature_of",
+    "total_progress",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRow:
+    """A case that has been answered and scored."""
+
+    case_id: str
+    benchmark: str
+    sample_id: str
+    language: str
+    condition: str
+    position: int
+    question: str
+    sample_metadata: str
+    """JSON."""
+    response_key: bytes
+    response_step: int
+    answer_key: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAnswer:
+    """A case with its response, as reports read them back."""
+
+    case_id: str
+    benchmark: str
+    sample_id: str
+    language: str
+    condition: str
+    question: str
+    metadata: dict[str, str]
+    response: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run, or one worker's part of it, has come."""
+
+    total: int = 0
+    done: int = 0
+    errors: int = 0
+    cost_usd: float = 0.0
+
+
+def add_run(connection: Connection, run: RunRecord) -> None:
+    """Start a run.
+
+    Raises:
+        StoreError: the name is taken.
+    """
+    taken = connection.execute(select(runs.c.run_id).where(runs.c.run_id == run.run_id)).scalar()
+    if taken is not None:
+        msg = f"the store has a run named {run.run_id!r} already; choose another --xling-run-name"
+        raise StoreError(msg)
+    connection.execute(
+        insert(runs).values(
+            run_id=run.run_id,
+            model=run.model,
+            created_at=run.created_at,
+            status=run.status,
+            settings=canonical_json(dict(run.settings)),
+            versions=canonical_json(dict(run.versions)),
+            git=run.git,
+            seed=run.seed,
+        )
+    )
+
+
+def finish_run(connection: Connection, run_id: str, *, status: str) -> None:
+    """Say how a run ended: complete, incomplete or interrupted."""
+    connection.execute(
+        update(runs)
+        .where(runs.c.run_id == run_id)
+        .values(status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
+    )
+
+
+def list_runs(connection: Connection) -> list[RunRecord]:
+    """Return all runs, oldest first."""
+    query = select(runs).order_by(runs.c.created_at, runs.c.run_id)
+    return [_run(row) for row in connection.execute(query)]
+
+
+def get_run(connection: Connection, run_id: str) -> RunRecord:
+    """Return the run named *run_id*; ``latest`` stands for the newest.
+
+    Raises:
+        StoreError: there is no such run; says what is close.
+    """
+    name = latest_run_id(connection) if run_id == "latest" else run_id
+    row = connection.execute(select(runs).where(runs.c.run_id == name)).first()
+    if row is None:
+        known = connection.execute(select(runs.c.run_id)).scalars().all()
+        msg = (
+            f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
+            if known
+            else "the store has no runs yet; pytest --model=… makes one"
+        )
+        raise StoreError(msg)
+    return _run(row)
+
+
+def latest_run_id(connection: Connection) -> str | None:
+    """Return the name of the newest run, or None."""
+    query = select(runs.c.run_id).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(1)
+    found: str | None = connection.execute(query).scalar()
+    return found
+
+
+def add_run_steps(connection: Connection, run_id: str, steps_of: dict[str, Sequence[int]]) -> None:
+    """Say which metric steps score each benchmark of a run."""
+    rows = [
+        {"run_id": run_id, "benchmark": benchmark, "step": step}
+        for benchmark, numbers in steps_of.items()
+        for step in numbers
+    ]
+    if rows:
+        connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+
+
+def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
+    """Keep answered cases; a case that is there already stays."""
+    if rows:
+        connection.execute(
+            insert(cases).on_conflict_do_nothing(),
+            [{"run_id": run_id} | {f: getattr(row, f) for f in CaseRow.__slots__} for row in rows],
+        )
+
+
+def scores(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str | None = None,
+    metric: str | None = None,
+    language: str | None = None,
+) -> list[Score]:
+    """Return a run's scores in case order, narrowed as asked."""
+    query = (
+        select(
+            steps.c.name,
+            steps.c.version,
+            steps.c.parameters,
+            cases.c.benchmark,
+            cases.c.sample_id,
+            cases.c.language,
+            cases.c.condition,
+            outputs.c.output,
+        )
+        .select_from(cases)
+        .join(
+            run_steps,
+            (run_steps.c.run_id == cases.c.run_id) & (run_steps.c.benchmark == cases.c.benchmark),
+        )
+        .join(steps, steps.c.id == run_steps.c.step)
+        .join(
+            outputs,
+            (outputs.c.input_key == cases.c.answer_key) & (outputs.c.step == run_steps.c.step),
+        )
+        .where(cases.c.run_id == run_id)
+        .order_by(cases.c.benchmark, cases.c.position, steps.c.name)
+    )
+    for column, wanted in (
+        (cases.c.benchmark, benchmark),
+        (steps.c.name, metric),
+        (cases.c.language, language),
+    ):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    signatures: dict[tuple[str, str, str], str] = {}
+    found: list[Score] = []
+    for name, version, parameters, bench, sample_id, lang, condition, output in connection.execute(
+        query
+    ):
+        made = (name, version, parameters)
+        if made not in signatures:
+            signatures[made] = signature_of(name, version, json.loads(parameters))
+        value, reason = json.loads(output)
+        found.append(
+            Score(
+                metric=name,
+                benchmark=bench,
+                sample_id=sample_id,
+                language=lang,
+                condition=condition,
+                value=value,
+                reason=reason,
+                signature=signatures[made],
+            )
+        )
+    return found
+
+
+def signature_of(name: str, version: str, parameters: dict[str, Any]) -> str:
+    """Return how a number was made, in one line: ``repetition|v1|length:20|times:4|…``."""
+    parts = [name, f"v{version}"]
+    for key, value in sorted(parameters.items()):
+        parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
+    return "|".join(parts)
+
+
+def answers(
+    connection: Connection, run_id: str, *, benchmark: str | None = None
+) -> list[StoredAnswer]:
+    """Return a run's cases with their responses, in case order."""
+    query = (
+        select(cases, outputs.c.output)
+        .join(
+            outputs,
+            (outputs.c.input_key == cases.c.response_key)
+            & (outputs.c.step == cases.c.response_step),
+        )
+        .where(cases.c.run_id == run_id)
+        .order_by(cases.c.benchmark, cases.c.position)
+    )
+    if benchmark is not None:
+        query = query.where(cases.c.benchmark == benchmark)
+    return [
+        StoredAnswer(
+            case_id=row.case_id,
+            benchmark=row.benchmark,
+            sample_id=row.sample_id,
+            language=row.language,
+            condition=row.condition,
+            question=row.question,
+            metadata=json.loads(row.sample_metadata),
+            response=json.loads(row.output),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def put_verdict(connection: Connection, run_id: str, *, benchmark: str, verdict: Verdict) -> None:
+    """Keep what a gate decided; a later decision replaces it."""
+    statement = insert(verdicts).values(
+        run_id=run_id,
+        benchmark=benchmark,
+        gate=verdict.case,
+        verdict=canonical_json(asdict(verdict)),
+    )
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["run_id", "benchmark", "gate"],
+            set_={"verdict": statement.excluded.verdict},
+        )
+    )
+
+
+def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
+    """Return what the gates of a run decided, by benchmark and gate."""
+    query = (
+        select(verdicts.c.verdict)
+        .where(verdicts.c.run_id == run_id)
+        .order_by(verdicts.c.benchmark, verdicts.c.gate)
+    )
+    return [_verdict(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
+    """Say how far *worker* has come."""
+    values = {name: getattr(state, name) for name in Progress.__slots__}
+    statement = insert(progress).values(run_id=run_id, worker=worker, **values)
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=["run_id", "worker"], set_=values)
+    )
+
+
+def total_progress(
+    connection: Connection, run_id: str, *, without: Iterable[str] = ()
+) -> Progress:
+    """Return how far a run has come, all workers together but those named in *without*."""
+    query = select(
+        *(func.coalesce(func.sum(progress.c[name]), 0) for name in Progress.__slots__)
+    ).where(progress.c.run_id == run_id, progress.c.worker.not_in(list(without)))
+    row = connection.execute(query).one()
+    return Progress(**dict(zip(Progress.__slots__, row, strict=True)))
+
+
+def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
+    return RunRecord(
+        run_id=row.run_id,
+        model=row.model,
+        created_at=row.created_at,
+        status=row.status,
+        settings=json.loads(row.settings),
+        versions=json.loads(row.versions),
+        git=row.git,
+        seed=row.seed,
+    )
+
+
+def _verdict(read: dict[str, Any]) -> Verdict:
+    return Verdict(
+        case=read["case"],
+        outcome=read["outcome"],
+        estimate=Estimate(**read["estimate"]),
+        threshold=Threshold(**read["threshold"]),
+        reason=read["reason"],
+        findings=tuple(Finding(**finding) for finding in read["findings"]),
+    )

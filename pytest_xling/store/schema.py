@@ -1,0 +1,137 @@
+"""The tables of the store."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+__all__ = [
+    "cases",
+    "inputs",
+    "leases",
+    "metadata",
+    "outputs",
+    "progress",
+    "run_steps",
+    "runs",
+    "steps",
+    "verdicts",
+]
+
+metadata = MetaData()
+
+steps = Table(
+    "steps",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("parameters", Text, nullable=False),
+)
+
+# What was asked of paid or slow steps, in full, so that a key can be explained.
+inputs = Table(
+    "inputs",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("payload", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Clustered by input, so that all scores of one answer lie side by side.
+outputs = Table(
+    "outputs",
+    metadata,
+    Column("input_key", LargeBinary, primary_key=True),
+    Column("step", Integer, ForeignKey("steps.id"), primary_key=True),
+    Column("output", Text, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    Column("created_at", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("input_key", LargeBinary, primary_key=True),
+    Column("step", Integer, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Index("leases_by_owner", "owner"),
+    sqlite_with_rowid=False,
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("finished_at", Text),
+    Column("status", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("versions", Text, nullable=False),
+    Column("git", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+)
+
+# The metrics a run was scored with: its scores are the outputs of these steps on its cases.
+run_steps = Table(
+    "run_steps",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("step", Integer, ForeignKey("steps.id"), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+cases = Table(
+    "cases",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("case_id", Text, primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("sample_id", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("condition", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("sample_metadata", Text, nullable=False),
+    Column("response_key", LargeBinary, nullable=False),
+    Column("response_step", Integer, ForeignKey("steps.id"), nullable=False),
+    Column("answer_key", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("gate", Text, primary_key=True),
+    Column("verdict", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+progress = Table(
+    "progress",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("worker", Text, primary_key=True),
+    Column("total", Integer, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("errors", Integer, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
