@@ -14,9 +14,10 @@ from typing import Any, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["Kind", "load", "names"]
+__all__ = ["Kind", "MetricKind", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
+MetricKind: TypeAlias = Literal["flag", "number"]
 
 
 @cache

@@ -1,1 +1,1 @@
-"""TODO"""
+"""What a run is told: options, the environment, ini files and thresholds.yaml."""

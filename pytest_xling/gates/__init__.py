@@ -1,1 +1,1 @@
-"""TODO"""
+"""Scores to estimates to verdicts: pure, so that a stored run can be judged again."""

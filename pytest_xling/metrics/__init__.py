@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import Answer, Reading
+    from pytest_xling.registry import MetricKind
 
-__all__ = ["Metric", "MetricKind"]
-
-MetricKind: TypeAlias = Literal["flag", "number"]
+__all__ = ["Metric"]
 
 
 class Metric(Protocol):

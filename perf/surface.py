@@ -1,0 +1,185 @@
+"""Measure how fast the surface metrics score the stored answers of CaLMQA, on one core.
+
+    python perf/surface.py CALMQA_DIR
+
+Answers are scored in batches of 256, as a run does. What several metrics need (tokens, the
+language) is found once. The machine may be busy, so each figure also stands as a multiple of the
+time that tokenising alone takes in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.annotators.language_id import LanguageId
+from pytest_xling.annotators.sentence_languages import SentenceLanguages
+from pytest_xling.languages import find
+from pytest_xling.metrics.answer_length import AnswerLength
+from pytest_xling.metrics.apology import Apology
+from pytest_xling.metrics.emoji import Emoji
+from pytest_xling.metrics.english_answer import EnglishAnswer
+from pytest_xling.metrics.language_consistency import LanguageConsistency
+from pytest_xling.metrics.names_language import NamesLanguage
+from pytest_xling.metrics.no_answer import NoAnswer
+from pytest_xling.metrics.offers_translation import OffersTranslation
+from pytest_xling.metrics.repetition import Repetition
+from pytest_xling.metrics.wrong_language import WrongLanguage
+from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.text import langid, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_xling.annotators import Annotator
+    from pytest_xling.metrics import Metric
+
+BATCH = 256
+DEMAND = 2_500
+ANNOTATORS: tuple[Annotator, ...] = (LanguageId(), SentenceLanguages())
+METRICS: tuple[Metric, ...] = (
+    WrongLanguage(),
+    Repetition(),
+    LanguageConsistency(),
+    AnswerLength(),
+    NoAnswer(),
+    Apology(),
+    NamesLanguage(),
+    OffersTranslation(),
+    Emoji(),
+    EnglishAnswer(),
+)
+
+
+def main() -> int:
+    """Print the table; return 1 where all metrics together are slower than demanded."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("calmqa", type=Path, help="a checkout of CaLMQA, or its datasets folder")
+    parser.add_argument("--repeat", type=int, default=3, help="take the best of N (default: 3)")
+    arguments = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    answers = list(_answers(arguments.calmqa))
+    started = time.perf_counter()
+    tokens.encode(["warm"])
+    langid.identify(["warm"])
+    print(f"{len(answers)} answers; vocabulary and model loaded in {_since(started):.2f} s")
+    batches = [answers[i : i + BATCH] for i in range(0, len(answers), BATCH)]
+    annotated = [_annotate(batch) for batch in batches]
+    rows = [("tokenising alone", _best(arguments.repeat, _each(_tokenise, batches)))]
+    for annotator in ANNOTATORS:
+        job = _each(lambda batch, a=annotator: _values(a, batch), batches)
+        rows.append((f"annotator {annotator.name}", _best(arguments.repeat, job)))
+    for metric in METRICS:
+        rows.append((f"metric {metric.name}", _alone(metric, annotated, arguments.repeat)))
+    rows.append(("all together", _best(arguments.repeat, _each(_score_all, batches))))
+    tokenising = rows[0][1]
+    print(f"{'':34}{'seconds':>9}{'answers/s':>12}{'x tokenising':>14}")
+    for name, seconds in rows:
+        rate = len(answers) / seconds
+        print(f"{name:34}{seconds:9.3f}{rate:12,.0f}{seconds / tokenising:14.2f}")
+    return 0 if len(answers) / rows[-1][1] >= DEMAND else 1
+
+
+def _answers(calmqa: Path) -> Iterator[Answer]:
+    folder = calmqa / "datasets" if (calmqa / "datasets").is_dir() else calmqa
+    files = sorted(folder.glob("dataset-*-*.json"))
+    if not files:
+        sys.exit(f"{folder} holds no dataset-*-*.json; give a checkout of CaLMQA")
+    for file in files:
+        for entry in json.loads(file.read_text(encoding="utf-8"))["entries"]:
+            for stored in entry["answers"]:
+                spoken = stored["language"]
+                yield Answer(
+                    sample=Sample(
+                        id=entry["question"]["name"],
+                        benchmark="culture",
+                        language=find(spoken).code,
+                        prompt={},
+                    ),
+                    response=Response(
+                        text=stored["translations"][spoken]["text"], stop_reason="stop"
+                    ),
+                )
+
+
+def _tokenise(batch: list[Answer]) -> None:
+    _forget()
+    tokens.encode([answer.text for answer in batch])
+
+
+def _values(annotator: Annotator, batch: list[Answer]) -> list[Any]:
+    texts = [answer.text for answer in batch]
+    return annotator.annotate(texts, [answer.language for answer in batch])
+
+
+def _annotate(batch: list[Answer]) -> list[Answer]:
+    found = {annotator.name: _values(annotator, batch) for annotator in ANNOTATORS}
+    return [
+        Answer(
+            sample=answer.sample,
+            response=answer.response,
+            annotations={
+                name: Annotation(kind=name, value=values[i], signature="")
+                for name, values in found.items()
+            },
+        )
+        for i, answer in enumerate(batch)
+    ]
+
+
+def _score_all(batch: list[Answer]) -> list[list[Reading]]:
+    _forget()
+    annotated = _annotate(batch)
+    return [metric.score(annotated) for metric in METRICS]
+
+
+def _forget() -> None:
+    """Start with an empty cache of tokens: each answer comes once in a run."""
+    tokens.forget()
+
+
+def _alone(metric: Metric, annotated: list[list[Answer]], repeat: int) -> float:
+    """Time a metric by itself: annotations made, tokens in the cache."""
+    best = float("inf")
+    for _ in range(repeat):
+        total = 0.0
+        for batch in annotated:
+            tokens.encode([answer.text for answer in batch])
+            started = time.perf_counter()
+            metric.score(batch)
+            total += _since(started)
+        best = min(best, total)
+    return best
+
+
+def _each(
+    job: Callable[[list[Answer]], object], batches: list[list[Answer]]
+) -> Callable[[], None]:
+    def run() -> None:
+        for batch in batches:
+            job(batch)
+
+    return run
+
+
+def _best(repeat: int, job: Callable[[], None]) -> float:
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        job()
+        times.append(_since(started))
+    return min(times)
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    sys.exit(main())

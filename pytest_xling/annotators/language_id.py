@@ -1,0 +1,80 @@
+"""The language a whole answer is in, by the routing of CaLMQA (Arora et al., 2024, App. C.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pycld2
+
+from pytest_xling.languages import find
+from pytest_xling.text import langid
+from pytest_xling.text.clean import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["LanguageId"]
+
+# pycld2 refuses what may not stand in an interchanged text: control characters but \t \n \f \r,
+# and non-characters. A space in their place keeps words apart.
+_REFUSED = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef"
+    + "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
+    + "]"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_OUR_CODES = {"iw": "he", "jw": "jv", "sr-ME": "sr", "zh-Hant": "zh"}
+"""CLD2's codes that differ from ours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageId:
+    """Identifies the language of whole texts.
+
+    Which identifier decides depends on the language a text *should* be in. For those CaLMQA asks
+    CLD2 about: CLD2, if unreliable CLD2 with its best effort, if still unreliable langid. For all
+    others langid alone.
+
+    A value has ``language`` (a code; None where the text holds no letter), ``by``
+    (``cld2`` or ``langid``), ``langid`` (what langid says, whoever decides) and, where CLD2
+    decides, ``best_effort`` (whether it took that to be reliable).
+    """
+
+    name: ClassVar[str] = "language_id"
+    version: ClassVar[str] = "1"
+
+    def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
+        """Return one value per text, in order.
+
+        Raises:
+            ConfigError: a language we do not know.
+        """
+        asks_cld2 = {code: find(code).identifier == "cld2" for code in set(languages)}
+        by_langid = langid.identify(texts)
+        return [
+            _identify(text, by_langid=found, ask_cld2=asks_cld2[language])
+            for text, found, language in zip(texts, by_langid, languages, strict=True)
+        ]
+
+
+def _identify(text: str, *, by_langid: str, ask_cld2: bool) -> dict[str, JsonValue]:
+    if not _LETTER.search(text):
+        return {"language": None, "by": None, "langid": None}
+    if ask_cld2:
+        allowed = _REFUSED.sub(" ", clean(text))
+        for best_effort in (False, True):
+            # HTML is read as such: polyglot, which the authors used, leaves that at its default.
+            reliable, _, details = pycld2.detect(allowed, bestEffort=best_effort)
+            code = details[0][1]
+            if reliable:
+                return {
+                    "language": _OUR_CODES.get(code, code),
+                    "by": "cld2",
+                    "best_effort": best_effort,
+                    "langid": by_langid,
+                }
+    return {"language": by_langid, "by": "langid", "langid": by_langid}

@@ -1,0 +1,63 @@
+"""How many sentences of an answer are in which language (XLingEval, App. D.3.1)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.text import langid
+from pytest_xling.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["SentenceLanguages"]
+
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceLanguages:
+    """Counts a text's sentences by their language, as langid sees it.
+
+    A value has ``counts`` (langid's code to the number of sentences), ``known`` (whether langid
+    knows the language the text should be in) and ``read`` (characters looked at). Sentences
+    without a letter, such as the number of a list item, are left out.
+    """
+
+    name: ClassVar[str] = "sentence_languages"
+    version: ClassVar[str] = "1"
+
+    max_chars: int = 100_000
+    """Only this many characters of a text are looked at, from its start."""
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that leaves nothing to look at."""
+        if self.max_chars < 1:
+            msg = f"max_chars must be at least 1, not {self.max_chars}"
+            raise ConfigError(msg)
+
+    def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
+        """Return one value per text, in order."""
+        known = langid.codes()
+        split = [
+            [s for s in sentences(text[: self.max_chars], language) if _LETTER.search(s)]
+            for text, language in zip(texts, languages, strict=True)
+        ]
+        found = iter(langid.identify([s for parts in split for s in parts]))
+        values: list[JsonValue] = []
+        for text, language, parts in zip(texts, languages, split, strict=True):
+            counts = Counter(next(found) for _ in parts)
+            values.append(
+                {
+                    "counts": dict(sorted(counts.items())),
+                    "known": language in known,
+                    "read": min(len(text), self.max_chars),
+                }
+            )
+        return values

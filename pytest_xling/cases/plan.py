@@ -1,0 +1,136 @@
+"""Plan a run: which cases there are, in which order, and what each one asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import DataError
+from pytest_xling.languages import find
+from pytest_xling.records import Condition, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers import Provider
+    from pytest_xling.records import Sample
+
+__all__ = ["Case", "chosen_languages", "groups_of", "make_request", "plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One sample in one language under one condition."""
+
+    id: str
+    """ASCII and stable, such as ``agnostic-q01-hi`` or ``agnostic-q01-hi-t0.7-r2``."""
+    sample: Sample
+    condition: Condition
+    position: int
+    """Its place in the benchmark."""
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return self.sample.benchmark
+
+    @property
+    def group(self) -> str:
+        """What all languages and conditions of one sample share."""
+        return f"{self.sample.benchmark}/{self.sample.id}"
+
+
+def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
+    """Return the cases of *benchmark*: those of one sample together, samples in data order.
+
+    Raises:
+        ConfigError: a language has no data, or the data is wrong.
+    """
+    languages = chosen_languages(benchmark, settings)
+    samples = benchmark.samples(languages)
+    if settings.limit is not None:
+        samples = list(_limited(samples, settings.limit))
+    for sample in samples:
+        if missing := benchmark.prompts.missing_fields(sample):
+            msg = (
+                f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
+                f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
+            )
+            raise DataError(msg)
+    first_seen: dict[str, int] = {}
+    for sample in samples:
+        first_seen.setdefault(sample.id, len(first_seen))
+    samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
+    conditions = [
+        Condition(temperature=temperature, repeat=repeat)
+        for temperature in settings.temperatures
+        for repeat in range(settings.samples)
+    ]
+    pairs = [(sample, condition) for sample in samples for condition in conditions]
+    return [
+        Case(id=_case_id(sample, condition), sample=sample, condition=condition, position=number)
+        for number, (sample, condition) in enumerate(pairs)
+    ]
+
+
+def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
+    """Return the codes of the languages asked for; all that have data for ``all``."""
+    if "all" in settings.languages:
+        return list(benchmark.languages())
+    return [find(language).code for language in settings.languages]
+
+
+def _case_id(sample: Sample, condition: Condition) -> str:
+    return "-".join(filter(None, (sample.id, sample.language, condition.id)))
+
+
+def _limited(samples: Iterable[Sample], limit: int) -> Iterable[Sample]:
+    """Keep the first *limit* samples of each language, taking turns between its sets.
+
+    Parallel samples stay parallel: each language takes as many from the front of a set.
+    """
+    by_language: dict[str, dict[str, list[Sample]]] = {}
+    for sample in samples:
+        sets = by_language.setdefault(sample.language, {})
+        sets.setdefault(sample.metadata.get("set", ""), []).append(sample)
+    for sets in by_language.values():
+        turns = [s for turn in zip_longest(*sets.values()) for s in turn if s is not None]
+        kept = {sample.id for sample in turns[:limit]}
+        yield from (s for of_set in sets.values() for s in of_set if s.id in kept)
+
+
+def make_request(
+    case: Case, *, benchmark: Benchmark, settings: Settings, provider: Provider, model: str
+) -> Request:
+    """Return what *provider* is asked for *case*."""
+    sample, condition = case.sample, case.condition
+    params: dict[str, JsonValue] = {
+        "temperature": condition.temperature,
+        "max_tokens": settings.max_tokens,
+        "seed": settings.seed + condition.repeat,
+    }
+    if stop := benchmark.prompts.stop(sample, provider.style):
+        params["stop"] = list(stop)
+    return Request(
+        model=model,
+        messages=benchmark.prompts.messages(sample, provider.style),
+        params=params,
+        repeat=condition.repeat,
+        sample_id=sample.id,
+        language=sample.language,
+    )
+
+
+def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:
+    """Cut *cases* into groups of whole samples, each of at least *size* cases but the last."""
+    groups: list[list[Case]] = []
+    for case in cases:
+        full = groups and len(groups[-1]) >= size and groups[-1][-1].group != case.group
+        if not groups or full:
+            groups.append([])
+        groups[-1].append(case)
+    return groups

@@ -1,0 +1,133 @@
+"""Turn a sample into the messages a provider is sent."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.errors import did_you_mean
+from pytest_xling.records import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.providers import PromptStyle
+    from pytest_xling.records import Sample
+
+__all__ = ["Completion", "Prompts"]
+
+DEFAULT = "default"
+"""The completion prompt for languages that have none of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A few-shot prompt for models that only continue text."""
+
+    question: str
+    """Label before a question."""
+    answer: str
+    """Label before an answer."""
+    shots: tuple[tuple[str, str], ...]
+
+    def render(self, question: str) -> str:
+        """Return the text a model is to continue with its answer."""
+        asked = [f"{self.question} {q}\n{self.answer} {a}\n\n" for q, a in self.shots]
+        return "".join(asked) + f"{self.question} {question}\n{self.answer}"
+
+    @property
+    def stop(self) -> list[str]:
+        """Texts at which the model has begun the next question."""
+        return [f"\n{self.question}", "\n\n"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """What prompts.yaml says."""
+
+    chat: str
+    """Template of the one user turn; names fields of the sample in braces."""
+    completion: Mapping[str, Completion]
+    """By language code, and ``default``."""
+
+    @classmethod
+    def read(cls, path: Path) -> Prompts:
+        """Read a prompts.yaml.
+
+        Raises:
+            ConfigError: names file, line, key and fix.
+        """
+        file = read_yaml(path)
+        for key in file.data:
+            if key not in ("chat", "completion"):
+                known = ("chat", "completion")
+                raise file.error(key, what=f"unknown key.{did_you_mean(key, known)}")
+        chat = file.get("chat")
+        if not isinstance(chat, str) or not _fields(chat):
+            what = "needs a template that names a field of the data, such as '{question}'"
+            raise file.error("chat", what=what)
+        completion = file.get("completion")
+        if completion is not None and not isinstance(completion, dict):
+            raise file.error("completion", what="needs one entry per language code")
+        return cls(
+            chat=chat,
+            completion={code: _completion(file, code) for code in completion or {}},
+        )
+
+    def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
+        """Return the messages that ask *sample* in *style*."""
+        asked = self.chat.format_map(sample.prompt)
+        if style == "completion":
+            asked = self._completion(sample.language).render(asked)
+        return (Message(role="user", content=asked),)
+
+    def stop(self, sample: Sample, style: PromptStyle) -> list[str]:
+        """Return the texts at which an answer to *sample* ends; none for chat."""
+        return self._completion(sample.language).stop if style == "completion" else []
+
+    def missing_fields(self, sample: Sample) -> list[str]:
+        """Return the fields the template names and *sample* lacks."""
+        return [name for name in _fields(self.chat) if name not in sample.prompt]
+
+    def _completion(self, language: str) -> Completion:
+        plain = Completion(question="Question:", answer="Answer:", shots=())
+        return self.completion.get(language, self.completion.get(DEFAULT, plain))
+
+
+def _fields(template: str) -> list[str]:
+    try:
+        return [name for _, name, _, _ in string.Formatter().parse(template) if name]
+    except ValueError:
+        return []
+
+
+def _completion(file: YamlFile, code: str) -> Completion:
+    at = ("completion", code)
+    entry = file.get(*at)
+    if not isinstance(entry, dict):
+        raise file.error(*at, what="needs question, answer and shots")
+    for key in entry:
+        if key not in Completion.__slots__:
+            what = f"unknown key.{did_you_mean(key, Completion.__slots__)}"
+            raise file.error(*at, key, what=what)
+    labels = {}
+    for key in ("question", "answer"):
+        label = entry.get(key)
+        if not isinstance(label, str) or not label.strip():
+            raise file.error(*at, key, what="needs a label, such as 'Question:'")
+        labels[key] = label
+    shots = entry.get("shots") or []
+    pairs = []
+    if not isinstance(shots, list):
+        raise file.error(*at, "shots", what="needs a list of [question, answer] pairs")
+    for number, shot in enumerate(shots):
+        match shot:
+            case [str(question), str(answer)]:
+                pairs.append((question, answer))
+            case _:
+                raise file.error(*at, "shots", number, what="needs a [question, answer] pair")
+    return Completion(question=labels["question"], answer=labels["answer"], shots=tuple(pairs))

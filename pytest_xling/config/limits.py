@@ -1,0 +1,123 @@
+"""One mapping of limits in thresholds.yaml: what it may say, checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pytest_xling.config.yaml import YamlFile, YamlValue
+    from pytest_xling.errors import ConfigError
+
+__all__ = ["Limits", "Place", "expect_mapping", "read_limits", "unknown"]
+
+Kind: TypeAlias = Literal["flag", "number"]
+Place: TypeAlias = tuple[str, ...]
+
+POLICY = ("alpha", "min_n", "on_inconclusive")
+"""What may stand on every level."""
+
+BOUNDS: Mapping[Kind, tuple[str, ...]] = {"flag": ("max_rate",), "number": ("floor", "ceiling")}
+"""What a metric of each kind is held to."""
+
+_MAX_ALPHA = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is said on one level, or on several laid over each other."""
+
+    values: Mapping[str, float | int | str] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """The key path each value was read from."""
+
+    def over(self, lower: Limits) -> Limits:
+        """Return *lower* with everything said here laid over it."""
+        return Limits(
+            values={**lower.values, **self.values}, places={**lower.places, **self.places}
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether any bound is said, not only how to judge."""
+        return any(key not in POLICY for key in self.values)
+
+
+def read_limits(
+    file: YamlFile, place: Place, *, kind: Kind | None, nested: Collection[str] = ()
+) -> Limits:
+    """Read the limits at a key path.
+
+    Args:
+        file: the thresholds file.
+        place: key path of a mapping.
+        kind: the metric's; None on levels that only say how to judge.
+        nested: further keys that may stand there and are read by the caller.
+
+    Raises:
+        ConfigError: an unknown key or a wrong value, with its line.
+    """
+    mapping = expect_mapping(file, place)
+    bounds = BOUNDS[kind] if kind else ()
+    known = (*bounds, *POLICY, *nested)
+    values: dict[str, float | int | str] = {}
+    for key, value in mapping.items():
+        if key not in known:
+            raise _wrong_key(file, (*place, key), kind, known)
+        if key not in nested:
+            values[key] = _value(file, (*place, key), value)
+    return Limits(values=values, places={key: (*place, key) for key in values})
+
+
+def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
+    """Return the mapping at a key path; raise ConfigError where it is something else."""
+    value = file.get(*place)
+    if not isinstance(value, dict) or not value:
+        raise file.error(*place, what="expected `key: value` lines below it; add them or remove it")
+    return value
+
+
+def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> ConfigError:
+    """Return the error for a key that is not among *known*."""
+    hint = did_you_mean(place[-1], known)
+    listed = ", ".join(sorted(known)) or "none"
+    return file.error(*place, what=f"unknown {what} {place[-1]!r}.{hint} Known: {listed}")
+
+
+def _wrong_key(
+    file: YamlFile, place: Place, kind: Kind | None, known: tuple[str, ...]
+) -> ConfigError:
+    key = place[-1]
+    every_bound = {bound for bounds in BOUNDS.values() for bound in bounds}
+    if key not in every_bound:
+        return unknown(file, place, "key", known)
+    if kind is None:
+        return file.error(*place, what=f"{key} belongs to a metric; write it below one")
+    allowed = " or ".join(BOUNDS[kind])
+    return file.error(*place, what=f"{key} does not fit a {kind} metric; use {allowed}")
+
+
+def _value(file: YamlFile, place: Place, value: YamlValue) -> float | int | str:
+    key = place[-1]
+    if key == "on_inconclusive":
+        if value not in ("fail", "warn") or not isinstance(value, str):
+            raise file.error(*place, what=f"expected fail or warn, not {value!r}")
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise file.error(*place, what=f"expected a number, not {value!r}")
+    if key == "max_rate" and not 0 <= value <= 1:
+        hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
+        raise file.error(*place, what=f"expected a rate from 0 to 1, not {value:g}{hint}")
+    if key == "alpha" and not 0 < value <= _MAX_ALPHA:
+        what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"
+        raise file.error(*place, what=what)
+    if key == "min_n":
+        if not isinstance(value, int) or value < 1:
+            raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
+        return value
+    return float(value)

@@ -1,0 +1,294 @@
+"""The options, declared once for pytest, the ``xling`` command, the environment and ini files.
+
+Imported when the plugin loads, so it needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pytest_xling.config import values
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = [
+    "OPTIONS",
+    "Option",
+    "add_cli_options",
+    "add_pytest_options",
+    "add_short_options",
+    "option",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option and all its spellings."""
+
+    name: str
+    parse: Callable[[str], object]
+    """Of one value's text; raises ValueError."""
+    help: str
+    metavar: str = ""
+    default: Any = None
+    short: str | None = None
+    """A second, shorter flag, kept in a plugin of its own."""
+    action: Literal["store", "append", "store_true"] = "store"
+    ini: Literal["string", "linelist", "int", "float", "bool"] = "string"
+    """The type pytest gives the ini key; matters in native TOML configuration."""
+    in_file: bool = False
+    """Whether the ``run:`` block of thresholds.yaml may set it."""
+
+    @property
+    def flag(self) -> str:
+        """The long option: ``--xling-run-name``."""
+        return f"--xling-{self.name}"
+
+    @property
+    def env(self) -> str:
+        """The environment variable: ``XLING_RUN_NAME``."""
+        return f"XLING_{self.key.upper()}"
+
+    @property
+    def dest(self) -> str:
+        """The attribute of parsed options, and the ini key: ``xling_run_name``."""
+        return f"xling_{self.key}"
+
+    @property
+    def key(self) -> str:
+        """The key in the ``run:`` block: ``run_name``."""
+        return self.name.replace("-", "_")
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Keyword arguments for argparse; the default stays None so that "not given" is seen."""
+        if self.action == "store_true":
+            return {"action": "store_true", "dest": self.dest, "default": None, "help": self.help}
+        return {
+            "action": self.action,
+            "dest": self.dest,
+            "default": None,
+            "metavar": self.metavar,
+            "help": self.help,
+        }
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        name="model",
+        parse=values.model,
+        short="--model",
+        metavar="MODEL",
+        help="Model under test: a name the OpenAI-compatible server knows, or PROVIDER:NAME such as"
+        " transcript:answers.jsonl; 'embedded' needs no server. Without it the plugin is idle.",
+    ),
+    Option(
+        name="langs",
+        parse=values.languages,
+        default=("all",),
+        short="--langs",
+        metavar="CODES",
+        in_file=True,
+        help="Languages, separated by commas (hi,zh), or 'all' for every one the data has"
+        " (default).",
+    ),
+    Option(
+        name="data",
+        parse=values.data_path,
+        action="append",
+        ini="linelist",
+        metavar="NAME=PATH",
+        help="Use the data at PATH for benchmark NAME instead of what it brings along. Repeatable.",
+    ),
+    Option(
+        name="thresholds",
+        parse=values.path,
+        metavar="FILE",
+        help="Gates to judge by. Default: thresholds.yaml in the root directory, where there is"
+        " one.",
+    ),
+    Option(
+        name="store",
+        parse=values.path,
+        default=Path(".xling/store.sqlite"),
+        metavar="FILE",
+        help="Where answers, scores and runs are kept. Default: .xling/store.sqlite in the root"
+        " directory.",
+    ),
+    Option(
+        name="run-name",
+        parse=values.run_name,
+        metavar="NAME",
+        help="Name the run, to find it again with `xling show NAME`. Default: made up.",
+    ),
+    Option(
+        name="samples",
+        parse=values.count(1),
+        default=1,
+        ini="int",
+        metavar="K",
+        in_file=True,
+        help="Ask every question K times (default 1).",
+    ),
+    Option(
+        name="temperatures",
+        parse=values.temperatures,
+        default=(0.0,),
+        metavar="T,T",
+        in_file=True,
+        help="Sampling temperatures, separated by commas, each 0 to 2 (default 0).",
+    ),
+    Option(
+        name="limit",
+        parse=values.count(1),
+        ini="int",
+        metavar="N",
+        in_file=True,
+        help="Use only N questions of each benchmark, the same ones each time and in every"
+        " language.",
+    ),
+    Option(
+        name="seed",
+        parse=values.count(0),
+        default=0,
+        ini="int",
+        metavar="N",
+        in_file=True,
+        help="Seed of everything random, sent to the model too (default 0).",
+    ),
+    Option(
+        name="max-connections",
+        parse=values.count(1),
+        ini="int",
+        metavar="N",
+        in_file=True,
+        help="Requests in flight at once, at most. Default: what the provider can use.",
+    ),
+    Option(
+        name="max-cost",
+        parse=values.number(minimum=0),
+        ini="float",
+        metavar="USD",
+        in_file=True,
+        help="Stop asking once the run has cost this many US dollars; needs --xling-price.",
+    ),
+    Option(
+        name="price",
+        parse=values.price,
+        metavar="IN,OUT",
+        in_file=True,
+        help="The model's price in US dollars per million prompt and completion tokens, as 2.5,10.",
+    ),
+    Option(
+        name="max-tokens",
+        parse=values.count(1),
+        default=2048,
+        ini="int",
+        metavar="N",
+        in_file=True,
+        help="Longest answer, in tokens (default 2048).",
+    ),
+    Option(
+        name="timeout",
+        parse=values.number(above=0),
+        default=120.0,
+        ini="float",
+        metavar="SECONDS",
+        in_file=True,
+        help="Give up waiting for one answer after this long (default 120).",
+    ),
+    Option(
+        name="estimate",
+        parse=values.flag,
+        default=False,
+        action="store_true",
+        ini="bool",
+        help="Ask nothing: show how many requests and tokens the run would take and what they"
+        " would cost, per language.",
+    ),
+    Option(
+        name="device",
+        parse=values.device,
+        default="auto",
+        metavar="DEVICE",
+        help="Where local models run: auto (default), cpu, mps, cuda or cuda:N.",
+    ),
+)
+
+_BY_NAME = {entry.name: entry for entry in OPTIONS}
+
+
+def option(name: str) -> Option:
+    """Return the option called *name*."""
+    return _BY_NAME[name]
+
+
+class OptionGroup(Protocol):
+    """What is used of pytest's option group."""
+
+    def addoption(self, *opts: str, **attrs: Any) -> None:
+        """Declare an option."""
+        ...
+
+
+class PytestParser(Protocol):
+    """What is used of pytest's parser."""
+
+    def getgroup(self, name: str, description: str = "") -> OptionGroup:
+        """Return the group of that name, made where there is none."""
+        ...
+
+    def addini(
+        self,
+        name: str,
+        help: str,  # noqa: A002  pytest's own name for it
+        type: Any = None,  # noqa: A002, ANN401  likewise
+        default: Any = None,  # noqa: ANN401  likewise
+    ) -> None:
+        """Declare an ini key."""
+        ...
+
+
+_TITLE = "cross-lingual release gates (also as XLING_NAME in the environment, xling_name in ini)"
+
+
+def add_pytest_options(parser: PytestParser) -> None:
+    """Declare every ``--xling-*`` option and ``xling_*`` ini key."""
+    group = parser.getgroup("xling", _TITLE)
+    for entry in OPTIONS:
+        group.addoption(entry.flag, **entry.attributes)
+        parser.addini(entry.dest, entry.help, type=entry.ini, default=None)
+
+
+def add_short_options(parser: PytestParser) -> None:
+    """Declare ``--model`` and ``--langs``.
+
+    Raises:
+        ConfigError: another plugin already owns one of them.
+    """
+    group = parser.getgroup("xling", _TITLE)
+    for entry in OPTIONS:
+        if entry.short is None:
+            continue
+        attributes = entry.attributes | {"help": f"Short for {entry.flag}."}
+        try:
+            group.addoption(entry.short, **attributes)
+        except (ValueError, argparse.ArgumentError) as error:  # pytest's own, or argparse's
+            msg = (
+                f"{entry.short} already belongs to another plugin;"
+                f" say `-p no:xling_short` and use {entry.flag} instead"
+            )
+            raise ConfigError(msg) from error
+
+
+def add_cli_options(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """Declare the options called *names*, with their short flags, for the ``xling`` command."""
+    for name in names:
+        entry = option(name)
+        flags = [entry.flag] if entry.short is None else [entry.flag, entry.short]
+        parser.add_argument(*flags, **entry.attributes)

@@ -1,0 +1,276 @@
+"""Settle what a run is told: command line > environment > ini > thresholds.yaml > default."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pytest_xling.config.options import OPTIONS, Option, option
+from pytest_xling.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["OTHER_VARIABLES", "Settings", "locate_thresholds", "resolve"]
+
+Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
+Ini: TypeAlias = "Callable[[str], object]"
+
+OTHER_VARIABLES: frozenset[str] = frozenset()
+"""Environment variables named XLING_* that mean something else than an option."""
+
+OTHER_PREFIXES = ("XLING_TEST_", "XLING_CI_")
+"""What our own test suite and CI recipes may use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a run was told, settled and checked."""
+
+    model: str
+    languages: Languages = "all"
+    """Canonical codes in the order given, each once; or ``all`` that the data has."""
+    data: Mapping[str, Path] = field(default_factory=dict)
+    """Benchmark name to where its data is, for those not using what they bring along."""
+    thresholds: Path | None = None
+    store: Path = option("store").default
+    run_name: str | None = None
+    samples: int = option("samples").default
+    """How often each question is asked."""
+    temperatures: tuple[float, ...] = option("temperatures").default
+    """Rising, each once, 0 to 2."""
+    limit: int | None = None
+    seed: int = option("seed").default
+    max_connections: int | None = None
+    max_cost_usd: float | None = None
+    price: tuple[float, float] | None = None
+    """US dollars per million prompt and completion tokens."""
+    max_tokens: int = option("max-tokens").default
+    timeout_s: float = option("timeout").default
+    estimate: bool = option("estimate").default
+    device: str = option("device").default
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the settings as plain JSON values, for a run's record."""
+        return {
+            "model": self.model,
+            "languages": self.languages,
+            "data": {name: str(path) for name, path in self.data.items()},
+            "thresholds": None if self.thresholds is None else str(self.thresholds),
+            "store": str(self.store),
+            "run_name": self.run_name,
+            "samples": self.samples,
+            "temperatures": self.temperatures,
+            "limit": self.limit,
+            "seed": self.seed,
+            "max_connections": self.max_connections,
+            "max_cost_usd": self.max_cost_usd,
+            "price": self.price,
+            "max_tokens": self.max_tokens,
+            "timeout_s": self.timeout_s,
+            "estimate": self.estimate,
+            "device": self.device,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A parsed value and where it was given."""
+
+    value: Any
+    source: str
+    base: Path
+    """What a relative path in it is relative to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sources:
+    """The places an option may be given in, most important first."""
+
+    cli: Mapping[str, Any]
+    environ: Mapping[str, str]
+    ini: Ini
+    thresholds_file: ThresholdFile | None
+    rootdir: Path
+    cwd: Path
+
+    def find(self, name: str) -> _Found:
+        """Return the value of the first place that gives one, else the default.
+
+        Raises:
+            ConfigError: it cannot be parsed; names the place.
+        """
+        entry = option(name)
+        for source, base, raw in self._given(entry):
+            try:
+                return _Found(value=_parse(entry, raw), source=source, base=base)
+            except ValueError as error:
+                msg = f"{source}: {error}"
+                raise ConfigError(msg) from error
+        run = {} if self.thresholds_file is None else self.thresholds_file.run
+        if entry.key in run:
+            setting = run[entry.key]
+            return _Found(value=setting.value, source=setting.origin, base=self.rootdir)
+        return _Found(value=entry.default, source="default", base=self.rootdir)
+
+    def _given(self, entry: Option) -> Iterator[tuple[str, Path, object]]:
+        raw = self.cli.get(entry.dest)
+        if raw is not None and raw is not False and raw != []:
+            yield entry.flag, self.cwd, raw
+        if text := self.environ.get(entry.env):  # CI systems set what is unset to ""
+            many = entry.action == "append"
+            yield entry.env, self.cwd, text.split(os.pathsep) if many else text
+        try:
+            raw = self.ini(entry.dest)
+        except (TypeError, ValueError) as error:  # pytest's, up to 9.1, for a wrong TOML type
+            msg = f"ini {entry.dest}: {error}"
+            raise ConfigError(msg) from error
+        if raw not in (None, "", []):
+            yield f"ini {entry.dest}", self.rootdir, raw
+
+
+def _parse(entry: Option, raw: object) -> object:
+    if isinstance(raw, bool):
+        return entry.parse("1" if raw else "0")
+    if entry.action != "append":
+        return entry.parse(str(raw))
+    given = raw if isinstance(raw, list | tuple) else [raw]
+    values: dict[str, Path] = {}
+    for text in given:
+        name, path = _pair(entry.parse(str(text)))
+        if name in values:
+            msg = f"{name!r} is given twice; keep one of them"
+            raise ValueError(msg)
+        values[name] = path
+    return values
+
+
+def _pair(value: Any) -> tuple[str, Path]:  # noqa: ANN401  parsers of repeatable options give pairs
+    return value[0], value[1]
+
+
+def locate_thresholds(
+    cli: Mapping[str, Any],
+    environ: Mapping[str, str],
+    ini: Ini,
+    *,
+    rootdir: Path,
+    cwd: Path | None = None,
+) -> Path | None:
+    """Return the thresholds file to use; None where none is named and none lies in rootdir.
+
+    Raises:
+        ConfigError: a file is named that does not exist.
+    """
+    found = _Sources(
+        cli=cli,
+        environ=environ,
+        ini=ini,
+        thresholds_file=None,
+        rootdir=rootdir,
+        cwd=cwd or Path.cwd(),
+    ).find("thresholds")
+    if found.value is None:
+        usual = rootdir / "thresholds.yaml"
+        return usual if usual.is_file() else None
+    path: Path = found.base / found.value
+    if not path.is_file():
+        msg = f"{found.source}: no file {str(path)!r}; check the path"
+        raise ConfigError(msg)
+    return path
+
+
+def resolve(
+    cli: Mapping[str, Any],
+    environ: Mapping[str, str],
+    ini: Ini,
+    *,
+    thresholds_file: ThresholdFile | None,
+    rootdir: Path,
+    language_code: Callable[[str], str],
+    cwd: Path | None = None,
+) -> Settings:
+    """Settle all settings.
+
+    Args:
+        cli: parsed options by dest (``vars(config.option)``); None means not given.
+        environ: the environment; only XLING_* is looked at.
+        ini: from ini key to its value or None (``config.getini``).
+        thresholds_file: the file at `locate_thresholds`, already read.
+        rootdir: what relative paths in ini files and defaults are relative to.
+        language_code: from a code or alias to the code; raises ConfigError.
+        cwd: what relative paths on the command line and in the environment are relative to.
+
+    Raises:
+        ConfigError: names the place of the mistake and the fix.
+    """
+    _refuse_unknown(environ)
+    sources = _Sources(
+        cli=cli,
+        environ=environ,
+        ini=ini,
+        thresholds_file=thresholds_file,
+        rootdir=rootdir,
+        cwd=cwd or Path.cwd(),
+    )
+    find = sources.find
+    model = find("model").value
+    if model is None:
+        msg = "no model is given; say --xling-model=MODEL (or --model, or XLING_MODEL)"
+        raise ConfigError(msg)
+    store = find("store")
+    return Settings(
+        model=model,
+        languages=_languages(find("langs"), language_code),
+        data=_existing(find("data")),
+        thresholds=locate_thresholds(cli, environ, ini, rootdir=rootdir, cwd=cwd),
+        store=store.base / store.value,
+        run_name=find("run-name").value,
+        samples=find("samples").value,
+        temperatures=find("temperatures").value,
+        limit=find("limit").value,
+        seed=find("seed").value,
+        max_connections=find("max-connections").value,
+        max_cost_usd=find("max-cost").value,
+        price=find("price").value,
+        max_tokens=find("max-tokens").value,
+        timeout_s=find("timeout").value,
+        estimate=find("estimate").value,
+        device=find("device").value,
+    )
+
+
+def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    known = {entry.env for entry in OPTIONS} | OTHER_VARIABLES
+    for name in sorted(environ):
+        if not name.startswith("XLING_") or name in known or name.startswith(OTHER_PREFIXES):
+            continue
+        msg = f"environment variable {name} means nothing here.{did_you_mean(name, known)} Unset it"
+        raise ConfigError(msg)
+
+
+def _languages(found: _Found, language_code: Callable[[str], str]) -> Languages:
+    if found.value == ("all",):
+        return "all"
+    codes: dict[str, None] = {}
+    for name in found.value:
+        try:
+            codes[language_code(name)] = None
+        except ConfigError as error:
+            msg = f"{found.source}: {error}"
+            raise ConfigError(msg) from error
+    return tuple(codes)
+
+
+def _existing(found: _Found) -> dict[str, Path]:
+    paths = {name: found.base / path for name, path in (found.value or {}).items()}
+    for name, path in paths.items():
+        if not path.exists():
+            msg = f"{found.source}: no file or directory {str(path)!r} for {name!r}; check the path"
+            raise ConfigError(msg)
+    return paths

@@ -1,0 +1,175 @@
+"""Parse option values from text; a ValueError says what is wrong and what to write."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "count",
+    "data_path",
+    "device",
+    "flag",
+    "languages",
+    "model",
+    "number",
+    "path",
+    "price",
+    "run_name",
+    "temperatures",
+]
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
+_MAX_TEMPERATURE = 2.0
+_LARGEST = 2**63 - 1
+"""Seeds and limits travel as 64-bit integers."""
+
+
+def count(minimum: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers that are at least *minimum*."""
+
+    def parse(text: str) -> int:
+        if not _WHOLE.fullmatch(text.strip()):
+            msg = f"{text!r} is not a whole number; give one of at least {minimum}"
+            raise ValueError(msg)
+        value = int(text)
+        if not minimum <= value <= _LARGEST:
+            msg = f"{value} is out of range; give a whole number of at least {minimum}"
+            raise ValueError(msg)
+        return value
+
+    return parse
+
+
+def _finite(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        msg = f"{text!r} is not a number; write it such as 0.5"
+        raise ValueError(msg)
+    return value
+
+
+def number(*, above: float | None = None, minimum: float | None = None) -> Callable[[str], float]:
+    """Return a parser of finite numbers greater than *above*, or at least *minimum*."""
+
+    def parse(text: str) -> float:
+        value = _finite(text)
+        if above is not None and value <= above:
+            msg = f"{value:g} is out of range; give a number above {above:g}"
+            raise ValueError(msg)
+        if minimum is not None and value < minimum:
+            msg = f"{value:g} is out of range; give a number of at least {minimum:g}"
+            raise ValueError(msg)
+        return value
+
+    return parse
+
+
+def temperatures(text: str) -> tuple[float, ...]:
+    """Parse comma-separated temperatures: sorted, each once, 0 to 2."""
+    values = set()
+    for part in _parts(text):
+        value = _finite(part) + 0.0  # makes -0.0 plain zero
+        if not 0.0 <= value <= _MAX_TEMPERATURE:
+            msg = f"temperature {value:g} is out of range; give 0 to {_MAX_TEMPERATURE:g}"
+            raise ValueError(msg)
+        values.add(value)
+    if not values:
+        msg = "no temperature is given; write such as 0,0.7"
+        raise ValueError(msg)
+    return tuple(sorted(values))
+
+
+def languages(text: str) -> tuple[str, ...]:
+    """Parse comma-separated language names as written; ``("all",)`` stands for every one."""
+    names = tuple(dict.fromkeys(_parts(text)))
+    if not names:
+        msg = "no language is given; write such as hi,zh or all"
+        raise ValueError(msg)
+    if any(name.lower() == "all" for name in names):
+        if len(names) > 1:
+            msg = "'all' already means every language; remove the others"
+            raise ValueError(msg)
+        return ("all",)
+    return names
+
+
+def price(text: str) -> tuple[float, float]:
+    """Parse ``IN,OUT``: US dollars per million prompt and completion tokens."""
+    parts = [_finite(part) for part in _parts(text)]
+    if len(parts) != 2 or min(parts) < 0:  # noqa: PLR2004  a pair
+        msg = f"{text!r} is not a price; write IN,OUT in US dollars per million tokens, as 2.5,10"
+        raise ValueError(msg)
+    return parts[0], parts[1]
+
+
+def path(text: str) -> Path:
+    """Parse a path; ``~`` is the home directory."""
+    if not text.strip() or "\0" in text:
+        msg = f"{text!r} is not a path"
+        raise ValueError(msg)
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        msg = f"{text!r}: {error}; write the path in full"
+        raise ValueError(msg) from error
+
+
+def data_path(text: str) -> tuple[str, Path]:
+    """Parse ``NAME=PATH``, a benchmark's name and where its data is."""
+    name, equals, where = text.partition("=")
+    if not (equals and name.strip() and where.strip()):
+        msg = f"{text!r} is not NAME=PATH; write such as culture=path/to/data"
+        raise ValueError(msg)
+    return name.strip(), path(where.strip())
+
+
+def model(text: str) -> str:
+    """Parse a model's name."""
+    name = text.strip()
+    if not name or not name.isprintable():
+        msg = f"{text!r} is not a model; write such as gpt-4o, embedded or transcript:FILE"
+        raise ValueError(msg)
+    return name
+
+
+def run_name(text: str) -> str:
+    """Parse a run's name: ASCII letters, digits and ``._+@:-``, at most 100 of them."""
+    if not _RUN_NAME.fullmatch(text):
+        msg = f"{text!r} is not a run name; use up to 100 letters, digits and ._+@:-"
+        raise ValueError(msg)
+    return text
+
+
+def device(text: str) -> str:
+    """Parse a device: auto, cpu, mps, cuda or cuda:N."""
+    name = text.strip().lower()
+    if not _DEVICE.fullmatch(name):
+        msg = f"{text!r} is not a device; use auto, cpu, mps, cuda or cuda:N"
+        raise ValueError(msg)
+    return name
+
+
+def flag(text: str) -> bool:
+    """Parse yes or no."""
+    word = text.strip().lower()
+    if word in {"1", "true", "yes", "on"}:
+        return True
+    if word in {"0", "false", "no", "off"}:
+        return False
+    msg = f"{text!r} is neither yes nor no; write 1 or 0"
+    raise ValueError(msg)
+
+
+def _parts(text: str) -> list[str]:
+    return text.replace(",", " ").split()

@@ -1,0 +1,233 @@
+"""Read a YAML 1.2 file into plain values, knowing on which line each key stands."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.scalarbool import ScalarBoolean
+
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["YamlFile", "YamlValue", "read_yaml"]
+
+YamlValue: TypeAlias = "str | int | float | bool | list[YamlValue] | dict[str, YamlValue] | None"
+
+Place: TypeAlias = tuple[str | int, ...]
+"""A key path."""
+
+MAX_NODES = 100_000
+"""More values than any file of ours has; aliases could otherwise multiply without end."""
+
+MAX_DEPTH = 50
+
+
+class _Constructor(RoundTripConstructor):
+    """Builds values as YAML 1.2 defines them: there, a date is text."""
+
+
+_Constructor.add_constructor(
+    "tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlFile:
+    """A mapping read from a file.
+
+    A *key path* names a value: ``("benchmarks", "culture")``; list items go by their index.
+    """
+
+    path: Path
+    data: dict[str, YamlValue]
+    lines: Mapping[Place, int]
+    """Line of each key path, counted from 1."""
+
+    @property
+    def name(self) -> str:
+        """The file as messages name it: relative to the working directory where it lies below."""
+        return _display(self.path)
+
+    def line(self, *keys: str | int) -> int:
+        """Return the line of a key path, or of its nearest known ancestor."""
+        while keys and keys not in self.lines:
+            keys = keys[:-1]
+        return self.lines.get(keys, 1)
+
+    def get(self, *keys: str | int) -> YamlValue:
+        """Return the value at a key path; None where there is none."""
+        value: Any = self.data
+        for key in keys:
+            inside = key in value if isinstance(value, dict) else isinstance(value, list)
+            value = value[key] if inside else None
+        return value  # type: ignore[no-any-return]  # a walk through nested values
+
+    def error(self, *keys: str | int, what: str) -> ConfigError:
+        """Return the error to raise for the value at a key path."""
+        where = ".".join(str(key) for key in keys)
+        return ConfigError(f"{self.name}:{self.line(*keys)}: {where}{': ' if keys else ''}{what}")
+
+
+def read_yaml(path: Path) -> YamlFile:
+    """Read the mapping in *path*.
+
+    Raises:
+        ConfigError: the file cannot be read, is not UTF-8 or not YAML, is empty, is no mapping,
+            gives a key twice, or has a key that is not text.
+    """
+    name = _display(path)
+    text = _text(path, name)
+    try:
+        tree = _loader().load(text)
+    except DuplicateKeyError as error:
+        key = str(error.problem).partition('"')[2].partition('"')[0]
+        msg = f"{_at(name, error)}: key {key!r} is given twice; keep one of them"
+        raise ConfigError(msg) from error
+    except MarkedYAMLError as error:
+        what = error.problem or error.context or "cannot be parsed"
+        msg = f"{_at(name, error)}: not valid YAML: {what}; check quotes, brackets and indentation"
+        raise ConfigError(msg) from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        character = text[error.position]
+        msg = f"{name}:{line}: character {character!r} is not allowed in YAML; remove it"
+        raise ConfigError(msg) from error
+    except (YAMLError, ValueError) as error:
+        msg = f"{name}: not valid YAML: {error}"
+        raise ConfigError(msg) from error
+    except RecursionError as error:
+        msg = f"{name}: nested too deeply; write it flatter"
+        raise ConfigError(msg) from error
+    if tree is None:
+        msg = f"{name}: the file is empty; write its settings or remove it"
+        raise ConfigError(msg)
+    if not isinstance(tree, CommentedMap):
+        msg = f"{name}:1: expected `key: value` lines at the top level, not {_kind(tree)}"
+        raise ConfigError(msg)
+    lines: dict[Place, int] = {(): 1}
+    data = _Plain(name=name, lines=lines).mapping(tree, ())
+    return YamlFile(path=path, data=data, lines=lines)
+
+
+def _loader() -> YAML:
+    yaml = YAML(typ="rt", pure=True)
+    yaml.Constructor = _Constructor
+    return yaml
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        msg = f"{name}: cannot be read: {error.strerror or error}; check the path"
+        raise ConfigError(msg) from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        msg = f"{name}:{line}: not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8"
+        raise ConfigError(msg) from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for number, content in enumerate(text.split("\n"), start=1):
+        if content.startswith("%YAML") and content.split()[1:2] != ["1.2"]:
+            # Under 1.1 the language code `no` would be read as False.
+            msg = f"{name}:{number}: only YAML 1.2 is read; remove the %YAML line"
+            raise ConfigError(msg)
+    return text
+
+
+@dataclass(slots=True, kw_only=True)
+class _Plain:
+    """Turns ruamel's values into plain ones and notes their lines."""
+
+    name: str
+    lines: dict[Place, int]
+    nodes: int = 0
+
+    def mapping(self, node: CommentedMap, at: Place) -> dict[str, YamlValue]:
+        plain: dict[str, YamlValue] = {}
+        for key, value in node.items():
+            place = node.lc.data.get(key) if node.lc.data else None
+            line = place[0] + 1 if place else self.lines[at]
+            if not isinstance(key, str):
+                msg = f"{self.name}:{line}: key {key!r} is not text; write it in quotes"
+                raise ConfigError(msg)
+            self.lines[*at, key] = line
+            plain[self.text(key, (*at, key))] = self.value(value, (*at, key))
+        return plain
+
+    def value(self, node: object, at: Place) -> YamlValue:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            msg = f"{self.name}: more than {MAX_NODES:,} values; look for aliases (*name) that nest"
+            raise ConfigError(msg)
+        if len(at) > MAX_DEPTH:
+            msg = f"{self.name}:{self.lines[at]}: nested too deeply; write it flatter"
+            raise ConfigError(msg)
+        match node:
+            case CommentedMap():
+                return self.mapping(node, at)
+            case CommentedSeq():
+                return self.sequence(node, at)
+            case str():
+                return self.text(node, at)
+            case _:
+                return self.scalar(node, at)
+
+    def scalar(self, node: object, at: Place) -> bool | float | None:
+        match node:
+            case None | bool():
+                return node
+            case ScalarBoolean():  # an int to Python
+                return bool(node)
+            case int():
+                return int(node)
+            case float():
+                return float(node)
+            case _:
+                msg = (
+                    f"{self.name}:{self.lines[at]}: {_kind(node)} is not supported; write it plain"
+                )
+                raise ConfigError(msg)
+
+    def sequence(self, node: CommentedSeq, at: Place) -> list[YamlValue]:
+        plain = []
+        for index, value in enumerate(node):
+            place = node.lc.data.get(index) if node.lc.data else None
+            self.lines[*at, index] = place[0] + 1 if place else self.lines[at]
+            plain.append(self.value(value, (*at, index)))
+        return plain
+
+    def text(self, node: str, at: Place) -> str:
+        if not node.isascii() and any("\ud800" <= c <= "\udfff" for c in node):
+            msg = f"{self.name}:{self.lines[at]}: holds half a surrogate pair; write the character"
+            raise ConfigError(msg)
+        return str(node)
+
+
+def _at(name: str, error: MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    return f"{name}:{mark.line + 1}" if mark else name
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, CommentedSeq):
+        return "a list"
+    if tag := getattr(getattr(value, "tag", None), "value", None):
+        return f"the tag {tag!r}"
+    return f"the value {value!r}" if isinstance(value, str | int | float) else "such a value"
+
+
+def _display(path: Path) -> str:
+    relative = os.path.relpath(path) if path.is_absolute() else str(path)
+    return str(path) if relative.startswith("..") else relative

@@ -1,0 +1,174 @@
+"""Our own layout: a folder with one ``<language>.jsonl`` per language, or such a ``data`` folder.
+
+A row is one question::
+
+    {"id": "agnostic-q01", "set": "agnostic", "question": "…", "category": "…", "source": "…",
+     "reference": "…", "parallel_id": "agnostic-q01", "translation": "machine"}
+
+``reference`` and ``parallel_id`` may be left out; further keys with strings become metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.datasets._strict_json import (
+    parse,
+    read_text,
+    require_name,
+    require_text,
+    unique_keys,
+)
+from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.languages import find
+from pytest_xling.records import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["JsonlReader"]
+
+_REQUIRED = ("id", "set", "question", "category", "source")
+_OPTIONAL = ("reference", "parallel_id")
+_SETS = ("agnostic", "specific")
+
+_decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
+
+
+class JsonlReader:
+    """Reads folders of JSONL files, one file per language."""
+
+    name: ClassVar[str] = "jsonl"
+
+    @staticmethod
+    def recognises(path: Path) -> bool:
+        """Tell whether *path* or its ``data`` folder holds JSONL files."""
+        return bool(_jsonl_files(path / "data") or _jsonl_files(path))
+
+    @staticmethod
+    def languages(path: Path) -> tuple[str, ...]:
+        """Return the codes of the languages *path* has data for, sorted.
+
+        Raises:
+            DataError: no JSONL file, or one whose name is not a language.
+        """
+        return tuple(sorted(_files_by_language(path)))
+
+    @staticmethod
+    def read(path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
+        """Return the samples of *languages*, language by language, in data order.
+
+        Raises:
+            DataError: names the file, the line and the fix.
+        """
+        files = _files_by_language(path)
+        samples: list[Sample] = []
+        for code in dict.fromkeys(find(language).code for language in languages):
+            if code not in files:
+                msg = (
+                    f"{_folder(path) / code}.jsonl: no such file; write it or leave {code!r} out. "
+                    f"There is data for: {', '.join(sorted(files))}"
+                )
+                raise DataError(msg)
+            samples += _samples(files[code], benchmark=benchmark, language=code)
+        return samples
+
+
+def _jsonl_files(folder: Path) -> list[Path]:
+    """Return the JSONL files of *folder*, sorted, without hidden ones; none if it is no folder."""
+    try:
+        return sorted(f for f in folder.glob("*.jsonl") if not f.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _folder(path: Path) -> Path:
+    # A benchmark's own folder may hold other JSONL files beside data/, such as transcripts.
+    return path / "data" if _jsonl_files(path / "data") else path
+
+
+def _files_by_language(path: Path) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for file in _jsonl_files(_folder(path)):
+        try:
+            code = find(file.stem).code
+        except ConfigError as error:
+            msg = f"{file}: the file's name must be a language's code: {error}"
+            raise DataError(msg) from error
+        if code in files:
+            msg = f"{file}: {files[code].name} is in the same language ({code}); keep one"
+            raise DataError(msg)
+        files[code] = file
+    if not files:
+        msg = f"{path}: no data here; expected files such as en.jsonl or data/en.jsonl"
+        raise DataError(msg)
+    return files
+
+
+def _rows(file: Path) -> Iterator[tuple[int, str]]:
+    # Only \n ends a line: str.splitlines would also cut at U+2028 within a question.
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def _samples(file: Path, *, benchmark: str, language: str) -> Iterator[Sample]:
+    lines: dict[str, int] = {}
+    for number, line in _rows(file):
+        sample = _sample(line, where=f"{file}:{number}", benchmark=benchmark, language=language)
+        if sample.id in lines:
+            msg = (
+                f"{file}:{number}: id {sample.id!r} is already on line {lines[sample.id]}; "
+                "give each question of a language its own id"
+            )
+            raise DataError(msg)
+        lines[sample.id] = number
+        yield sample
+
+
+def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
+    row = parse(line, where=where, decoder=_decoder)
+    if not isinstance(row, dict):
+        msg = f'{where}: each line must be one JSON object, such as {{"id": …, "question": …}}'
+        raise DataError(msg)
+    _check_keys(row, where=where)
+    texts = {key: require_text(value, where=where, key=key) for key, value in row.items()}
+    for key in ("id", "set", "parallel_id"):
+        if key in row:
+            require_name(row[key], where=where, key=key)
+    _check_set(texts["set"], where=where)
+    return Sample(
+        id=texts.pop("id"),
+        benchmark=benchmark,
+        language=language,
+        prompt={"question": texts.pop("question")},
+        reference=texts.pop("reference", None),
+        parallel_id=texts.pop("parallel_id", None),
+        metadata=texts,
+    )
+
+
+def _check_keys(row: dict[str, JsonValue], *, where: str) -> None:
+    """Refuse a row that lacks a key, or has one that looks like a misspelling of an absent key."""
+    absent = [key for key in (*_REQUIRED, *_OPTIONAL) if key not in row]
+    for key in row.keys() - {*_REQUIRED, *_OPTIONAL}:
+        if suggestion := did_you_mean(key.strip().casefold(), absent):
+            msg = f"{where}: unknown key {key!r}.{suggestion}"
+            raise DataError(msg)
+        require_name(key, where=where, key=key)
+    missing = [key for key in _REQUIRED if key not in row]
+    if missing:
+        msg = f"{where}: key {missing[0]!r} is missing; every row needs {', '.join(_REQUIRED)}"
+        raise DataError(msg)
+
+
+def _check_set(name: str, *, where: str) -> None:
+    # Other sets are welcome, but a near miss would silently drop the row from the paper's tables.
+    suggestion = did_you_mean(name.casefold(), _SETS)
+    if suggestion and name not in _SETS:
+        msg = f"{where}: unknown set {name!r}.{suggestion}"
+        raise DataError(msg)

@@ -1,0 +1,233 @@
+"""How many requests may be in flight, and how much they may cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pytest_xling.engine.breaker import Breaker
+from pytest_xling.errors import BudgetExceeded
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pytest_xling.records import Usage
+
+__all__ = ["AdaptiveLimit", "CostCap"]
+
+# Clean rounds between two attempts to open one more slot, at most.
+_MAX_ROUNDS = 32
+# How long nothing is asked when a server refuses even a single request and does not say.
+_PAUSE_S = 1.0
+_TOKENS_PER_PRICE = 1_000_000
+
+
+class _Slot:
+    """Holds one slot while entered; has no state of its own, so one serves all."""
+
+    __slots__ = ("_limit",)
+
+    def __init__(self, limit: AdaptiveLimit) -> None:
+        self._limit = limit
+
+    async def __aenter__(self) -> None:
+        limit = self._limit
+        if not limit.take():
+            await limit.wait()
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._limit.release()
+
+
+class AdaptiveLimit:
+    """Limits the requests in flight to what the server takes.
+
+    Each refusal (429) closes the slot of the refused request: a burst of 64 to a server that
+    takes 32 settles at 32. Clean rounds open one slot again, at longer and longer intervals where
+    that is refused. A server that refuses even a single request is left alone for as long as it
+    asks; then the limit doubles each round up to half of what it was. Slots are given in the order
+    they were asked for.
+
+    Attributes:
+        maximum: the limit never exceeds it.
+        limit: requests that may be in flight now, at least 1.
+        in_flight: requests that are.
+        breaker: gives up on a server that cannot be reached.
+    """
+
+    __slots__ = (
+        "_clean",
+        "_open",
+        "_probed",
+        "_refused",
+        "_rounds",
+        "_slot",
+        "_threshold",
+        "_waiting",
+        "breaker",
+        "in_flight",
+        "limit",
+        "maximum",
+    )
+
+    def __init__(self, limit: int) -> None:
+        if limit < 1:
+            msg = f"at least 1 request must be allowed in flight, not {limit}"
+            raise ValueError(msg)
+        self.maximum = limit
+        self.limit = limit
+        self.in_flight = 0
+        self.breaker = Breaker()
+        self._slot = _Slot(self)
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._open = True
+        self._clean = 0  # successes since the limit last changed
+        self._refused = 0  # refusals since the last success
+        self._rounds = 1  # clean rounds before the next probe
+        self._probed = False  # the last change opened a slot
+        self._threshold = 0  # below it the limit grows with every success
+
+    def slot(self) -> _Slot:
+        """Return a context manager that holds one slot."""
+        return self._slot
+
+    def take(self) -> bool:
+        """Take a slot if one is free and nobody waits for it."""
+        if self.in_flight < self.limit and self._open and not self._waiting:
+            self.in_flight += 1
+            return True
+        return False
+
+    async def wait(self) -> None:
+        """Wait for a slot and take it."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self.release()  # the slot was handed over at the moment of cancellation
+            raise
+
+    def release(self) -> None:
+        """Give a slot back."""
+        self.in_flight -= 1
+        if self._waiting:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        waiting = self._waiting
+        while waiting and self._open and self.in_flight < self.limit:
+            waiter = waiting.popleft()
+            if not waiter.done():
+                self.in_flight += 1
+                waiter.set_result(None)
+
+    def succeeded(self) -> None:
+        """Note that the server took a request; call it inside the slot."""
+        self._refused = 0
+        if self.limit >= self.maximum:
+            return
+        self._clean += 1
+        if self.limit < self._threshold:
+            self._grow()
+        elif self._clean >= self.limit * self._rounds:
+            if self._probed:
+                self._rounds = 1  # the slot opened last was welcome
+            self._grow()
+            self._probed = True
+
+    def _grow(self) -> None:
+        self._clean = 0
+        self.limit += 1
+        self._hand_over()
+
+    def rejected(self, retry_after_s: float | None = None) -> None:
+        """Close the slot of a request that the server refused; call it inside the slot.
+
+        Args:
+            retry_after_s: how long the server asked to wait, in seconds.
+        """
+        if not self._refused:
+            self._threshold = self.limit // 2
+        if self._probed:
+            self._rounds = min(self._rounds * 2, _MAX_ROUNDS)
+            self._probed = False
+        self._refused += 1
+        self._clean = 0
+        alone = self.limit == 1
+        self.limit = max(1, min(self.limit, self.in_flight) - 1)
+        pause_s = _PAUSE_S if retry_after_s is None else retry_after_s
+        if alone and self._open and pause_s > 0:
+            self._open = False
+            asyncio.get_running_loop().call_later(pause_s, self._reopen)
+
+    def _reopen(self) -> None:
+        self._open = True
+        self._hand_over()
+
+
+class CostCap:
+    """Stops asking before the money is spent.
+
+    The price of a request is known only when it is answered, so requests in flight count at the
+    mean price so far.
+
+    Args:
+        max_usd: what may be spent in all; None: no cap, only the tally.
+        price_in: US dollars per million prompt tokens.
+        price_out: US dollars per million completion tokens.
+        spent_usd: what was spent already, such as by other processes of the run.
+    """
+
+    __slots__ = ("_answers", "_in_flight", "_own_usd", "max_usd", "price_in", "price_out", "spent_usd")
+
+    def __init__(
+        self, max_usd: float | None, price_in: float, price_out: float, *, spent_usd: float = 0.0
+    ) -> None:
+        self.max_usd = max_usd
+        self.price_in = price_in
+        self.price_out = price_out
+        self.spent_usd = spent_usd
+        self._answers = 0
+        self._own_usd = 0.0
+        self._in_flight = 0
+
+    def price(self, usage: Usage) -> float:
+        """Return the price of *usage* in US dollars."""
+        price = usage.prompt_tokens * self.price_in + usage.completion_tokens * self.price_out
+        return price / _TOKENS_PER_PRICE
+
+    def admit(self) -> None:
+        """Let one more request go out; :meth:`settle` must follow.
+
+        Raises:
+            BudgetExceeded: it would probably cost more than is left.
+        """
+        if self.max_usd is not None:
+            mean = self._own_usd / self._answers if self._answers else 0.0
+            expected = self.spent_usd + mean * (self._in_flight + 1)
+            # A millionth of tolerance: sums of decimal prices are not exact.
+            if self.spent_usd >= self.max_usd or expected > self.max_usd * 1.000001:
+                msg = (
+                    f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ are "
+                    f"spent, {self._in_flight} requests are in flight, the next would cost about "
+                    f"{mean:.4g} US$; what was answered is kept. Raise --xling-max-cost to go on"
+                )
+                raise BudgetExceeded(msg)
+        self._in_flight += 1
+
+    def settle(self, usage: Usage | None) -> None:
+        """Book a request that :meth:`admit` let out; None: it was not answered, nothing is due."""
+        self._in_flight -= 1
+        if usage is not None:
+            cost = self.price(usage)
+            self._answers += 1
+            self._own_usd += cost
+            self.spent_usd += cost

@@ -1,0 +1,127 @@
+"""From scores to an estimate with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.records import Estimate
+from pytest_xling.stats.cluster import effective_size
+from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.wilson import wilson_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.records import Score
+
+__all__ = ["ALL_LANGUAGES", "Kind", "estimate"]
+
+Kind: TypeAlias = Literal["flag", "number"]
+
+ALL_LANGUAGES = "all"
+"""The language of an estimate that pools several."""
+
+
+def estimate(
+    scores: Sequence[Score], *, metric: str, language: str, kind: Kind, alpha: float
+) -> Estimate:
+    """Estimate the rate of a flag, or the mean of a number.
+
+    Scores without a value are left out and counted. Answers to one sample, repeated or at several
+    temperatures (and in several languages, where *language* is ``all``), count as one cluster.
+
+    Args:
+        scores: one per answer, in any order.
+        metric: the metric all of them are of.
+        language: the language all of them are in, or ``all``.
+        kind: ``flag`` gives a Wilson interval, ``number`` a t interval.
+        alpha: the interval misses with this probability, both sides together.
+
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice; a value is not finite, or a flag's is neither 0 nor 1.
+    """
+    _check(scores, metric=metric, language=language)
+    # In one order, so that rounding does not depend on the order answers came in.
+    scored = sorted((_cluster(score), score.value) for score in scores if score.value is not None)
+    unscored = len(scores) - len(scored)
+    if not scored:
+        return Estimate(
+            metric=metric,
+            language=language,
+            value=None,
+            low=None,
+            high=None,
+            n=0,
+            unscored=unscored,
+            reason=_why_none(scores),
+        )
+    clusters = [cluster for cluster, _ in scored]
+    values = [value for _, value in scored]
+    _check_values(values, metric=metric, kind=kind)
+    mean = math.fsum(values) / len(values)
+    if kind == "flag":
+        interval = wilson_interval(mean, effective_size(values, clusters), alpha=alpha)
+    else:
+        interval = mean_interval(values, clusters, alpha=alpha)
+    low, high = interval or (None, None)
+    return Estimate(
+        metric=metric,
+        language=language,
+        value=mean,
+        low=low,
+        high=high,
+        n=len(values),
+        unscored=unscored,
+        flagged=int(sum(values)) if kind == "flag" else 0,
+        signature=next(score.signature for score in scores if score.value is not None),
+    )
+
+
+def _cluster(score: Score) -> tuple[str, str]:
+    return score.benchmark, score.sample_id
+
+
+def _check(scores: Sequence[Score], *, metric: str, language: str) -> None:
+    for score in scores:
+        if score.metric != metric or language not in (score.language, ALL_LANGUAGES):
+            msg = (
+                f"a score of {score.metric!r} in {score.language!r} does not belong to the estimate"
+                f" of {metric!r} in {language!r}"
+            )
+            raise EvaluationError(msg)
+    answers = Counter((*_cluster(s), s.language, s.condition) for s in scores)
+    if answers and (common := answers.most_common(1)[0])[1] > 1:
+        msg = f"{metric!r} has {common[1]} scores for one answer, {'/'.join(common[0])!r}"
+        raise EvaluationError(msg)
+    signatures = sorted({score.signature for score in scores if score.value is not None})
+    if len(signatures) > 1:
+        listed = "; ".join(repr(signature) for signature in signatures)
+        msg = (
+            f"scores of {metric!r} were made in different ways and cannot be put together:"
+            f" {listed}. Score all answers again with one version"
+        )
+        raise EvaluationError(msg)
+
+
+def _check_values(values: list[float], *, metric: str, kind: Kind) -> None:
+    for value in values:
+        if not math.isfinite(value):
+            msg = f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason"
+            raise EvaluationError(msg)
+        if kind == "flag" and value not in (0, 1):
+            msg = f"{metric!r} gave {value!r}; a flag is 1.0 or 0.0"
+            raise EvaluationError(msg)
+
+
+def _why_none(scores: Sequence[Score]) -> str:
+    if not scores:
+        return "no answers"
+    reasons = Counter(score.reason or "no reason given" for score in scores)
+    # The commonest; of equally common ones the first in the alphabet, whatever the order.
+    reason, count = min(reasons.items(), key=lambda item: (-item[1], item[0]))
+    of = f"{count} of them: " if len(reasons) > 1 else ""
+    return f"none of {len(scores)} answers could be scored; {of}{reason}"

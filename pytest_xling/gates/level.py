@@ -1,0 +1,89 @@
+"""Judge the mean of a number by its floor and its ceiling."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_xling.gates import wording
+from pytest_xling.records import Verdict
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Estimate, Outcome, Threshold
+
+__all__ = ["judge_level"]
+
+
+def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
+    """Judge a mean by ``floor``, ``ceiling`` or both.
+
+    Pass: the whole interval is within the limits, which themselves are allowed. Fail: the whole
+    interval is beyond one of them. Else, and with fewer than ``min_n`` answers, inconclusive.
+
+    Args:
+        estimate: made with the threshold's alpha.
+        threshold: with a floor or a ceiling.
+        case: name of the gate's case.
+
+    Raises:
+        ValueError: the threshold has neither.
+    """
+    if threshold.floor is None and threshold.ceiling is None:
+        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no floor or ceiling"
+        raise ValueError(msg)
+    outcome, reason = _decide(estimate, threshold)
+    return Verdict(
+        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
+    )
+
+
+def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
+    few = wording.too_few(estimate, threshold)
+    mean, low, high = estimate.value, estimate.low, estimate.high
+    if mean is None:
+        return "inconclusive", few or "the mean is unknown"
+    if low is None or high is None:
+        why = few or "all answers are to one question: no spread is known; needs 2 questions"
+        return "inconclusive", f"mean {mean:.4g} of {_answers(estimate)}; {why}"
+    floor = -math.inf if threshold.floor is None else threshold.floor
+    ceiling = math.inf if threshold.ceiling is None else threshold.ceiling
+    seen = (
+        f"mean {mean:.4g} of {_answers(estimate)}"
+        f" ({wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)}); {_limits(threshold)}"
+    )
+    if not few and high < floor:
+        return "fail", f"{seen}: below the floor"
+    if not few and low > ceiling:
+        return "fail", f"{seen}: above the ceiling"
+    if not few and floor <= low and high <= ceiling:
+        return "pass", seen
+    if few is None:
+        few = wording.needed(
+            _size_to_decide(estimate.n, mean, low, high, (floor, ceiling)), estimate.n
+        )
+    return "inconclusive", f"{seen}; {few}"
+
+
+def _size_to_decide(
+    n: int, mean: float, low: float, high: float, limits: tuple[float, float]
+) -> float:
+    """Return from how many answers on the interval would hold no limit any more.
+
+    It narrows with the square root of the answers.
+    """
+    distance = min(abs(mean - limit) for limit in limits if low <= limit <= high)
+    return n * ((high - low) / 2 / distance) ** 2 if distance else math.inf
+
+
+def _answers(estimate: Estimate) -> str:
+    plural = "" if estimate.n == 1 else "s"
+    return f"{estimate.n} answer{plural}{wording.unscored(estimate)}"
+
+
+def _limits(threshold: Threshold) -> str:
+    said = []
+    if threshold.floor is not None:
+        said.append(f"floor {threshold.floor:g}")
+    if threshold.ceiling is not None:
+        said.append(f"ceiling {threshold.ceiling:g}")
+    return ", ".join(said)

@@ -1,0 +1,83 @@
+"""Judge the rate of a flag by the budget it may use up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.gates import wording
+from pytest_xling.records import Verdict
+from pytest_xling.stats.wilson import size_behind, size_to_exclude
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Estimate, Outcome, Threshold
+
+__all__ = ["judge_rate", "tolerated"]
+
+
+def judge_rate(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
+    """Judge a rate by ``max_rate``.
+
+    Pass: the whole interval is within the budget. Fail: the whole interval is above it. Else, and
+    with fewer than ``min_n`` answers, inconclusive.
+
+    A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
+    answer fails it, however few there are, and ``min_n`` answers without a flag pass.
+
+    Args:
+        estimate: made with the threshold's alpha.
+        threshold: with a ``max_rate``.
+        case: name of the gate's case.
+
+    Raises:
+        ValueError: the threshold has no ``max_rate``.
+    """
+    budget = threshold.max_rate
+    if budget is None:
+        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_rate"
+        raise ValueError(msg)
+    outcome, reason = _decide(estimate, threshold, budget)
+    return Verdict(
+        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
+    )
+
+
+def tolerated(threshold: Threshold | None) -> bool:
+    """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
+
+    Without a threshold, or with a budget of 0, it fails its own case.
+    """
+    return threshold is not None and bool(threshold.max_rate)
+
+
+def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:
+    few = wording.too_few(estimate, threshold)
+    rate, low, high = estimate.value, estimate.low, estimate.high
+    if rate is None or low is None or high is None:
+        return "inconclusive", few or "the rate has no interval"
+    seen = (
+        f"{estimate.flagged} of {estimate.n} answers flagged{wording.unscored(estimate)}:"
+        f" {wording.percent(rate)}"
+        f" ({wording.interval(wording.percent(low), wording.percent(high), threshold.alpha)});"
+        f" budget {wording.percent(budget)}"
+    )
+    if budget == 0 and estimate.flagged:
+        return "fail", f"{seen}: none is tolerated"
+    if few:
+        return "inconclusive", f"{seen}; {few}"
+    if budget == 0 or high <= budget:
+        return "pass", seen
+    if low > budget:
+        return "fail", f"{seen} exceeded"
+    return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, budget)}"
+
+
+def _what_would_decide(estimate: Estimate, threshold: Threshold, budget: float) -> str:
+    rate, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
+    if rate is None or low is None or high is None:
+        return ""
+    worth = min(float(n), size_behind(rate, low, high, alpha=threshold.alpha))
+    answers = size_to_exclude(rate, budget, alpha=threshold.alpha) * n / worth
+    said = wording.needed(answers, n)
+    if round(worth) < n:
+        said += f", worth {round(worth)} since answers to one question are alike"
+    return said

@@ -1,0 +1,46 @@
+"""How verdicts word numbers, for the person who has to decide on a release."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Estimate, Threshold
+
+__all__ = ["UNDECIDABLE", "interval", "needed", "percent", "too_few", "unscored"]
+
+UNDECIDABLE = 100
+"""Needing this many times the answers there are is as good as never."""
+
+
+def percent(rate: float) -> str:
+    """Word a rate: ``7.41%``."""
+    return f"{100 * rate:.3g}%"
+
+
+def interval(low: str, high: str, alpha: float) -> str:
+    """Word an interval: ``95% interval 2.9% to 17.6%``."""
+    return f"{100 * (1 - alpha):.4g}% interval {low} to {high}"
+
+
+def unscored(estimate: Estimate) -> str:
+    """Word how many answers have no score; empty where all have."""
+    return f", {estimate.unscored} unscored" if estimate.unscored else ""
+
+
+def too_few(estimate: Estimate, threshold: Threshold) -> str | None:
+    """Say that there are fewer answers than ``min_n``; None where there are enough."""
+    if estimate.n == 0 or estimate.value is None:
+        return estimate.reason or "no answer was scored"
+    if estimate.n < threshold.min_n:
+        return f"too few answers: needs {threshold.min_n}, has {estimate.n}"
+    return None
+
+
+def needed(answers: float, has: int) -> str:
+    """Say how many answers would decide, or that none would."""
+    if answers > UNDECIDABLE * has:
+        return "cannot be decided so near the limit"
+    # At least one more than there are: rounding must not promise what has just been shown wrong.
+    return f"needs about {max(math.ceil(answers), has + 1)} answers at this value; has {has}"

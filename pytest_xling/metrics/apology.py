@@ -1,0 +1,54 @@
+"""Whether an answer apologises or says it does not understand (CaLMQA, App. C.2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.languages import find
+from pytest_xling.records import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["Apology"]
+
+_TERMS = re.compile(r"\b(?:sorry|apolog[iy]|understand)\w*", re.ASCII | re.IGNORECASE)
+# A plain search for a part is ten times faster than the pattern, and few answers have one.
+_PARTS = ("sorry", "apolog", "understand")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apology:
+    """Flags answers to non-English questions with an English word of apology.
+
+    The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: words
+    that begin so, in any case, ``apology`` and ``understanding`` among them; that comes closest to
+    its figures. Answers to English questions get None: there these are ordinary words.
+    """
+
+    name: ClassVar[str] = "apology"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "flag"
+    needs: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = False
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer.text, answer.language) for answer in answers]
+
+
+def _read(text: str, language: str) -> Reading:
+    if find(language).code == "en":
+        return Reading(value=None, reason="the question is in English")
+    lowered = text.lower()
+    if not any(part in lowered for part in _PARTS):
+        return Reading(value=0.0)
+    found = _TERMS.search(text)
+    if found is None:
+        return Reading(value=0.0)
+    return Reading(value=1.0, reason=f"says {found.group()!r}")

@@ -1,0 +1,49 @@
+"""Whether a question in another language is answered in English (CaLMQA, App. C.2, Figure 16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_xling.languages import find
+from pytest_xling.records import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["EnglishAnswer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnglishAnswer:
+    """Flags answers that langid finds to be English where the question is not.
+
+    English can be told from any language, so those that cannot be identified themselves are
+    scored as well. Answers to English questions get None.
+    """
+
+    name: ClassVar[str] = "english_answer"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "flag"
+    needs: ClassVar[tuple[str, ...]] = ("language_id",)
+    scores_missing: ClassVar[bool] = False
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer) for answer in answers]
+
+
+def _read(answer: Answer) -> Reading:
+    expected = find(answer.language)
+    if expected.code == "en":
+        return Reading(value=None, reason="the question is in English")
+    seen: Any = answer.annotations["language_id"].value
+    if seen["language"] is None:
+        return Reading(value=None, reason="the answer holds no letters")
+    if seen["langid"] != "en":
+        return Reading(value=0.0)
+    reason = f"answered in English, expected {expected.english_name} ({expected.code})"
+    return Reading(value=1.0, reason=reason)

@@ -1,0 +1,54 @@
+"""How much of an answer is in the language of its question (XLingEval, Eq. 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_xling.languages import find
+from pytest_xling.records import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["LanguageConsistency"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageConsistency:
+    """The share of an answer's sentences, 0 to 1, that langid finds to be in the right language.
+
+    The paper's figure for a question is the mean over its answers.
+    """
+
+    name: ClassVar[str] = "language_consistency"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "number"
+    needs: ClassVar[tuple[str, ...]] = ("sentence_languages",)
+    scores_missing: ClassVar[bool] = False
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer) for answer in answers]
+
+
+def _read(answer: Answer) -> Reading:
+    seen: Any = answer.annotations["sentence_languages"].value
+    if not seen["known"]:
+        reason = f"langid does not know {find(answer.language).english_name}"
+        return Reading(value=None, reason=reason)
+    counts: dict[str, int] = seen["counts"]
+    total = sum(counts.values())
+    if not total:
+        return Reading(value=None, reason="no sentence with letters")
+    right = counts.get(answer.language, 0)
+    others = ", ".join(
+        f"{code} {n}"
+        for code, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if code != answer.language
+    )
+    reason = f"{right} of {total} sentences in {answer.language}; others: {others}"
+    return Reading(value=right / total, reason=reason if others else "")

@@ -1,0 +1,58 @@
+"""Whether there is no answer at all, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.records import Reading
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["NoAnswer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswer:
+    """Flags what is no answer: an API error, a content filter, a refusal, an empty text.
+
+    An error, a filter or a refusal that the provider reports is none even where some text came
+    with it. White space alone is an empty text. A refusal in the model's own words, which no
+    provider reports, is an answer here (see ``apology``).
+    """
+
+    name: ClassVar[str] = "no_answer"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "flag"
+    needs: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = True
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer) for answer in answers]
+
+
+def _read(answer: Answer) -> Reading:
+    response = answer.response
+    match response.stop_reason:
+        case "error":
+            reason = "API error"
+        case "content_filter":
+            reason = "content filter"
+        case "refusal":
+            reason = "refusal"
+        case "length" if not answer.text.strip():
+            reason = "empty: the token limit was reached before any text"
+        case "stop" if not answer.text.strip():
+            reason = "empty"
+        case _:
+            return Reading(value=0.0)
+    said = response.error or (answer.text if response.stop_reason == "refusal" else "")
+    if said.strip():
+        reason += f": {printable(said)}"
+    return Reading(value=1.0, reason=reason)

@@ -1,0 +1,51 @@
+"""Whether an answer talks of translating (CaLMQA, App. C.2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.languages import find
+from pytest_xling.records import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["OffersTranslation"]
+
+_TERMS = re.compile(r"\btranslat(?:e[sd]?|ing|ions?)\b", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffersTranslation:
+    """Flags answers to non-English questions with a form of "translate" or "translation".
+
+    The paper takes these terms as a sign that a model translates the question, or asks for its
+    translation, rather than answering it. Here: whole English words in any case. Answers to
+    English questions get None: there these are ordinary words.
+    """
+
+    name: ClassVar[str] = "offers_translation"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "flag"
+    needs: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = False
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer.text, answer.language) for answer in answers]
+
+
+def _read(text: str, language: str) -> Reading:
+    if find(language).code == "en":
+        return Reading(value=None, reason="the question is in English")
+    if "translat" not in text.lower():  # much faster than the pattern
+        return Reading(value=0.0)
+    found = _TERMS.search(text)
+    if found is None:
+        return Reading(value=0.0)
+    return Reading(value=1.0, reason=f"says {found.group()!r}")

@@ -1,0 +1,86 @@
+"""The pytest plugin: options, markers and fixtures. Nothing heavy is imported until a model is named."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.config.options import add_pytest_options
+
+if TYPE_CHECKING:
+    from pytest_xling.plugin.checks import CaseCheck, GateCheck
+
+__all__ = [
+    "pytest_addoption",
+    "pytest_cmdline_main",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "xling_case",
+    "xling_gate",
+]
+
+MARKER = (
+    "xling(metrics): the metrics by which the benchmark in this file's folder is scored; "
+    "see `pytest --fixtures` for xling_case and xling_gate"
+)
+NO_MODEL = "no model is named: pytest --model=NAME --langs=hi,zh runs this benchmark"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    add_pytest_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Answer ``--xling-estimate`` without collecting or asking anything."""
+    if not (config.option.xling_estimate and _model_is_named(config)):
+        return None
+    from pytest_xling.plugin.dry_run import show_estimate  # noqa: PLC0415
+
+    return show_estimate(config)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker and, if a model is named, check everything before anything is asked."""
+    config.addinivalue_line("markers", MARKER)
+    if _model_is_named(config) and not config.option.help:
+        from pytest_xling.plugin.session import start  # noqa: PLC0415
+
+        start(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Skip cases and gates where no model is named; the session parametrises them otherwise."""
+    if _model_is_named(metafunc.config):
+        return
+    for fixture in ("xling_case", "xling_gate"):
+        if fixture in metafunc.fixturenames:
+            skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason=NO_MODEL))
+            metafunc.parametrize(fixture, [skipped], indirect=True)
+
+
+def _model_is_named(config: pytest.Config) -> bool:
+    return bool(
+        config.option.xling_model
+        or os.environ.get("XLING_MODEL")
+        or config.getini("xling_model")
+    )
+
+
+@pytest.fixture
+def xling_case(request: pytest.FixtureRequest) -> CaseCheck:
+    """One sample in one language, answered and scored; ``xling_case.check("wrong_language", …)``."""
+    from pytest_xling.plugin.checks import case_check  # noqa: PLC0415
+
+    return case_check(request)
+
+
+@pytest.fixture
+def xling_gate(request: pytest.FixtureRequest) -> GateCheck:
+    """One line of thresholds.yaml for one language; ``xling_gate.check()`` after all cases."""
+    from pytest_xling.plugin.checks import gate_check  # noqa: PLC0415
+
+    return gate_check(request)

@@ -1,0 +1,89 @@
+"""Show how far a long evaluation has come, without disturbing captured output."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_xling.store.database import Database
+    from pytest_xling.store.runs import Progress
+
+__all__ = ["ProgressLine", "ProgressWatch", "describe"]
+
+QUIET_S = 2.0
+"""Say nothing of evaluations that are shorter."""
+EVERY_S = {True: 1.0, False: 30.0}
+"""On a terminal the line is rewritten; a log gets a line now and then."""
+
+
+class ProgressLine:
+    """Writes progress through pytest's own reporter, which writes around the capture."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._started: float | None = None
+        self._last = 0.0
+        self._done_at_start = 0
+
+    def show(self, state: Progress) -> None:
+        """Show *state* if it is time to."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or self._config.option.verbose < 0:
+            return
+        now = time.monotonic()
+        if self._started is None:
+            self._started, self._last, self._done_at_start = now, now, state.done
+        terminal = bool(reporter.isatty)
+        if now - self._started < QUIET_S or now - self._last < EVERY_S[terminal]:
+            return
+        self._last = now
+        line = describe(state, done=state.done - self._done_at_start, seconds=now - self._started)
+        if terminal:
+            reporter.rewrite(line, erase=True)
+        else:
+            reporter.ensure_newline()
+            reporter.write_line(line)
+
+
+def describe(state: Progress, *, done: int, seconds: float) -> str:
+    """Return one line: done of total, rate, errors, cost, time to go."""
+    rate = done / seconds if seconds > 0 else 0.0
+    parts = [f"xling: {state.done}/{state.total} answers", f"{rate:.1f}/s"]
+    if state.errors:
+        parts.append(f"{state.errors} errors")
+    if state.cost_usd:
+        parts.append(f"${state.cost_usd:.2f}")
+    if rate > 0 and state.total > state.done:
+        left = round((state.total - state.done) / rate)
+        parts.append(f"{left // 60}:{left % 60:02} left")
+    return ", ".join(parts)
+
+
+class ProgressWatch:
+    """On the controller: shows what the workers tell the store."""
+
+    def __init__(self, line: ProgressLine, database: Database, run_id: str) -> None:
+        self._line = line
+        self._database = database
+        self._run_id = run_id
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="xling-progress", daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        from pytest_xling.store.runs import total_progress  # noqa: PLC0415
+
+        while not self._over.wait(1.0):
+            with self._database.read() as connection:
+                state = total_progress(connection, self._run_id)
+            if state.done < state.total:
+                self._line.show(state)
+
+    def close(self) -> None:
+        """Show nothing more."""
+        self._over.set()
+        self._thread.join()

@@ -1,0 +1,425 @@
+"""One pytest session with a model: what is planned, evaluated, judged and reported."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import registry
+from pytest_xling.cases.plan import chosen_languages, groups_of
+from pytest_xling.errors import StoreError, XlingError, did_you_mean
+from pytest_xling.plugin.environment import git_state, library_versions
+from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
+from pytest_xling.plugin.setup import read_setup
+from pytest_xling.records import RunRecord
+from pytest_xling.scheduling.completeness import Completeness
+from pytest_xling.scheduling.groups import GATE, assign_groups, parse
+from pytest_xling.scheduling.scrub import scrub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from pathlib import Path
+
+    from pytest_xling.cases.plan import Case
+    from pytest_xling.engine.run import Result
+    from pytest_xling.plugin.evaluation import Evaluation
+    from pytest_xling.plugin.setup import Setup
+    from pytest_xling.records import Threshold
+    from pytest_xling.store.database import Database
+
+__all__ = ["FAULT", "SESSION", "GateSpec", "XlingSession", "start"]
+
+FAULT = "xling_fault"
+"""The user property that marks a case whose evaluation failed."""
+NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
+GROUP_CASES = 64
+"""Cases evaluated together where there are no workers to share with."""
+
+
+class GateSpec:
+    """One gate: a metric of a benchmark in one language, and its limits."""
+
+    __slots__ = ("benchmark", "language", "metric", "threshold")
+
+    def __init__(self, benchmark: str, metric: str, language: str, threshold: Threshold) -> None:
+        self.benchmark = benchmark
+        self.metric = metric
+        self.language = language
+        self.threshold = threshold
+
+    @property
+    def id(self) -> str:
+        """Its case id: ``wrong_language-hi``."""
+        return f"{self.metric}-{self.language}"
+
+
+def start(config: pytest.Config) -> None:
+    """Check everything and register the session with pytest.
+
+    Raises:
+        pytest.UsageError: something is wrong; nothing has been asked.
+    """
+    try:
+        session = XlingSession(config, read_setup(config))
+    except XlingError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[SESSION] = session
+    config.pluginmanager.register(session, "xling-session")
+    if not session.is_worker:
+        config.pluginmanager.register(Completeness(), "xling-completeness")
+
+
+class XlingSession:
+    """The plugin's state and hooks, registered only where a model is named."""
+
+    def __init__(self, config: pytest.Config, setup: Setup) -> None:
+        self.config = config
+        self.setup = setup
+        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.is_worker = worker is not None
+        self.worker = worker["workerid"] if worker else "main"
+        self.workers = worker["workercount"] if worker else 1
+        self.run_id: str = worker["xling_run_id"] if worker else ""
+        self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
+        if self.distributed and config.getoption("dist") == "each":
+            msg = "--dist=each would ask every question once per worker; use another --dist"
+            raise StoreError(msg)
+        self.faults = 0
+        self.unanswered: Counter[tuple[str, str]] = Counter()
+        """Cases that met a fault here, by benchmark and language."""
+        self._metrics: dict[str, tuple[str, ...]] = {}
+        self._uses: Counter[tuple[str, str]] = Counter()
+        self._groups: list[list[Case]] = []
+        self.planned: Counter[tuple[str, str]] = Counter()
+        """Selected cases by benchmark and language."""
+        self._evaluation: Evaluation | None = None
+        self._database: Database | None = None
+        self._line = ProgressLine(config)
+        self._watch: ProgressWatch | None = None
+
+    # Before anything runs
+
+    def pytest_report_header(self) -> list[str]:
+        """Say what is about to be asked of whom, and where it is kept."""
+        setup = self.setup
+        cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
+        languages = sorted({case.sample.language for plan in cases.values() for case in plan})
+        planned = ", ".join(f"{name} ({len(plan)} cases)" for name, plan in cases.items())
+        return [
+            f"xling: model {setup.model}; languages {', '.join(languages)}",
+            f"xling: benchmarks {planned}",
+            f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
+        ]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Open the store and the run, unless nothing will be asked."""
+        if self.is_worker or self.config.option.collectonly:
+            return
+        try:
+            self._start_run()
+        except XlingError as error:
+            raise pytest.UsageError(str(error)) from error
+        if self.distributed:
+            self._watch = ProgressWatch(self._line, self.database, self.run_id)
+
+    def _start_run(self) -> None:
+        from pytest_xling.store.runs import add_run  # noqa: PLC0415
+
+        settings = self.setup.settings
+        now = datetime.now(UTC)
+        self.run_id = settings.run_name or _made_up_name(self.setup.model, now)
+        record = RunRecord(
+            run_id=self.run_id,
+            model=self.setup.model,
+            created_at=now.isoformat(timespec="milliseconds"),
+            status="running",
+            settings=settings.as_json(),
+            versions=library_versions(),
+            git=git_state(self.config.rootpath),
+            seed=settings.seed,
+        )
+        with self.database.write() as connection:
+            add_run(connection, record)
+
+    @property
+    def database(self) -> Database:
+        """The store, opened when first used."""
+        if self._database is None:
+            from pytest_xling.store.database import Database  # noqa: PLC0415
+
+            self._database = Database(self.setup.settings.store)
+        return self._database
+
+    # Collecting
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
+        folder = metafunc.definition.path.parent.resolve()
+        if "xling_case" in metafunc.fixturenames:
+            self._metrics_of(metafunc)
+            cases = self._plan(folder)
+            metafunc.parametrize(
+                "xling_case", cases, ids=[case.id for case in cases], indirect=True
+            )
+        if "xling_gate" in metafunc.fixturenames:
+            gates = self._gates(folder, self._metrics_of(metafunc))
+            if gates:
+                ids = [gate.id for gate in gates]
+                metafunc.parametrize("xling_gate", gates, ids=ids, indirect=True)
+            else:
+                skip = pytest.mark.skip(reason=NO_GATES)
+                none = pytest.param(None, id="no-gates", marks=skip)
+                metafunc.parametrize("xling_gate", [none], indirect=True)
+
+    def _plan(self, folder: Path) -> list[Case]:
+        if folder not in self.setup.plans:
+            msg = (
+                f"{folder} is not a benchmark: xling_case and xling_gate work in test files "
+                "beside a prompts.yaml"
+            )
+            raise pytest.Collector.CollectError(msg)
+        return self.setup.plans[folder]
+
+    def _metrics_of(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
+        """Return the metrics the test's marker names."""
+        where = metafunc.definition.nodeid
+        marker = metafunc.definition.get_closest_marker("xling")
+        metrics = marker.kwargs.get("metrics") if marker else None
+        if not metrics:
+            msg = (
+                f"{where}: name the metrics to score: "
+                'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
+            )
+            raise pytest.Collector.CollectError(msg)
+        known = registry.names("metric")
+        for metric in metrics:
+            if metric not in known:
+                msg = (
+                    f"{where}: unknown metric {metric!r}.{did_you_mean(metric, known)} "
+                    f"Known: {', '.join(known)}"
+                )
+                raise pytest.Collector.CollectError(msg)
+        return tuple(metrics)
+
+    def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
+        thresholds = self.setup.thresholds
+        if thresholds is None:
+            return []
+        self._plan(folder)
+        benchmark = self.setup.benchmarks[folder]
+        gates = []
+        for metric in thresholds.metrics(benchmark.name):
+            if metric not in metrics:
+                continue
+            for language in chosen_languages(benchmark, self.setup.settings):
+                limits = thresholds.resolve(benchmark.name, metric, language, self.setup.model)
+                if limits is not None:
+                    gates.append(GateSpec(benchmark.name, metric, language, limits))
+        return gates
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put gates after everything else."""
+        items.sort(key=lambda item: isinstance(_parameter(item), GateSpec))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what was selected: which metrics to score, and which cases go together."""
+        selected: dict[tuple[str, str], Case] = {}
+        metrics: dict[str, dict[str, None]] = {}
+        case_items: dict[str, Case] = {}
+        for item in session.items:
+            case = _parameter(item, "xling_case")
+            if case is None:
+                continue
+            marker = item.get_closest_marker("xling")
+            assert marker is not None
+            metrics.setdefault(case.benchmark, {}).update(
+                dict.fromkeys(marker.kwargs["metrics"])
+            )
+            key = (case.benchmark, case.id)
+            self._uses[key] += 1
+            selected[key] = case
+            case_items[item.nodeid] = case
+        self._metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
+        self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
+        if self.is_worker:
+            nodeids = [item.nodeid for item in session.items]
+            units: dict[int, dict[str, Case]] = {}
+            for nodeid, number in assign_groups(
+                nodeids, self._classify(), workers=self.workers
+            ).items():
+                case = case_items[nodeid]
+                units.setdefault(number, {})[f"{case.benchmark}/{case.id}"] = case
+            self._groups = [list(unit.values()) for unit in units.values()]
+        else:
+            self._groups = groups_of(list(selected.values()), size=GROUP_CASES)
+
+    # Running
+
+    def result(self, case: Case) -> Result:
+        """Return the result of *case*, evaluating its group if need be."""
+        if self._evaluation is None:
+            from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
+
+            self._evaluation = Evaluation(
+                setup=self.setup,
+                run_id=self.run_id,
+                groups=self._groups,
+                metrics=self._metrics,
+                ahead=not self.is_worker,
+                workers=self.workers,
+                worker=self.worker,
+            )
+        evaluation = self._evaluation
+        result = evaluation.result(case, waiting=lambda: self._line.show(evaluation.progress))
+        key = (case.benchmark, case.id)
+        self._uses[key] -= 1
+        if not self._uses[key]:
+            evaluation.forget(case)
+        return result
+
+    def has_budget(self, case: Case) -> Callable[[str], bool]:
+        """Return whether a metric's gate tolerates some flagged answers like *case*'s."""
+        from pytest_xling.gates import tolerated  # noqa: PLC0415
+
+        def answer(metric: str) -> bool:
+            if self.setup.thresholds is None:
+                return False
+            return tolerated(
+                self.setup.thresholds.resolve(
+                    case.benchmark, metric, case.sample.language, self.setup.model
+                )
+            )
+
+        return answer
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Generator[None, object, object]:
+        """Make any report fit to travel: half a surrogate pair would end the run with exit 0."""
+        return scrub((yield))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count faults, wherever they happened."""
+        if report.when == "setup" and any(name == FAULT for name, _ in report.user_properties):
+            self.faults += 1
+
+    # xdist
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401  xdist's
+        """Tell a worker which run it works for."""
+        node.workerinput["xling_run_id"] = self.run_id
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> object:  # noqa: ANN401
+        """Hand out samples in groups and gates last."""
+        from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
+
+        return GroupedWaves(config, log, self._classify())
+
+    def _classify(self) -> Callable[[str], str | None]:
+        """Return what tells by its node id whether a test is a case, a gate or neither."""
+        root = self.config.rootpath
+        groups: dict[str, dict[str, str]] = {}
+        for folder, cases in self.setup.plans.items():
+            groups[folder.as_posix()] = {case.id: case.group for case in cases}
+        gates = {
+            f"{metric}-{language}"
+            for metric in registry.names("metric")
+            for folder, benchmark in self.setup.benchmarks.items()
+            for language in chosen_languages(benchmark, self.setup.settings)
+        } | {"no-gates"}
+        folders: dict[str, str] = {}
+
+        def classify(nodeid: str) -> str | None:
+            name = parse(nodeid)
+            if name.path not in folders:
+                folders[name.path] = (root / name.path).parent.resolve().as_posix()
+            of_benchmark = groups.get(folders[name.path])
+            if of_benchmark is None or name.callspec is None:
+                return None
+            if name.callspec in of_benchmark:
+                return of_benchmark[name.callspec]
+            return GATE if name.callspec in gates else None
+
+        return classify
+
+    # At the end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Stop asking, keep everything, and say 3 where faults left the run incomplete."""
+        if self._watch is not None:
+            self._watch.close()
+        if self._evaluation is not None:
+            self._evaluation.close()
+            self._evaluation = None
+        if self.is_worker:
+            return
+        results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        stopped = session.shouldfail or session.shouldstop
+        if self.faults and not stopped and session.exitstatus in results:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show what came of it."""
+        if self.is_worker or not self.run_id:
+            return
+        from pytest_xling.reports.terminal import summary  # noqa: PLC0415
+
+        writer = terminalreporter._tw  # noqa: SLF001  what pytest's own plugins write to
+        with self.database.read() as connection:
+            text = summary(
+                connection,
+                self.run_id,
+                width=writer.fullwidth,
+                color=writer.hasmarkup,
+                verbose=terminalreporter.verbosity > 0,
+            )
+        terminalreporter.section(f"xling: {self.setup.model}")
+        terminalreporter.write(text)
+        if self.faults:
+            terminalreporter.write_line(
+                f"{self.faults} cases met a fault of the provider or of a step: the run is "
+                "incomplete (exit 3); run again to ask only what is missing",
+                red=True,
+            )
+
+    def pytest_unconfigure(self) -> None:
+        """Say in the store how the run ended, and close it."""
+        if self._database is not None:
+            self._database.close()
+
+    def note_end(self, exitstatus: int) -> None:
+        """Keep how the run ended."""
+        from pytest_xling.store.runs import finish_run  # noqa: PLC0415
+
+        ended = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
+        with self.database.write() as connection:
+            finish_run(connection, self.run_id, status=ended.get(exitstatus, "incomplete"))
+
+
+SESSION: pytest.StashKey[XlingSession] = pytest.StashKey()
+
+
+def _parameter(item: pytest.Item, fixture: str | None = None) -> Any:  # noqa: ANN401
+    """Return the case or gate an item is about, or None."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return None
+    if fixture is not None:
+        return callspec.params.get(fixture)
+    return callspec.params.get("xling_gate")
+
+
+def _made_up_name(model: str, now: datetime) -> str:
+    """Return a name that says when and what, and is new: ``20261121-094103-gpt-4o-3f2a``."""
+    short = re.sub(r"[^A-Za-z0-9.]+", "-", model).strip("-")[:32]
+    return f"{now:%Y%m%d-%H%M%S}-{short}-{secrets.token_hex(2)}"

@@ -1,0 +1,132 @@
+"""Turn what pytest was told into settings, benchmarks and a provider, all checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling import registry
+from pytest_xling.cases.benchmark import check_data_names, discover, open_benchmark
+from pytest_xling.cases.plan import plan
+from pytest_xling.config import thresholds as thresholds_file
+from pytest_xling.config.settings import locate_thresholds, resolve
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.cases.plan import Case
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.providers import Provider
+
+__all__ = ["MetricKinds", "Setup", "language_code", "make_provider", "read_setup"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A run about to be made: everything is known and checked, nothing has been asked."""
+
+    settings: Settings
+    thresholds: ThresholdFile | None
+    provider: Provider
+    model: str
+    """The model's name as thresholds.yaml and reports know it."""
+    benchmarks: Mapping[Path, Benchmark]
+    """By folder."""
+    plans: Mapping[Path, list[Case]]
+    """By folder: its cases in order."""
+
+
+class MetricKinds(Mapping[str, registry.MetricKind]):
+    """The kind of every metric, each loaded when asked for."""
+
+    def __getitem__(self, name: str) -> registry.MetricKind:
+        """Return ``flag`` or ``number``."""
+        if name not in registry.names("metric"):
+            raise KeyError(name)
+        kind: registry.MetricKind = registry.load("metric", name).kind
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(registry.names("metric"))
+
+    def __len__(self) -> int:
+        """Return how many metrics there are."""
+        return len(registry.names("metric"))
+
+
+def read_setup(config: pytest.Config) -> Setup:
+    """Read and check all that this session was told.
+
+    Raises:
+        ConfigError: names the place of the mistake and the fix.
+    """
+    cli, ini, root = vars(config.option), config.getini, config.rootpath
+    folders = discover(_paths(config))
+    if not folders:
+        where = ", ".join(config.args) or str(root)
+        msg = (
+            f"a model is named but no benchmark (a folder with a prompts.yaml) lies in {where}; "
+            "name its folder, or make one with `xling init`"
+        )
+        raise ConfigError(msg)
+    thresholds = None
+    if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
+        known = {folder.name for folder in (*folders, *discover([root, path.parent]))}
+        thresholds = thresholds_file.read(
+            path, benchmarks=known, metrics=MetricKinds(), language_code=language_code
+        )
+    settings = resolve(
+        cli,
+        os.environ,
+        ini,
+        thresholds_file=thresholds,
+        rootdir=root,
+        language_code=language_code,
+    )
+    provider = make_provider(settings)
+    provider.check()
+    check_data_names(settings.data, (folder.name for folder in folders))
+    benchmarks = {folder: open_benchmark(folder, data=settings.data) for folder in folders}
+    return Setup(
+        settings=settings,
+        thresholds=thresholds,
+        provider=provider,
+        model=getattr(provider, "model", "") or settings.model,
+        benchmarks=benchmarks,
+        plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
+    )
+
+
+def make_provider(settings: Settings) -> Provider:
+    """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``."""
+    name, _, spec = settings.model.partition(":")
+    if name not in registry.names("provider"):
+        name, spec = "openai", settings.model
+    make = registry.load("provider", name)
+    provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
+    if settings.max_cost_usd is not None and provider.paid and settings.price is None:
+        msg = (
+            "--xling-max-cost needs the model's price to know when to stop: give "
+            "--xling-price=IN,OUT in US dollars per million tokens"
+        )
+        raise ConfigError(msg)
+    return provider
+
+
+def language_code(name: str) -> str:
+    """Return the code of a language, by code or alias."""
+    return find(name).code
+
+
+def _paths(config: pytest.Config) -> list[Path]:
+    given = [Path(argument.partition("::")[0]) for argument in config.args]
+    base = config.invocation_params.dir
+    return [path for path in (base / path for path in given) if path.exists()]

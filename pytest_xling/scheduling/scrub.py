@@ -1,0 +1,107 @@
+"""Makes what a worker reports fit for the wire.
+
+execnet carries plain builtin values only. A lone surrogate in a failure message or a numpy scalar
+in `user_properties` makes the worker fail while it reports; xdist then prints INTERNALERROR, drops
+the worker's other tests and may exit 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from _pytest._io.saferepr import saferepr  # the one repr that no foreign __repr__ can break
+
+if TYPE_CHECKING:
+    import warnings
+    from collections.abc import Callable, Generator
+
+__all__ = ["ChannelGuard", "scrub"]
+
+# execnet packs small integers in four signed bytes and larger ones as decimal digits, of which
+# Python converts 4,300 at most by default.
+_INT_MIN: Final = -(2**31)
+_INT_MAX: Final = 10**4000
+# Deeper than any report; a list that holds itself ends here.
+_MAX_DEPTH: Final = 50
+_MAX_REPR: Final = 10_000
+
+
+class ChannelGuard:
+    """A pytest plugin, for workers, that cleans whatever any test sends to the controller."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Generator[None, object, object]:
+        """Clean the report, whichever plugin serialised it."""
+        return scrub((yield))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
+        """Replace a warning whose text cannot be sent by one that says the same."""
+        text = str(warning_message.message)
+        if (clean := _scrub_text(text)) != text:
+            warning_message.message = UserWarning(clean)
+
+
+def scrub(data: object) -> object:
+    """Return *data* in types that execnet carries and with text that UTF-8 can encode.
+
+    Numpy-like scalars become Python ones, subclasses of builtins their base, lone surrogates
+    U+FFFD, and what is unknown or out of range its repr. Keys are treated like values.
+    """
+    return _scrub(data, 0)
+
+
+def _scrub(data: object, depth: int) -> object:
+    if data is None:
+        return None
+    if depth > _MAX_DEPTH:
+        return _described(data)
+    for base, plain in _PLAIN:
+        if isinstance(data, base):
+            return plain(data)
+    if isinstance(data, dict):
+        return {_scrub(key, depth + 1): _scrub(value, depth + 1) for key, value in data.items()}
+    for kind in (list, tuple, set, frozenset):
+        if isinstance(data, kind):
+            return kind(_scrub(element, depth + 1) for element in data)
+    return _scrub_scalar(data, depth)
+
+
+def _scrub_scalar(data: object, depth: int) -> object:
+    """Ask a scalar in the manner of numpy for its Python value; describe anything else."""
+    if getattr(data, "shape", None) == () and callable(item := getattr(data, "item", None)):
+        value = item()
+        # np.longdouble has no Python counterpart and answers with itself.
+        if type(value) is not type(data):
+            return _scrub(value, depth + 1)
+    return _described(data)
+
+
+def _scrub_int(number: int) -> int | str:
+    return number if _INT_MIN <= number < _INT_MAX else hex(number)
+
+
+def _described(data: object) -> str:
+    return _scrub_text(saferepr(data, maxsize=_MAX_REPR))
+
+
+def _scrub_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Through UTF-16, so that a pair that was split (as "\ud83d\ude00" in JSON) is joined.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+# Base class → its plain value, past whatever a subclass overrides. Order matters: bool is an int.
+_PLAIN: Final[tuple[tuple[type, Callable[[Any], object]], ...]] = (
+    (bool, bool),
+    (str, lambda text: _scrub_text(str.__str__(text))),
+    (int, lambda number: _scrub_int(int.__int__(number))),
+    (float, float.__float__),
+    (complex, lambda number: complex(number.real, number.imag)),
+    (bytes, bytes),
+    (bytearray, bytes),
+)

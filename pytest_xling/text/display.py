@@ -1,0 +1,95 @@
+"""Make text safe and short to show: in a terminal, in JUnit XML, in one line."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+from pytest_xling.text.clean import clean
+
+__all__ = ["printable", "shorten"]
+
+# Colours, cursor moves and the like, in their 7-bit and 8-bit forms. Only complete sequences: of
+# the others the escape becomes visible and the rest is plain text.
+_ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]")
+_SPACE = re.compile(r"\s+")
+_BIDI_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# C0 and DEL have pictures (U+2400…); what XML cannot hold, or reorders the line, does not.
+_VISIBLE = {
+    **{code: 0x2400 + code for code in range(0x20)},
+    0x7F: 0x2421,
+    **dict.fromkeys((*range(0x80, 0xA0), 0xFFFE, 0xFFFF), 0xFFFD),
+    **dict.fromkeys(_BIDI_CONTROLS),
+}
+_HOSTILE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_ELLIPSIS = "…"
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_LONGEST_CLUSTER = 16
+
+
+def printable(text: str, *, limit: int = 200, cut: Literal["end", "middle"] = "end") -> str:
+    """Return *text* as one line of at most *limit* characters that is safe to print.
+
+    ANSI sequences and bidirectional overrides are dropped, other control characters made visible,
+    surrogates made valid, runs of white space made one space.
+
+    Args:
+        text: anything, of any length.
+        limit: most characters to return, the ellipsis included; at least 1.
+        cut: where the ellipsis goes when the text is too long.
+
+    Raises:
+        ValueError: *limit* is below 1.
+    """
+    text = _SPACE.sub(" ", _ANSI.sub("", clean(text))).strip()
+    if _HOSTILE.search(text):
+        text = text.translate(_VISIBLE)
+    return shorten(text, limit=limit, cut=cut)
+
+
+def shorten(text: str, *, limit: int, cut: Literal["end", "middle"] = "end") -> str:
+    """Return *text* cut to at most *limit* characters, with an ellipsis where something is left out.
+
+    Accents and joined emoji stay with their letter where that costs no more than 16 characters.
+
+    Raises:
+        ValueError: *limit* is below 1.
+    """
+    if limit < 1:
+        msg = f"limit must be at least 1, not {limit}"
+        raise ValueError(msg)
+    if len(text) <= limit:
+        return text
+    keep = limit - len(_ELLIPSIS)
+    tail = keep // 2 if cut == "middle" else 0
+    end = _back_to_cluster(text, keep - tail)
+    start = _on_to_cluster(text, len(text) - tail)
+    return f"{text[:end].rstrip()}{_ELLIPSIS}{text[start:].lstrip()}"
+
+
+def _back_to_cluster(text: str, end: int) -> int:
+    """Return the nearest place at or before *end* that parts no letter from its accents."""
+    for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
+        if not _joins(text, place):
+            return place
+    return end
+
+
+def _on_to_cluster(text: str, start: int) -> int:
+    """Return the nearest place at or after *start* that parts no letter from its accents."""
+    for place in range(start, min(start + _LONGEST_CLUSTER, len(text))):
+        if not _joins(text, place):
+            return place
+    return start
+
+
+def _joins(text: str, place: int) -> bool:
+    """Tell whether the characters before and at *place* belong together."""
+    if place in {0, len(text)}:
+        return False
+    return (
+        text[place] in _JOINERS
+        or text[place - 1] == "\u200d"
+        or unicodedata.category(text[place]).startswith("M")
+    )

@@ -1,0 +1,106 @@
+"""One table of options serves pytest, the command, the environment and ini files."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from pytest_xling.config.options import (
+    OPTIONS,
+    add_cli_options,
+    add_pytest_options,
+    add_short_options,
+    option,
+)
+from pytest_xling.errors import ConfigError
+
+
+def _pytest_parser() -> pytest.Parser:
+    return pytest.Parser(_ispytest=True)
+
+
+def test_spellings() -> None:
+    """All spellings follow from the name."""
+    entry = option("run-name")
+    assert ("--xling-run-name", "XLING_RUN_NAME", "xling_run_name", "run_name") == (
+        entry.flag,
+        entry.env,
+        entry.dest,
+        entry.key,
+    )
+
+
+def test_names() -> None:
+    """Every option users were promised is there, once."""
+    promised = (
+        "model langs data thresholds store run-name samples temperatures limit seed max-connections"
+        " max-cost price max-tokens timeout estimate device"
+    )
+    assert promised.split() == [entry.name for entry in OPTIONS]
+
+
+def test_pytest_gets_every_option_and_ini_key() -> None:
+    """The real parser of pytest takes them; what is not given stays None."""
+    parser = _pytest_parser()
+    add_pytest_options(parser)
+    add_short_options(parser)
+    given = parser.parse_known_args(
+        ["--model=m", "--xling-data=a=b", "--xling-data=c=d", "--xling-estimate"]
+    )
+    expected = {entry.dest: None for entry in OPTIONS} | {
+        "xling_model": "m",
+        "xling_data": ["a=b", "c=d"],
+        "xling_estimate": True,
+    }
+    assert expected == {entry.dest: getattr(given, entry.dest) for entry in OPTIONS}
+    assert {entry.dest for entry in OPTIONS} <= set(parser._inidict)
+
+
+def test_short_and_long_are_one() -> None:
+    """`--langs` and `--xling-langs` fill the same place."""
+    parser = _pytest_parser()
+    add_pytest_options(parser)
+    add_short_options(parser)
+    assert ["hi", "hi"] == [
+        parser.parse_known_args([f"{flag}=hi"]).xling_langs for flag in ("--langs", "--xling-langs")
+    ]
+
+
+def test_short_option_that_is_taken() -> None:
+    """A plugin that owns --model is named the way out."""
+    parser = _pytest_parser()
+    parser.getgroup("theirs").addoption("--model")
+    add_pytest_options(parser)
+    with pytest.raises(ConfigError, match=r"--model already belongs .* `-p no:xling_short`"):
+        add_short_options(parser)
+
+
+def test_cli_gets_the_options_it_names() -> None:
+    """The command declares only what it needs, spelled as in pytest."""
+    parser = argparse.ArgumentParser()
+    add_cli_options(parser, ["store", "langs"])
+    given = parser.parse_args(["--xling-store=s", "--langs", "hi"])
+    assert {"xling_store": "s", "xling_langs": "hi"} == vars(given)
+
+
+def test_help_says_something_of_each() -> None:
+    """`--help` can be formatted and explains every option in a sentence."""
+    parser = argparse.ArgumentParser()
+    add_cli_options(parser, [entry.name for entry in OPTIONS])
+    shown = parser.format_help()
+    assert all(entry.flag in shown for entry in OPTIONS)
+    assert all(entry.help.endswith(".") and len(entry.help) > 25 for entry in OPTIONS)
+
+
+def test_loading_the_table_is_cheap() -> None:
+    """The options load without any package but our own, and settings do not read YAML."""
+    code = (
+        "import sys; import pytest_xling.config.options, pytest_xling.config.settings;"
+        "heavy = {'ruamel', 'numpy', 'scipy', 'rich', 'pydantic', 'pytest'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]" == done.stdout.strip()

@@ -1,0 +1,290 @@
+"""thresholds.yaml: the most specific wins, and mistakes are found before a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling import registry
+from pytest_xling.config.thresholds import ThresholdFile, read
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+from pytest_xling.records import Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.config.limits import Kind
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+METRICS: Mapping[str, Kind] = {
+    "wrong_language": "flag",
+    "repetition": "flag",
+    "answer_length": "number",
+}
+
+
+def _code(name: str) -> str:
+    return find(name).code
+
+
+def _read(folder: Path, content: str) -> ThresholdFile:
+    path = folder / "thresholds.yaml"
+    path.write_text(content, encoding="utf-8")
+    return read(path, benchmarks=("culture", "health"), metrics=METRICS, language_code=_code)
+
+
+def _complaint(folder: Path, content: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        _read(folder, content)
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+LAYERED = """\
+defaults: {alpha: 0.1, min_n: 30}
+benchmarks:
+  culture:
+    defaults: {min_n: 40}
+    wrong_language:
+      max_rate: 0.05
+      languages:
+        hi: {max_rate: 0.1}
+        iw: {on_inconclusive: warn}
+      models:
+        "gpt-*": {max_rate: 0.02}
+        "gpt-4*":
+          min_n: 50
+          languages:
+            hi:
+              max_rate: 0.03
+    answer_length:
+      models:
+        embedded: {ceiling: 100}
+  health:
+    wrong_language: {max_rate: 0, alpha: 0.01}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "model", "expected"),
+    [
+        ("sw", "m", (0.05, 0.1, 40, "fail", 6)),
+        ("hi", "m", (0.1, 0.1, 40, "fail", 8)),
+        ("he", "m", (0.05, 0.1, 40, "warn", 6)),
+        ("hi", "gpt-3", (0.02, 0.1, 40, "fail", 11)),
+        ("sw", "gpt-4o", (0.02, 0.1, 50, "fail", 11)),
+        ("hi", "gpt-4o", (0.03, 0.1, 50, "fail", 16)),
+        ("hi", "GPT-4o", (0.1, 0.1, 40, "fail", 8)),
+    ],
+)
+def test_most_specific_wins(
+    tmp_path: Path, language: str, model: str, expected: tuple[float, float, int, str, int]
+) -> None:
+    """Key by key: defaults, benchmark, metric, language, model, model and language."""
+    threshold = _read(tmp_path, LAYERED).resolve("culture", "wrong_language", language, model)
+    assert threshold is not None
+    assert expected == (
+        threshold.max_rate,
+        threshold.alpha,
+        threshold.min_n,
+        threshold.on_inconclusive,
+        int(threshold.origin.removeprefix("thresholds.yaml:")),
+    )
+
+
+def test_resolved_threshold(tmp_path: Path) -> None:
+    """A threshold names what it is for; keys that nobody says keep the record's defaults."""
+    expected = Threshold(
+        benchmark="health",
+        metric="wrong_language",
+        language="hi",
+        max_rate=0.0,
+        alpha=0.01,
+        min_n=30,
+        origin="thresholds.yaml:21",
+    )
+    assert expected == _read(tmp_path, LAYERED).resolve("health", "wrong_language", "hi", "m")
+
+
+def test_nothing_said(tmp_path: Path) -> None:
+    """No threshold for what is not mentioned, nor for models a limit is not meant for."""
+    file = _read(tmp_path, LAYERED)
+    assert file.resolve("culture", "repetition", "hi", "m") is None
+    assert file.resolve("other", "wrong_language", "hi", "m") is None
+    assert file.resolve("culture", "answer_length", "hi", "gpt-4o") is None
+    assert file.resolve("culture", "answer_length", "hi", "embedded") is not None
+    assert ("answer_length", "wrong_language") == file.metrics("culture")
+    assert () == file.metrics("other")
+
+
+def test_later_pattern_wins(tmp_path: Path) -> None:
+    """Of two patterns that match, the one further down holds."""
+    file = _read(
+        tmp_path,
+        "benchmarks:\n  culture:\n    repetition:\n      models:\n"
+        "        gpt-4o: {max_rate: 0.1}\n        '*': {max_rate: 0.2}\n",
+    )
+    threshold = file.resolve("culture", "repetition", "hi", "gpt-4o")
+    assert threshold is not None
+    assert 0.2 == threshold.max_rate
+
+
+def test_norwegian(tmp_path: Path) -> None:
+    """The code `no` is a language, without quotes, and so is a name in a list of languages."""
+    path = tmp_path / "thresholds.yaml"
+    path.write_text(
+        "run:\n  langs: [no, hi]\n"
+        "benchmarks:\n  culture:\n    repetition:\n      languages:\n        no: {max_rate: 0.3}\n",
+        encoding="utf-8",
+    )
+    file = read(path, benchmarks=("culture",), metrics=METRICS, language_code={"no": "no", "hi": "hi"}.__getitem__)
+    threshold = file.resolve("culture", "repetition", "no", "m")
+    assert threshold is not None
+    assert 0.3 == threshold.max_rate
+    assert ("no", "hi") == file.run["langs"].value
+
+
+def _metric(body: str, metric: str = "wrong_language") -> str:
+    return f"benchmarks:\n  culture:\n    {metric}:\n      {body}\n"
+
+
+WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("benchmark: {}", "thresholds.yaml:1: benchmark: unknown key 'benchmark'. Did you mean"),
+        ("benchmarks: {}", "thresholds.yaml:1: benchmarks: expected `key: value` lines"),
+        ("benchmarks: [a]", "thresholds.yaml:1: benchmarks: expected `key: value` lines"),
+        (
+            "benchmarks:\n  cultur: {repetition: {max_rate: 1}}",
+            "thresholds.yaml:2: benchmarks.cultur: unknown benchmark 'cultur'."
+            " Did you mean 'culture'? Known: culture, health",
+        ),
+        ("benchmarks:\n  culture:\n", "thresholds.yaml:2: benchmarks.culture: expected"),
+        (
+            _metric("max_rate: 0.1", "wrong_lang"),
+            "thresholds.yaml:3: benchmarks.culture.wrong_lang: unknown metric 'wrong_lang'."
+            " Did you mean 'wrong_language'?",
+        ),
+        (_metric("maxrate: 0.1"), WHERE + "maxrate: unknown key 'maxrate'. Did you mean 'max_rate'"),
+        (_metric("max_rate: 5"), WHERE + "max_rate: expected a rate from 0 to 1, not 5; for 5 % wri"),
+        (_metric("max_rate: -0.1"), WHERE + "max_rate: expected a rate from 0 to 1"),
+        (_metric("max_rate: true"), WHERE + "max_rate: expected a number, not True"),
+        (_metric("max_rate: '0.1'"), WHERE + "max_rate: expected a number, not '0.1'"),
+        (_metric("max_rate: 5%"), WHERE + "max_rate: expected a number, not '5%'"),
+        (_metric("max_rate:"), WHERE + "max_rate: expected a number, not None"),
+        (_metric("max_rate: .nan"), WHERE + "max_rate: expected a number, not nan"),
+        (_metric("max_rate: .inf"), WHERE + "max_rate: expected a number, not inf"),
+        (_metric("floor: 0.1"), WHERE + "floor: floor does not fit a flag metric; use max_rate"),
+        (
+            _metric("max_rate: 0.1", "answer_length"),
+            "thresholds.yaml:4: benchmarks.culture.answer_length.max_rate: max_rate does not fit a"
+            " number metric; use floor or ceiling",
+        ),
+        (_metric("alpha: 0"), WHERE + "alpha: expected a number above 0 and up to 0.5"),
+        (_metric("alpha: 0.6"), WHERE + "alpha: expected a number above 0 and up to 0.5"),
+        (_metric("min_n: 0"), WHERE + "min_n: expected a whole number of at least 1, not 0"),
+        (_metric("min_n: 1.5"), WHERE + "min_n: expected a whole number of at least 1, not 1.5"),
+        (_metric("on_inconclusive: no"), WHERE + "on_inconclusive: expected fail or warn, not 'no'"),
+        (_metric("on_inconclusive: [fail]"), WHERE + "on_inconclusive: expected fail or warn"),
+        (_metric("alpha: 0.1"), "thresholds.yaml:3: benchmarks.culture.wrong_language: says no lim"),
+        (_metric("languages:"), WHERE + "languages: expected `key: value` lines"),
+        (
+            _metric("languages: {hindu: {max_rate: 0.1}}"),
+            WHERE + "languages.hindu: unknown language 'hindu'",
+        ),
+        (_metric("languages: {hi: 0.1}"), WHERE + "languages.hi: expected `key: value` lines"),
+        (
+            _metric("languages:\n        he: {max_rate: 0.1}\n        iw: {max_rate: 0.1}"),
+            "thresholds.yaml:6: benchmarks.culture.wrong_language.languages.iw: the same language"
+            " as 'he'; keep one of them",
+        ),
+        (_metric("languages: {hi: {models: {m: {}}}}"), WHERE + "languages.hi.models: unknown key"),
+        (_metric("models: [m]"), WHERE + "models: expected `key: value` lines"),
+        (_metric("models: {m: {rate: 1}}"), WHERE + "models.m.rate: unknown key 'rate'"),
+        (
+            _metric("max_rate: 0.1\n      max_rate: 0.2"),
+            "thresholds.yaml:5: key 'max_rate' is given twice",
+        ),
+        (
+            _metric("floor: 3\n      ceiling: 2", "answer_length"),
+            "thresholds.yaml:5: benchmarks.culture.answer_length.ceiling: floor 3 is above ceiling 2",
+        ),
+        (
+            _metric("floor: 3\n      languages:\n        hi: {ceiling: 2}", "answer_length"),
+            "thresholds.yaml:6: benchmarks.culture.answer_length.languages.hi.ceiling: floor 3",
+        ),
+        (
+            _metric("floor: 3\n      models:\n        m: {ceiling: 2}", "answer_length"),
+            "thresholds.yaml:6: benchmarks.culture.answer_length.models.m.ceiling: floor 3",
+        ),
+        (
+            "defaults: {max_rate: 0.1}",
+            "thresholds.yaml:1: defaults.max_rate: max_rate belongs to a metric; write it below one",
+        ),
+        ("defaults: {alfa: 0.1}", "thresholds.yaml:1: defaults.alfa: unknown key 'alfa'. Did you"),
+        (
+            "benchmarks:\n  culture:\n    defaults: {min_n: no}",
+            "thresholds.yaml:3: benchmarks.culture.defaults.min_n: expected a number, not 'no'",
+        ),
+        ("run:", "thresholds.yaml:1: run: expected `key: value` lines"),
+        ("run: {sample: 3}", "thresholds.yaml:1: run.sample: unknown key 'sample'. Did you mean 's"),
+        (
+            "run:\n  model: gpt",
+            "thresholds.yaml:2: run.model: cannot be set in this file; use --xling-model or XLING_M",
+        ),
+        ("run: {samples: 0}", "thresholds.yaml:1: run.samples: 0 is out of range"),
+        ("run: {samples: '3'}", "thresholds.yaml:1: run.samples: expected a whole number, not '3'"),
+        ("run: {samples: true}", "thresholds.yaml:1: run.samples: expected a whole number, not Tru"),
+        ("run: {samples: [3]}", "thresholds.yaml:1: run.samples: expected a whole number, not [3]"),
+        ("run: {timeout: soon}", "thresholds.yaml:1: run.timeout: expected a number, not 'soon'"),
+        ("run: {temperatures: [3]}", "thresholds.yaml:1: run.temperatures: temperature 3 is out"),
+        ("run: {temperatures: {a: 1}}", "thresholds.yaml:1: run.temperatures: expected a number or"),
+        ("run: {langs: [3]}", "thresholds.yaml:1: run.langs: expected text or a list of it"),
+        ("run: {langs: [xx]}", "thresholds.yaml:1: run.langs: unknown language 'xx'"),
+        ("run: {langs: [all, hi]}", "thresholds.yaml:1: run.langs: 'all' already means"),
+        ("run: {price: [1]}", "thresholds.yaml:1: run.price: '1' is not a price"),
+    ],
+)
+def test_refused(tmp_path: Path, content: str, expected: str) -> None:
+    """Every mistake is named with file, line, key path and what to write."""
+    assert _complaint(tmp_path, content).startswith(expected)
+
+
+def test_limits_that_cross_only_together(tmp_path: Path) -> None:
+    """Two patterns that are fine alone but contradict each other for one model are refused."""
+    file = _read(
+        tmp_path,
+        _metric(
+            "models:\n        'a*': {floor: 3}\n        '*b': {ceiling: 2}", "answer_length"
+        ),
+    )
+    assert file.resolve("culture", "answer_length", "hi", "a") is not None
+    with pytest.raises(ConfigError, match="floor 3 is above ceiling 2"):
+        file.resolve("culture", "answer_length", "hi", "ab")
+
+
+def test_our_own_file() -> None:
+    """The repository's thresholds are valid for the metrics there are, and gate every language."""
+    kinds = {name: registry.load("metric", name).kind for name in registry.names("metric")}
+    file = read(
+        REPOSITORY / "thresholds.yaml",
+        benchmarks=("culture",),
+        metrics=kinds,
+        language_code=_code,
+    )
+    assert (
+        "answer_length",
+        "language_consistency",
+        "no_answer",
+        "repetition",
+        "wrong_language",
+    ) == file.metrics("culture")
+    for metric in file.metrics("culture"):
+        threshold = file.resolve("culture", metric, "hi", "embedded")
+        assert threshold is not None
+        assert kinds[metric] == ("number" if threshold.max_rate is None else "flag")

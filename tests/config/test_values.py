@@ -1,0 +1,85 @@
+"""Option values are parsed strictly, and a refusal says what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.config import values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "expected"),
+    [
+        (values.count(1), "1", 1),
+        (values.count(0), " 07 ", 7),
+        (values.number(above=0), "1e-3", 0.001),
+        (values.number(minimum=0), "0", 0.0),
+        (values.temperatures, "1, 0.7,0,-0,0.70", (0.0, 0.7, 1.0)),
+        (values.temperatures, "0 2", (0.0, 2.0)),
+        (values.languages, "hi, zh,hi,", ("hi", "zh")),
+        (values.languages, "ALL", ("all",)),
+        (values.languages, "no", ("no",)),
+        (values.price, "2.5,10", (2.5, 10.0)),
+        (values.data_path, "culture=a=b/c", ("culture", Path("a=b/c"))),
+        (values.path, "~/x", Path.home() / "x"),
+        (values.model, " gpt-4o ", "gpt-4o"),
+        (values.run_name, "nightly-2026.01_31", "nightly-2026.01_31"),
+        (values.device, "CUDA:1", "cuda:1"),
+        (values.flag, "Yes", True),
+        (values.flag, "0", False),
+    ],
+)
+def test_accepted(parse: Callable[[str], object], text: str, expected: object) -> None:
+    """What is meant is understood."""
+    assert expected == parse(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "expected"),
+    [
+        (values.count(1), "0", "0 is out of range; give a whole number of at least 1"),
+        (values.count(1), "1.5", "'1.5' is not a whole number"),
+        (values.count(1), "1_0", "not a whole number"),
+        (values.count(1), "٣", "not a whole number"),  # noqa: RUF001  an Arabic digit is meant
+        (values.count(1), "", "not a whole number"),
+        (values.count(0), str(2**63), "out of range"),
+        (values.number(above=0), "0", "give a number above 0"),
+        (values.number(minimum=0), "-1", "give a number of at least 0"),
+        (values.number(minimum=0), "nan", "'nan' is not a number"),
+        (values.number(minimum=0), "inf", "'inf' is not a number"),
+        (values.number(minimum=0), "1_0", "not a number"),
+        (values.temperatures, "0,2.1", "temperature 2.1 is out of range; give 0 to 2"),
+        (values.temperatures, "-0.1", "out of range"),
+        (values.temperatures, "hot", "'hot' is not a number"),
+        (values.temperatures, " , ", "no temperature is given"),
+        (values.languages, "", "no language is given"),
+        (values.languages, "all,hi", "'all' already means every language"),
+        (values.price, "1", "write IN,OUT"),
+        (values.price, "1,2,3", "write IN,OUT"),
+        (values.price, "-1,2", "write IN,OUT"),
+        (values.data_path, "culture", "is not NAME=PATH"),
+        (values.data_path, "=x", "is not NAME=PATH"),
+        (values.data_path, "culture=", "is not NAME=PATH"),
+        (values.path, " ", "is not a path"),
+        (values.path, "a\0b", "is not a path"),
+        (values.path, "~nobody-of-that-name/x", "write the path in full"),
+        (values.model, "", "is not a model"),
+        (values.model, "a\nb", "is not a model"),
+        (values.run_name, "two words", "is not a run name"),
+        (values.run_name, "x" * 101, "is not a run name"),
+        (values.run_name, "../x", "is not a run name"),
+        (values.device, "tpu", "use auto, cpu, mps, cuda or cuda:N"),
+        (values.flag, "maybe", "neither yes nor no"),
+    ],
+)
+def test_refused(parse: Callable[[str], object], text: str, expected: str) -> None:
+    """What cannot be meant is refused, with what to write instead."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the text is checked below
+        parse(text)
+    assert expected in str(caught.value)

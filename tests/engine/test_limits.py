@@ -1,0 +1,217 @@
+"""Slots adapt to what the server takes; money is not spent twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.errors import BudgetExceeded
+from pytest_xling.records import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+async def _burst(limit: AdaptiveLimit, capacity: int, requests: int, *, work_s: float = 0.01) -> int:
+    """Send *requests* at once to a server that takes *capacity*; return the refusals."""
+    taken = refused = 0
+
+    async def one() -> None:
+        nonlocal taken, refused
+        while True:
+            async with limit.slot():
+                if taken >= capacity:
+                    refused += 1
+                    limit.rejected(0.02)
+                else:
+                    taken += 1
+                    await asyncio.sleep(work_s)
+                    taken -= 1
+                    limit.succeeded()
+                    return
+            await asyncio.sleep(0.02)
+
+    await asyncio.gather(*(one() for _ in range(requests)))
+    return refused
+
+
+def test_settles_where_the_server_does() -> None:
+    """A burst of 64 to a server that takes 32 leaves 32 slots, and few refusals later."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(64)
+        refused = await _burst(limit, 32, 640)
+        assert limit.limit in {31, 32, 33}
+        assert refused <= 32 + 5
+        assert 0 == limit.in_flight
+
+    asyncio.run(main())
+
+
+def test_never_below_one_slot() -> None:
+    """However often it is refused, one request may go."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(4)
+        for _ in range(20):
+            async with limit.slot():
+                limit.rejected(0.0)
+        assert 1 == limit.limit
+
+    asyncio.run(main())
+
+
+def test_grows_by_one_after_a_clean_round_and_stops_at_the_maximum() -> None:
+    """Successes open slots one by one, never more than were asked for."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(4)
+        async with limit.slot(), limit.slot():
+            limit.rejected()
+        assert 1 == limit.limit
+        seen = []
+        for _ in range(30):
+            async with limit.slot():
+                limit.succeeded()
+            seen.append(limit.limit)
+        assert 4 == seen[-1]
+        assert all(after - before in {0, 1} for before, after in zip(seen, seen[1:], strict=False))
+
+    asyncio.run(main())
+
+
+def test_probes_less_and_less_often_where_that_is_refused() -> None:
+    """The gaps between refused probes grow."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(64)
+        limit.limit = limit.in_flight = 33
+        limit.rejected()
+        probes: list[int] = []
+        for success in range(3_000):
+            limit.in_flight = limit.limit
+            limit.succeeded()
+            if limit.limit == 33:
+                probes.append(success)
+                limit.in_flight = 33
+                limit.rejected()
+        gaps = [b - a for a, b in zip(probes, probes[1:], strict=False)]
+        assert sorted(gaps) == gaps
+        assert gaps[-1] >= 4 * gaps[0]
+
+    asyncio.run(main())
+
+
+def test_a_server_that_takes_nothing_is_left_alone_for_as_long_as_it_asks() -> None:
+    """After a refusal at one slot nothing is sent until Retry-After is over."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(1)
+        loop = asyncio.get_running_loop()
+        async with limit.slot():
+            limit.rejected(0.2)
+        start = loop.time()
+        async with limit.slot():
+            assert loop.time() - start >= 0.19
+
+    asyncio.run(main())
+
+
+def test_slots_are_given_in_the_order_they_were_asked_for() -> None:
+    """Nobody overtakes."""
+
+    async def main() -> list[int]:
+        limit = AdaptiveLimit(3)
+        order = []
+
+        async def one(number: int) -> None:
+            async with limit.slot():
+                order.append(number)
+                await asyncio.sleep(random.random() / 1000)  # noqa: S311  only a jitter
+
+        await asyncio.gather(*(one(number) for number in range(50)))
+        return order
+
+    assert list(range(50)) == asyncio.run(main())
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30),
+    st.integers(1, 5),
+)
+def test_cancelling_loses_no_slot(plan: Sequence[tuple[int, bool]], size: int) -> None:
+    """Whoever is cancelled, waiting or inside, all slots are free at the end and all others ran."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(size)
+        done = set()
+
+        async def one(number: int, steps: int) -> None:
+            async with limit.slot():
+                assert limit.in_flight <= size
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+            done.add(number)
+
+        tasks = [asyncio.create_task(one(n, steps)) for n, (steps, _) in enumerate(plan)]
+        for n, (steps, cancelled) in enumerate(plan):
+            if cancelled:
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                tasks[n].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert 0 == limit.in_flight
+        assert {n for n, (_, cancelled) in enumerate(plan) if not cancelled} <= done
+
+    asyncio.run(main())
+
+
+def test_zero_slots_are_refused() -> None:
+    """A limit of 0 would wait for ever."""
+    with pytest.raises(ValueError, match="at least 1"):
+        AdaptiveLimit(0)
+
+
+def test_prices_are_per_million_tokens() -> None:
+    """2 US$ in and 8 out: 1,000 and 500 tokens cost 0.006."""
+    cap = CostCap(None, 2.0, 8.0)
+    cap.admit()
+    cap.settle(Usage(prompt_tokens=1_000, completion_tokens=500))
+    assert pytest.approx(0.006) == cap.spent_usd
+
+
+def test_the_cap_stops_before_it_is_passed() -> None:
+    """Ten answers at 0.1 fit into 1 US$; the eleventh is not asked."""
+    cap = CostCap(1.0, 1.0, 0.0)
+    for _ in range(10):
+        cap.admit()
+        cap.settle(Usage(prompt_tokens=100_000))
+    with pytest.raises(BudgetExceeded, match="--xling-max-cost"):
+        cap.admit()
+    assert pytest.approx(1.0) == cap.spent_usd
+
+
+def test_requests_in_flight_count_at_the_mean_price() -> None:
+    """After one answer at 0.1, nine more may be in flight, not ten."""
+    cap = CostCap(1.0, 1.0, 0.0)
+    cap.admit()
+    cap.settle(Usage(prompt_tokens=100_000))
+    for _ in range(9):
+        cap.admit()
+    with pytest.raises(BudgetExceeded, match="9 requests are in flight"):
+        cap.admit()
+    cap.settle(None)
+    cap.admit()
+
+
+def test_what_others_spent_counts() -> None:
+    """A cap that other processes have used up lets nothing out."""
+    with pytest.raises(BudgetExceeded, match="5 US"):
+        CostCap(5.0, 1.0, 1.0, spent_usd=5.0).admit()

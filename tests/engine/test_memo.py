@@ -1,0 +1,250 @@
+"""The memo: computed once, kept, shared between callers and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_xling.engine.ledger import Ledger
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.step import Batched
+from pytest_xling.errors import EvaluationError, TransientFault
+from pytest_xling.keys import content_key
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_xling.errors import XlingError
+
+
+class Doubling:
+    """A step that doubles numbers and counts what it was asked."""
+
+    kind = "score"
+    name = "doubling"
+    parameters: dict[str, Any] = {}
+
+    def __init__(self, *, exclusive: bool = False, version: str = "1", delay_s: float = 0) -> None:
+        self.exclusive = exclusive
+        self.version = version
+        self.delay_s = delay_s
+        self.batches: list[list[int]] = []
+        self.broken: set[int] = set()
+
+    def key(self, value: int) -> bytes:
+        return content_key(value)
+
+    def payload(self, value: int) -> str:
+        return json.dumps(value)
+
+    def encode(self, out: int) -> str:
+        return json.dumps(out)
+
+    def decode(self, text: str) -> int:
+        found: int = json.loads(text)
+        return found
+
+    def cost_usd(self, _out: int) -> float:
+        return 0.0
+
+    async def compute(
+        self,
+        values: Sequence[int],
+        done: Callable[[int, int], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        self.batches.append(list(values))
+        await asyncio.sleep(self.delay_s)
+        for index, value in enumerate(values):
+            if value in self.broken:
+                failed(index, TransientFault(f"{value} is broken"))
+            else:
+                done(index, 2 * value)
+
+    @property
+    def computed(self) -> Counter[int]:
+        return Counter(value for batch in self.batches for value in batch)
+
+
+async def ask(path: Path, step: Doubling, values: Sequence[int]) -> list[int | BaseException]:
+    """Put *values* through the memo of *step* at once."""
+    database = Database(path)
+    ledger = Ledger(database)
+    memo = await Memo.open(step, ledger)
+    try:
+        return await asyncio.gather(*(memo(value) for value in values), return_exceptions=True)
+    finally:
+        await ledger.aclose()
+        database.close()
+
+
+def test_concurrent_calls_are_one_batch_and_equal_values_computed_once(tmp_path: Path) -> None:
+    """Calls of one turn of the loop coalesce; results come back in order."""
+    step = Doubling()
+    results = asyncio.run(ask(tmp_path / "s.sqlite", step, [3, 1, 3, 2, 1]))
+    assert [6, 2, 6, 4, 2] == results
+    assert [[3, 1, 2]] == step.batches
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_what_is_kept_is_not_computed_again(tmp_path: Path, exclusive: bool) -> None:
+    """A second run over the same store computes nothing but what is new."""
+    path = tmp_path / "s.sqlite"
+    asyncio.run(ask(path, Doubling(exclusive=exclusive), [1, 2]))
+    again = Doubling(exclusive=exclusive)
+    assert [2, 4, 6] == asyncio.run(ask(path, again, [1, 2, 3]))
+    assert [[3]] == again.batches
+
+
+def test_another_version_computes_anew(tmp_path: Path) -> None:
+    """The version is part of the key."""
+    path = tmp_path / "s.sqlite"
+    asyncio.run(ask(path, Doubling(), [1]))
+    changed = Doubling(version="2")
+    asyncio.run(ask(path, changed, [1]))
+    assert [[1]] == changed.batches
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_errors_reach_the_caller_and_are_not_kept(tmp_path: Path, exclusive: bool) -> None:
+    """A failed value fails alone, and is computed again next time."""
+    path = tmp_path / "s.sqlite"
+    step = Doubling(exclusive=exclusive)
+    step.broken = {2}
+    good, bad = asyncio.run(ask(path, step, [1, 2]))
+    assert good == 2
+    assert isinstance(bad, TransientFault)
+    mended = Doubling(exclusive=exclusive)
+    assert [2, 4] == asyncio.run(ask(path, mended, [1, 2]))
+    assert [[2]] == mended.batches
+
+
+def test_a_bug_in_a_step_reaches_the_caller(tmp_path: Path) -> None:
+    """An unexpected exception ends the wait instead of hanging it."""
+
+    class Buggy(Doubling):
+        async def compute(self, *_: object) -> None:
+            raise ZeroDivisionError
+
+    (result,) = asyncio.run(asyncio.wait_for(ask(tmp_path / "s.sqlite", Buggy(), [1]), 5))
+    assert isinstance(result, ZeroDivisionError)
+
+
+def test_two_memos_on_one_store_share_the_work(tmp_path: Path) -> None:
+    """Exclusive steps: what one process is computing, another waits for."""
+
+    async def both() -> tuple[Counter[int], Counter[int], list[Any], list[Any]]:
+        path = tmp_path / "s.sqlite"
+        Database(path).close()
+        one, two = Doubling(exclusive=True, delay_s=0.3), Doubling(exclusive=True, delay_s=0.3)
+        first = asyncio.create_task(asyncio.to_thread(asyncio.run, ask(path, one, range(20))))
+        await asyncio.sleep(0.1)
+        script = (
+            "import asyncio, sys, json; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+            "from test_memo import ask, Doubling; step = Doubling(exclusive=True);"
+            "print(json.dumps([asyncio.run(ask(Path(sys.argv[1]), step, range(10, 30))),"
+            "sorted(step.computed)]))"
+        )
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, str(path), str(__file__).rpartition("/")[0],
+            stdout=subprocess.PIPE,
+        )
+        out, _ = await other.communicate()
+        results_two, computed_two = json.loads(out)
+        return one.computed, Counter(computed_two), await first, results_two
+
+    computed_one, computed_two, results_one, results_two = asyncio.run(both())
+    assert [2 * n for n in range(20)] == results_one
+    assert [2 * n for n in range(10, 30)] == results_two
+    assert Counter(range(30)) == computed_one + computed_two
+
+
+def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) -> None:
+    """After kill -9 in mid-step, another process takes over at once, not at the lease's end."""
+    path = tmp_path / "s.sqlite"
+    script = (
+        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+        "from test_memo import ask, Doubling;"
+        "asyncio.run(ask(Path(sys.argv[1]), Doubling(exclusive=True, delay_s=60), [1]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(path), str(__file__).rpartition("/")[0]]
+    )
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+        if path.exists() and leases(path):
+            break
+    process.kill()
+    process.wait()
+    assert leases(path) == 1
+    started = time.monotonic()
+    assert [2] == asyncio.run(ask(path, Doubling(exclusive=True), [1]))
+    assert time.monotonic() - started < 5
+
+
+def leases(path: Path) -> int:
+    """Return how many leases the store holds."""
+    import sqlite3  # noqa: PLC0415
+
+    with sqlite3.connect(path) as connection:
+        try:
+            (count,) = connection.execute("SELECT count(*) FROM leases").fetchone()
+        except sqlite3.OperationalError:
+            return 0
+    return int(count)
+
+
+@given(
+    lengths=st.lists(st.integers(0, 50), max_size=40),
+    max_batch=st.integers(1, 10),
+)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_batches_are_sorted_and_order_restored(lengths: list[int], max_batch: int) -> None:
+    """Whatever the batch size, each input gets its own result, and batches are of similar length."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    seen: list[list[int]] = []
+
+    def sizes(batch: Sequence[str]) -> list[int]:
+        seen.append([len(text) for text in batch])
+        return seen[-1]
+
+    texts = ["x" * length for length in lengths]
+    results: dict[int, int] = {}
+    with ThreadPoolExecutor(1) as executor:
+        step = Batched(sizes, size=len, executor=executor, max_batch=max_batch)
+        asyncio.run(step(texts, results.__setitem__, lambda *_: pytest.fail("nothing fails here")))
+    assert lengths == [results[i] for i in range(len(lengths))]
+    assert sorted(lengths) == [size for batch in seen for size in batch]
+    assert all(len(batch) <= max_batch for batch in seen)
+
+
+def test_a_batch_that_fails_fails_its_values_only() -> None:
+    """An EvaluationError reaches the values of its batch, others go on."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    def picky(batch: Sequence[int]) -> Sequence[int]:
+        if 2 in batch:
+            msg = "2 again"
+            raise EvaluationError(msg)
+        return batch
+
+    done: dict[int, int] = {}
+    failed: dict[int, XlingError] = {}
+    with ThreadPoolExecutor(1) as executor:
+        step = Batched(picky, size=lambda value: value, executor=executor, max_batch=1)
+        asyncio.run(step([1, 2, 3], done.__setitem__, failed.__setitem__))
+    assert done == {0: 1, 2: 3}
+    assert list(failed) == [1]

@@ -1,0 +1,370 @@
+"""An OpenAI-compatible HTTP server that misbehaves on purpose.
+
+It speaks HTTP/1.1 over a real socket (keep-alive, Content-Length) and costs little CPU, so that a
+load test on the same cores measures the client. How it behaves is set for all requests by
+:class:`Behaviour`, or for one request by a marker in its prompt: ``[[hang]]``, or ``[[503*2]]`` for
+the first two times that very request is seen.
+
+Run it as a program (``python tests/servers/openai_server.py --delay-s 0.2``; prints its base URL),
+as a thread (:func:`serving`) or as a child process (:func:`spawned`). ``GET /stats`` tells what it
+has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import email.utils
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Behaviour", "OpenaiServer", "serving", "spawned", "stats"]
+
+_MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_KEY = re.compile(rb"\r\n(?:authorization: *bearer|api-key:) *([^\r]*)", re.IGNORECASE)
+_PHRASES = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 429: "Too Many Requests"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """How the server treats every request."""
+
+    delay_s: float = 0.0
+    """Seconds an answer takes."""
+    max_in_flight: int = 0
+    """More than this at once are answered 429; 0: no limit."""
+    retry_after: str = "1"
+    """The Retry-After header of a 429 or 503; empty: none."""
+    retry_after_ms: str = ""
+    """The retry-after-ms header of a 429 or 503; empty: none."""
+    fail_first: int = 0
+    """So many requests fail before the first is answered."""
+    fail_mode: str = "500"
+    """How they fail: a mode's name."""
+    mode: str = "ok"
+    """How the others are treated: a mode's name."""
+    answer: str = "The answer is forty-two."
+    echo: bool = False
+    """Answer with the last message instead."""
+    key: str = ""
+    """The only API key that is let in; empty: any."""
+    refuse_params: str = ""
+    """Comma-separated parameters that are answered 400, as reasoning models do."""
+
+
+def _choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    return {
+        "index": 0,
+        "message": {"role": "assistant", "content": text, **message},
+        "text": text,
+        "finish_reason": finish,
+    }
+
+
+def _completion(*choices: dict[str, Any]) -> bytes:
+    return json.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "test-model-2026",
+            "system_fingerprint": "fp_1",
+            "choices": choices,
+            "usage": {"prompt_tokens": 12, "completion_tokens": 8, "total_tokens": 20},
+        }
+    ).encode()
+
+
+def _error(message: str, code: str | None = None, param: str | None = None) -> bytes:
+    error = {"message": message, "type": "error", "param": param, "code": code}
+    return json.dumps({"error": error}).encode()
+
+
+# What each mode sends: status and body. The other modes are in Connection._misbehave.
+_SENDS: dict[str, tuple[int, bytes]] = {
+    "content_filter": (200, _completion(_choice(None, "content_filter"))),
+    "partial_filter": (200, _completion(_choice("It begins", "content_filter"))),
+    "refusal": (200, _completion(_choice(None, refusal="I cannot help with that."))),
+    "length": (200, _completion(_choice("It never", "length"))),
+    "null_content": (200, _completion(_choice(None))),
+    "empty_content": (200, _completion(_choice(""))),
+    "empty_choices": (200, _completion()),
+    "surrogates": (200, _completion(_choice("a \ud800 b \udfff c"))),
+    "nul": (200, _completion(_choice("a\0b"))),
+    "ansi": (200, _completion(_choice("\x1b[31mred\x1b[0m ]]> <script>"))),
+    "huge": (200, _completion(_choice("word " * 1_048_576))),
+    "parts": (200, _completion(_choice(None) | {"message": {"content": [{"text": "in parts"}]}})),
+    "no_object": (200, b'"just a string"'),
+    "not_utf8": (200, b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
+    "html": (200, b"<!DOCTYPE html><html><body>Login</body></html>"),
+    "html502": (502, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
+    "half_json": (200, _completion(_choice("It begins"))[:60]),
+    "401": (401, _error("Incorrect API key provided.", "invalid_api_key")),
+    "403": (403, _error("Country not supported.", "unsupported_country")),
+    "404": (404, _error("The model does not exist.", "model_not_found")),
+    "context_length": (
+        400,
+        _error("This model's maximum context length is 8 tokens.", "context_length_exceeded"),
+    ),
+    "prompt_filter": (400, _error("The prompt was filtered.", "content_filter", "prompt")),
+    "quota": (429, _error("You exceeded your current quota.", "insufficient_quota")),
+    "429": (429, _error("Rate limit reached.", "rate_limit_exceeded")),
+    "429_date": (429, _error("Rate limit reached.", "rate_limit_exceeded")),
+    "500": (500, _error("The server had an error.")),
+    "503": (503, _error("The engine is overloaded.")),
+    "529": (529, _error("Overloaded.", "overloaded_error")),
+}
+
+
+class OpenaiServer:
+    """What the connections of one server share: its behaviour and its counts."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.behaviour = behaviour
+        self.url = ""
+        self.requests = 0
+        self.in_flight = 0
+        self.max_in_flight = 0
+        self.statuses: Counter[str] = Counter()
+        self.bodies: Counter[bytes] = Counter()
+        self.answer = _completion(_choice(behaviour.answer))
+        self.connections: set[Connection] = set()
+
+    def stats(self) -> dict[str, Any]:
+        """Return what was counted; prompts are the last messages' text."""
+        prompts: Counter[str] = Counter()
+        for body, count in list(self.bodies.items()):
+            prompts[_prompt(body)] += count
+        return {
+            "requests": self.requests,
+            "in_flight": self.in_flight,
+            "max_in_flight": self.max_in_flight,
+            "statuses": dict(self.statuses),
+            "prompts": dict(prompts),
+            "bodies": [body.decode(errors="replace") for body in list(self.bodies)[:100]],
+        }
+
+    async def start(self, port: int = 0) -> asyncio.Server:
+        """Listen on *port* of the loopback address; 0: any free one."""
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Connection(self), "127.0.0.1", port, backlog=512)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        return server
+
+
+def _prompt(body: bytes) -> str:
+    try:
+        asked = json.loads(body)
+    except ValueError:
+        return body.decode(errors="replace")
+    messages = asked.get("messages")
+    return str(messages[-1]["content"] if messages else asked.get("prompt"))
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection."""
+
+    def __init__(self, server: OpenaiServer) -> None:
+        self._server = server
+        self._buffer = b""
+        self._transport: asyncio.Transport | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._server.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the protocol's
+        self._transport = None
+        self._server.connections.discard(self)
+
+    def abort(self) -> None:
+        """Drop the connection."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        found = _LENGTH.search(self._buffer, 0, end)
+        stop = end + 4 + (int(found[1]) if found else 0)
+        if len(self._buffer) < stop:
+            return
+        head, body = self._buffer[:end], self._buffer[end + 4 : stop]
+        self._buffer = self._buffer[stop:]
+        if head.startswith(b"POST"):
+            self._asked(head, body)
+        else:
+            self._send(200, json.dumps(self._server.stats()).encode())
+
+    def _asked(self, head: bytes, body: bytes) -> None:
+        server, behaviour = self._server, self._server.behaviour
+        server.requests += 1
+        server.bodies[body] += 1
+        if behaviour.max_in_flight and server.in_flight >= behaviour.max_in_flight:
+            self._answer("429", body)
+            return
+        mode = behaviour.mode
+        if server.requests <= behaviour.fail_first:
+            mode = behaviour.fail_mode
+        elif b"[[" in body and (marker := _MARKER.search(body)):
+            times = int(marker[2] or sys.maxsize)
+            mode = marker[1].decode() if server.bodies[body] <= times else mode
+        if behaviour.key and not ((key := _KEY.search(head)) and key[1] == behaviour.key.encode()):
+            # The real one repeats the key in its message, too.
+            self._send(401, _error(f"Incorrect API key provided: {(key[1] if key else b'').decode()}"))
+            return
+        if not head.split(b" ", 2)[1].split(b"?")[0].endswith(b"/completions"):
+            mode = "404"
+        for param in filter(None, behaviour.refuse_params.split(",")):
+            if f'"{param}"'.encode() in body:
+                text = f"Unsupported parameter: '{param}' is not supported with this model."
+                self._send(400, _error(text, "unsupported_parameter", param))
+                return
+        server.in_flight += 1
+        server.max_in_flight = max(server.max_in_flight, server.in_flight)
+        if mode == "hang":
+            return
+        if behaviour.delay_s:
+            self._loop.call_later(behaviour.delay_s, self._finish, mode, body)
+        else:
+            self._finish(mode, body)
+
+    def _finish(self, mode: str, body: bytes) -> None:
+        self._server.in_flight -= 1
+        self._answer(mode, body)
+
+    def _answer(self, mode: str, body: bytes) -> None:
+        server = self._server
+        if mode == "ok":
+            text = server.answer
+            if server.behaviour.echo:
+                text = _completion(_choice(_prompt(body)))
+            self._send(200, text)
+        elif mode == "close":
+            server.statuses[mode] += 1
+            self.abort()
+        elif mode == "drop":
+            server.statuses[mode] += 1
+            self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + server.answer[:60])
+            if self._transport is not None:
+                self._transport.close()
+        else:
+            self._send(*_SENDS[mode], dated=mode == "429_date")
+
+    def _send(self, status: int, body: bytes, *, dated: bool = False) -> None:
+        self._server.statuses[str(status)] += 1
+        kind = "text/html" if body.startswith(b"<") else "application/json"
+        head = f"HTTP/1.1 {status} {_PHRASES.get(status, 'Error')}\r\nContent-Type: {kind}\r\n"
+        if status in {429, 503}:
+            behaviour = self._server.behaviour
+            if dated:
+                head += f"Retry-After: {email.utils.formatdate(time.time() + 3, usegmt=True)}\r\n"
+            elif behaviour.retry_after:
+                head += f"Retry-After: {behaviour.retry_after}\r\n"
+            if behaviour.retry_after_ms:
+                head += f"retry-after-ms: {behaviour.retry_after_ms}\r\n"
+        self._write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(data)
+
+
+@contextlib.contextmanager
+def serving(**behaviour: Any) -> Iterator[OpenaiServer]:
+    """Serve from a thread; *behaviour* as in :class:`Behaviour`."""
+    shared = OpenaiServer(Behaviour(**behaviour))
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        server = await shared.start()
+        ready.set()
+        await stop.wait()
+        server.close()
+        for connection in list(shared.connections):
+            connection.abort()
+        await asyncio.sleep(0)
+
+    def run() -> None:
+        loop.run_until_complete(serve())
+        loop.close()
+
+    thread = threading.Thread(target=run, name="openai-server", daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield shared
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
+@contextlib.contextmanager
+def spawned(**behaviour: Any) -> Iterator[str]:
+    """Serve from a child process and give its base URL; *behaviour* as in :class:`Behaviour`."""
+    flags = [
+        f"--{name.replace('_', '-')}" if value is True else f"--{name.replace('_', '-')}={value}"
+        for name, value in behaviour.items()
+    ]
+    command = [sys.executable, str(Path(__file__).resolve()), *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603
+        assert child.stdout is not None
+        try:
+            yield child.stdout.readline().strip()
+        finally:
+            child.terminate()
+
+
+def stats(url: str) -> dict[str, Any]:
+    """Return what the server at base URL *url* has counted."""
+    address = url.removesuffix("/v1") + "/stats"
+    with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310  our own loopback URL
+        counted: dict[str, Any] = json.load(reply)
+    return counted
+
+
+def main() -> None:
+    """Serve until terminated; print the base URL first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    for option in fields(Behaviour):
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.default is False:
+            parser.add_argument(flag, action="store_true")
+        else:
+            parser.add_argument(flag, type=type(option.default), default=option.default)
+    chosen = vars(parser.parse_args())
+    port = chosen.pop("port")
+
+    async def serve() -> None:
+        shared = OpenaiServer(Behaviour(**chosen))
+        server = await shared.start(port)
+        print(shared.url, flush=True)  # noqa: T201  the caller reads it
+        await server.serve_forever()
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""What a module offers is listed in ``__all__``, sorted, and there."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from inspect import isclass, isfunction
+
+import pytest
+
+import pytest_xling
+
+
+def _raise(name: str) -> None:
+    """Fail collection: a package that does not import would hide its modules."""
+    import_module(name)
+    msg = f"cannot walk {name}"
+    raise ImportError(msg)
+
+
+def _is_public(module: str) -> bool:
+    return not any(part.startswith("_") for part in module.split("."))
+
+
+_found = pkgutil.walk_packages(pytest_xling.__path__, "pytest_xling.", onerror=_raise)
+MODULES = ["pytest_xling", *(m.name for m in _found if _is_public(m.name))]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Order as ruff's RUF022 does: constants, classes, functions."""
+    if name.isupper():
+        return 0, name
+    return (1 if name[0].isupper() else 2), name
+
+
+def _defined_in(module: str) -> list[str]:
+    """Return the public classes and functions made in *module*, pytest's hooks aside."""
+    return [
+        name
+        for name, value in vars(import_module(module)).items()
+        if (isclass(value) or isfunction(value))
+        and value.__module__ == module
+        and not name.startswith(("_", "pytest_"))
+    ]
+
+
+def test_all_modules_are_seen() -> None:
+    """Modules at every depth are walked, those at the root and those in a package."""
+    assert {"pytest_xling", "pytest_xling.errors", "pytest_xling.store.schema"} <= set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_a_module_defines_is_listed(module: str) -> None:
+    """A module that defines public names has ``__all__``; empty packages need none."""
+    assert hasattr(import_module(module), "__all__") or _defined_in(module) == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_listed_names_are_sorted_and_unique(module: str) -> None:
+    """``__all__`` is a list in ruff's order, without repeats."""
+    listed = getattr(import_module(module), "__all__", [])
+    assert sorted(set(listed), key=_rank) == listed
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_listed_names_exist(module: str) -> None:
+    """Every name in ``__all__`` can be imported, and none is private."""
+    imported = import_module(module)
+    listed = getattr(imported, "__all__", [])
+    assert [] == [name for name in listed if name.startswith("_") or not hasattr(imported, name)]
