@@ -95,6 +95,9 @@ def _answers(calmqa: Path) -> Iterator[Answer]:
         for entry in json.loads(file.read_text(encoding="utf-8"))["entries"]:
             for stored in entry["answers"]:
                 spoken = stored["language"]
+                text = stored["translations"][spoken]["text"]
+                if not text:
+                    continue  # an API error of Gemini's
                 yield Answer(
                     sample=Sample(
                         id=entry["question"]["name"],
@@ -102,9 +105,7 @@ def _answers(calmqa: Path) -> Iterator[Answer]:
                         language=find(spoken).code,
                         prompt={},
                     ),
-                    response=Response(
-                        text=stored["translations"][spoken]["text"], stop_reason="stop"
-                    ),
+                    response=Response(text=text, stop_reason="stop"),
                 )
 
 

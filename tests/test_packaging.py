@@ -70,7 +70,7 @@ def test_wheel_holds_nothing_else(wheel: ZipFile) -> None:
     paths = [PurePosixPath(name) for name in wheel.namelist()]
     assert {"pytest_xling", DIST_INFO} == {path.parts[0] for path in paths}
     junk = {"tests", "perf", ".xling", "__pycache__"}
-    assert [] == [p for p in paths if junk & set(p.parts) or p.suffix in {".pyc", ".sqlite3"}]
+    assert [] == [p for p in paths if junk & set(p.parts) or p.suffix in {".pyc", ".sqlite"}]
 
 
 def test_entry_points_lead_somewhere(wheel: ZipFile) -> None:

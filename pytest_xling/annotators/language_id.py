@@ -65,11 +65,8 @@ def _identify(text: str, *, by_langid: str, ask_cld2: bool) -> dict[str, JsonVal
     if not _LETTER.search(text):
         return {"language": None, "by": None, "langid": None}
     if ask_cld2:
-        allowed = _REFUSED.sub(" ", clean(text))
         for best_effort in (False, True):
-            # HTML is read as such: polyglot, which the authors used, leaves that at its default.
-            reliable, _, details = pycld2.detect(allowed, bestEffort=best_effort)
-            code = details[0][1]
+            reliable, code = _cld2(text, best_effort=best_effort)
             if reliable:
                 return {
                     "language": _OUR_CODES.get(code, code),
@@ -78,3 +75,14 @@ def _identify(text: str, *, by_langid: str, ask_cld2: bool) -> dict[str, JsonVal
                     "langid": by_langid,
                 }
     return {"language": by_langid, "by": "langid", "langid": by_langid}
+
+
+def _cld2(text: str, *, best_effort: bool) -> tuple[bool, str]:
+    """Return whether CLD2 calls its answer reliable, and its code for the language."""
+    # HTML is read as such: polyglot, which the authors used, leaves that at its default.
+    try:
+        reliable, _, details = pycld2.detect(text, bestEffort=best_effort)
+    except (pycld2.error, UnicodeEncodeError):
+        allowed = _REFUSED.sub(" ", clean(text))
+        reliable, _, details = pycld2.detect(allowed, bestEffort=best_effort)
+    return reliable, details[0][1]

@@ -99,7 +99,7 @@ def read_yaml(path: Path) -> YamlFile:
         raise ConfigError(msg) from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        character = text[error.position]
+        character = text[error.position : error.position + 1]
         msg = f"{name}:{line}: character {character!r} is not allowed in YAML; remove it"
         raise ConfigError(msg) from error
     except (YAMLError, ValueError) as error:

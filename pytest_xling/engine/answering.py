@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.providers import Provider
     from pytest_xling.records import Request
 
-__all__ = ["Answering", "Gate", "decode_response", "encode_response"]
+__all__ = ["Answering", "Gate", "decode_response", "encode_response", "request_key"]
 
 
 @dataclass(slots=True)
@@ -69,16 +69,13 @@ class Answering:
         self._limit = limit
         self._cap = cap
 
-    def _identity(self, request: Request) -> dict[str, JsonValue]:
-        return {**self._provider.identify(request), "repeat": request.repeat}
-
     def key(self, request: Request) -> bytes:
         """Return the content key: all that determines the answer, and the repeat."""
-        return content_key(self._identity(request))
+        return request_key(self._provider, request)
 
     def payload(self, request: Request) -> str:
         """Return the request as JSON."""
-        return canonical_json(self._identity(request))
+        return canonical_json(_identity(self._provider, request))
 
     def encode(self, response: Response) -> str:
         """Return *response* as JSON."""
@@ -111,6 +108,15 @@ class Answering:
         async with asyncio.TaskGroup() as group:
             for index, request in enumerate(requests):
                 group.create_task(one(index, request))
+
+
+def request_key(provider: Provider, request: Request) -> bytes:
+    """Return the content key of a request: all that determines the answer, and the repeat."""
+    return content_key(_identity(provider, request))
+
+
+def _identity(provider: Provider, request: Request) -> dict[str, JsonValue]:
+    return {**provider.identify(request), "repeat": request.repeat}
 
 
 def encode_response(response: Response) -> str:

@@ -242,7 +242,7 @@ class Run:
 def _parameters(step: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
     """Return a step's fields and the versions of the libraries its numbers rest on."""
     values: dict[str, JsonValue] = {f.name: getattr(step, f.name) for f in fields(step)}
-    for library in step.libraries:
+    for library in getattr(step, "libraries", ()):
         values[library] = installed_version(library)
     return values
 

@@ -72,7 +72,10 @@ def _size_to_decide(
     It narrows with the square root of the answers.
     """
     distance = min(abs(mean - limit) for limit in limits if low <= limit <= high)
-    return n * ((high - low) / 2 / distance) ** 2 if distance else math.inf
+    if not distance:
+        return math.inf
+    ratio = (high - low) / 2 / distance
+    return n * ratio * ratio
 
 
 def _answers(estimate: Estimate) -> str:

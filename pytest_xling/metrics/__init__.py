@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from pytest_xling.registry import MetricKind
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import Answer, Reading
-    from pytest_xling.registry import MetricKind
 
-__all__ = ["Metric"]
+__all__ = ["Metric", "MetricKind"]
 
 
 class Metric(Protocol):

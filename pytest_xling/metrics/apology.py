@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Apology"]
 
-_TERMS = re.compile(r"\b(?:sorry|apolog[iy]|understand)\w*", re.ASCII | re.IGNORECASE)
+_TERMS = re.compile(
+    r"\b(?:[Ss]orry|[Aa]polog[iy]|[Uu]nderstand|SORRY|APOLOG[IY]|UNDERSTAND)\w*", re.ASCII
+)
 # A plain search for a part is ten times faster than the pattern, and few answers have one.
-_PARTS = ("sorry", "apolog", "understand")
+_PARTS = ("orry", "polog", "nderstand", "ORRY", "POLOG", "NDERSTAND")
+_CLEAR = Reading(value=0.0)
+_ENGLISH = Reading(value=None, reason="the question is in English")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +31,8 @@ class Apology:
     """Flags answers to non-English questions with an English word of apology.
 
     The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: words
-    that begin so, in any case, ``apology`` and ``understanding`` among them; that comes closest to
-    its figures. Answers to English questions get None: there these are ordinary words.
+    that begin so (small, capitalised or in capitals), ``apology`` and ``understanding`` among
+    them; that comes closest to its figures. Answers to English questions get None: there these are ordinary words.
     """
 
     name: ClassVar[str] = "apology"
@@ -44,11 +48,8 @@ class Apology:
 
 def _read(text: str, language: str) -> Reading:
     if find(language).code == "en":
-        return Reading(value=None, reason="the question is in English")
-    lowered = text.lower()
-    if not any(part in lowered for part in _PARTS):
-        return Reading(value=0.0)
-    found = _TERMS.search(text)
+        return _ENGLISH
+    found = _TERMS.search(text) if any(part in text for part in _PARTS) else None
     if found is None:
-        return Reading(value=0.0)
+        return _CLEAR
     return Reading(value=1.0, reason=f"says {found.group()!r}")

@@ -24,6 +24,7 @@ _EMOJI = regex.compile(
 )
 # All of these have one of the following, which is found three times as fast.
 _MARK = regex.compile(r"[\p{Emoji_Presentation}\uFE0F]")
+_CLEAR = Reading(value=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +44,10 @@ class Emoji:
 
 def _read(text: str) -> Reading:
     if text.isascii() or not _MARK.search(text):
-        return Reading(value=0.0)
+        return _CLEAR
     found = _EMOJI.search(text)
     if found is None:
-        return Reading(value=0.0)
+        return _CLEAR
     return Reading(value=1.0, reason=f"has {found.group()} ({_code_points(found.group())})")
 
 

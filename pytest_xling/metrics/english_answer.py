@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EnglishAnswer"]
 
+_CLEAR = Reading(value=0.0)
+_ENGLISH = Reading(value=None, reason="the question is in English")
+_NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnglishAnswer:
@@ -39,11 +43,11 @@ class EnglishAnswer:
 def _read(answer: Answer) -> Reading:
     expected = find(answer.language)
     if expected.code == "en":
-        return Reading(value=None, reason="the question is in English")
+        return _ENGLISH
     seen: Any = answer.annotations["language_id"].value
     if seen["language"] is None:
-        return Reading(value=None, reason="the answer holds no letters")
+        return _NO_LETTERS
     if seen["langid"] != "en":
-        return Reading(value=0.0)
+        return _CLEAR
     reason = f"answered in English, expected {expected.english_name} ({expected.code})"
     return Reading(value=1.0, reason=reason)

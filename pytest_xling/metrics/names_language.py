@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NamesLanguage"]
 
+_CLEAR = Reading(value=0.0)
+_ENGLISH = Reading(value=None, reason="the question is in English")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamesLanguage:
@@ -42,11 +45,11 @@ class NamesLanguage:
 def _read(text: str, code: str) -> Reading:
     name = _english_name(code)
     if name is None:
-        return Reading(value=None, reason="the question is in English")
+        return _ENGLISH
     if name not in text and name.upper() not in text:  # much faster than the pattern
-        return Reading(value=0.0)
+        return _CLEAR
     if not _pattern(name).search(text):
-        return Reading(value=0.0)
+        return _CLEAR
     return Reading(value=1.0, reason=f"names the language of the question: {name!r}")
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NoAnswer"]
 
+_CLEAR = Reading(value=0.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAnswer:
@@ -51,7 +53,7 @@ def _read(answer: Answer) -> Reading:
         case "stop" if not answer.text.strip():
             reason = "empty"
         case _:
-            return Reading(value=0.0)
+            return _CLEAR
     said = response.error or (answer.text if response.stop_reason == "refusal" else "")
     if said.strip():
         reason += f": {printable(said)}"

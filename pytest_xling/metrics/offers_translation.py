@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["OffersTranslation"]
 
-_TERMS = re.compile(r"\btranslat(?:e[sd]?|ing|ions?)\b", re.ASCII | re.IGNORECASE)
+_TERMS = re.compile(
+    r"\b(?:[Tt]ranslat(?:e[sd]?|ing|ions?)|TRANSLAT(?:E[SD]?|ING|IONS?))\b", re.ASCII
+)
+_CLEAR = Reading(value=0.0)
+_ENGLISH = Reading(value=None, reason="the question is in English")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +29,8 @@ class OffersTranslation:
     """Flags answers to non-English questions with a form of "translate" or "translation".
 
     The paper takes these terms as a sign that a model translates the question, or asks for its
-    translation, rather than answering it. Here: whole English words in any case. Answers to
-    English questions get None: there these are ordinary words.
+    translation, rather than answering it. Here: whole English words, small, capitalised or in
+    capitals. Answers to English questions get None: there these are ordinary words.
     """
 
     name: ClassVar[str] = "offers_translation"
@@ -42,10 +46,9 @@ class OffersTranslation:
 
 def _read(text: str, language: str) -> Reading:
     if find(language).code == "en":
-        return Reading(value=None, reason="the question is in English")
-    if "translat" not in text.lower():  # much faster than the pattern
-        return Reading(value=0.0)
-    found = _TERMS.search(text)
+        return _ENGLISH
+    # Most answers have neither, which a plain search tells much faster than the pattern.
+    found = _TERMS.search(text) if "ranslat" in text or "RANSLAT" in text else None
     if found is None:
-        return Reading(value=0.0)
+        return _CLEAR
     return Reading(value=1.0, reason=f"says {found.group()!r}")

@@ -13,7 +13,7 @@ from pytest_xling.text.display import printable
 from pytest_xling.text.tokens import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,10 @@ __all__ = ["Repetition"]
 # modulo 2**64. A collision costs time only: what has equal hashes is compared token by token.
 _MIX = 0x9E3779B97F4A7C15
 _BASE = 0x243F6A8885A308D3
-_MASK = (1 << 64) - 1
+_MODULUS = 1 << 64
+_SLICE_TOKENS = 1 << 17
+_CLEAR = Reading(value=0.0)
+_MISSING = Reading(value=None, reason="no answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,24 +63,54 @@ class Repetition:
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""
         texts = [answer.text for answer in answers]
-        return [
-            self._read(tokens) if text.strip() else Reading(value=None, reason="no answer")
-            for text, tokens in zip(texts, encode(texts), strict=True)
-        ]
+        tokens = encode(texts)
+        readings = [_CLEAR if text.strip() else _MISSING for text in texts]
+        for first, last in _slices(tokens):
+            for suspect in self._suspects(tokens[first:last]):
+                readings[first + suspect] = self._read(tokens[first + suspect])
+        return readings
+
+    def _suspects(self, tokens: Sequence[Tokens]) -> list[int]:
+        """Return which of *tokens* may repeat themselves; all that do are among them.
+
+        They are hashed together, end to end, with the hashes of each answer shifted by its own
+        number. Runs that reach from one answer into the next can only raise a false suspicion.
+        """
+        joined = np.concatenate(tokens)
+        if len(joined) < self.length + self.times - 1:
+            return []
+        hashes = _window_hashes(joined, self.length)
+        owners = np.repeat(np.arange(len(tokens)), [len(t) for t in tokens])[: len(hashes)]
+        hashes += owners.astype(np.uint64) * np.uint64(_BASE)
+        ordered = np.sort(hashes)
+        reach = self.times - 1
+        repeated = ordered[reach:][ordered[reach:] == ordered[:-reach]]
+        if not len(repeated):
+            return []
+        suspects: list[int] = np.unique(owners[np.isin(hashes, repeated)]).tolist()
+        return suspects
 
     def _read(self, tokens: Tokens) -> Reading:
         if len(tokens) < self.length + self.times - 1:
-            return Reading(value=0.0)
+            return _CLEAR
         hashes = _window_hashes(tokens, self.length)
-        ordered = np.sort(hashes)
-        reach = self.times - 1
-        if not (ordered[reach:] == ordered[:-reach]).any():
-            return Reading(value=0.0)
         start, count = _most_repeated(tokens, hashes, length=self.length, times=self.times)
         if not count:
-            return Reading(value=0.0)
+            return _CLEAR
         text = printable(decode(tokens[start : start + self.length]), limit=120, cut="middle")
         return Reading(value=1.0, reason=f"{self.length} tokens occur {count} times: {text!r}")
+
+
+def _slices(tokens: Sequence[Tokens]) -> Iterator[tuple[int, int]]:
+    """Cut a batch where its answers would fill the processor's cache."""
+    first = size = 0
+    for place, answer in enumerate(tokens):
+        if size and size + len(answer) > _SLICE_TOKENS:
+            yield first, place
+            first, size = place, 0
+        size += len(answer)
+    if first < len(tokens):
+        yield first, len(tokens)
 
 
 def _window_hashes(tokens: Tokens, length: int) -> Hashes:
@@ -100,7 +133,7 @@ def _window_hashes(tokens: Tokens, length: int) -> Hashes:
 
 def _join(left: Hashes, left_width: int, right: Hashes, right_width: int) -> Hashes:
     """Return the hashes of the runs made of one in *left* and the one in *right* after it."""
-    factor = np.uint64(pow(_BASE, right_width, _MASK + 1))
+    factor = np.uint64(pow(_BASE, right_width, _MODULUS))
     size = len(right) - left_width
     return left[:size] * factor + right[left_width:]
 

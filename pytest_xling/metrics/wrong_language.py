@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["WrongLanguage"]
 
+_CLEAR = Reading(value=0.0)
+_NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongLanguage:
@@ -43,9 +46,9 @@ def _read(answer: Answer) -> Reading:
         return Reading(value=None, reason=reason)
     seen: Any = answer.annotations["language_id"].value
     if seen["language"] is None:
-        return Reading(value=None, reason="the answer holds no letters")
+        return _NO_LETTERS
     if seen["language"] == expected.code:
-        return Reading(value=0.0)
+        return _CLEAR
     reason = (
         f"detected {_named(seen['language'])} by {seen['by']},"
         f" expected {expected.english_name} ({expected.code})"

@@ -82,7 +82,8 @@ class GateCheck:
 
     def verdict(self) -> Verdict:
         """Judge the run's scores, and keep the verdict with the run."""
-        from pytest_xling.gates import estimate, judge  # noqa: PLC0415
+        from pytest_xling.gates.estimate import estimate  # noqa: PLC0415
+        from pytest_xling.gates.judge import judge  # noqa: PLC0415
         from pytest_xling.registry import load  # noqa: PLC0415
         from pytest_xling.store.runs import put_verdict, scores  # noqa: PLC0415
 

@@ -286,7 +286,7 @@ class XlingSession:
 
     def has_budget(self, case: Case) -> Callable[[str], bool]:
         """Return whether a metric's gate tolerates some flagged answers like *case*'s."""
-        from pytest_xling.gates import tolerated  # noqa: PLC0415
+        from pytest_xling.gates.rate import tolerated  # noqa: PLC0415
 
         def answer(metric: str) -> bool:
             if self.setup.thresholds is None:

@@ -48,14 +48,14 @@ def wilson_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[floa
 def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:
     """Return from what n on the interval around *rate* no longer reaches *limit*.
 
-    Infinite where the two are equal, and where *limit* is 0 or 1 and no interval excludes it but
-    by not touching it.
+    Infinite where the two are equal; 0 where *limit* is 0 or 1, which any other rate rules out.
     """
     if rate == limit:
         return math.inf
     z = two_sided_z(alpha)
     # The interval's ends are the limits at which the score test of the rate is just significant.
-    return z * z * limit * (1 - limit) / (rate - limit) ** 2
+    distance = rate - limit
+    return z * z * (limit / distance) * ((1 - limit) / distance)  # its square could underflow
 
 
 def size_behind(rate: float, low: float, high: float, *, alpha: float = 0.05) -> float:

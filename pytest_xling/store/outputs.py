@@ -22,6 +22,7 @@ __all__ = [
     "OutputKey",
     "claim",
     "find",
+    "find_inputs",
     "owners",
     "put",
     "release",
@@ -88,6 +89,14 @@ def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey,
         for input_key, step, output in connection.execute(_find, {"keys": chunk}):
             if (input_key, step) in wanted:
                 found[input_key, step] = output
+    return found
+
+
+def find_inputs(connection: Connection, keys: Collection[bytes]) -> set[bytes]:
+    """Return those of *keys* that some step has an output for."""
+    found: set[bytes] = set()
+    for chunk in _chunks(sorted(keys)):
+        found.update(key for key, _, _ in connection.execute(_find, {"keys": chunk}))
     return found
 
 

@@ -212,7 +212,11 @@ def test_several_data_paths_in_the_environment(tmp_path: Path) -> None:
         ("environ", {"XLING_LANGS": "xx"}, "XLING_LANGS: unknown language 'xx'."),
         ("environ", {"XLING_SAMPLES": "0"}, "XLING_SAMPLES: 0 is out of range"),
         ("environ", {"XLING_ESTIMATE": "perhaps"}, "XLING_ESTIMATE: 'perhaps' is neither"),
-        ("environ", {"XLING_LANG": "hi"}, "XLING_LANG means nothing here. Did you mean 'XLING_LANGS'?"),
+        (
+            "environ",
+            {"XLING_LANG": "hi"},
+            "XLING_LANG means nothing here. Did you mean 'XLING_LANGS'?",
+        ),
         ("environ", {"XLING_": ""}, "XLING_ means nothing here."),
         ("ini", {"xling_limit": -1}, "ini xling_limit: -1 is out of range"),
         ("ini", {"xling_device": "tpu"}, "ini xling_device: 'tpu' is not a device"),

@@ -139,7 +139,12 @@ def test_norwegian(tmp_path: Path) -> None:
         "benchmarks:\n  culture:\n    repetition:\n      languages:\n        no: {max_rate: 0.3}\n",
         encoding="utf-8",
     )
-    file = read(path, benchmarks=("culture",), metrics=METRICS, language_code={"no": "no", "hi": "hi"}.__getitem__)
+    file = read(
+        path,
+        benchmarks=("culture",),
+        metrics=METRICS,
+        language_code={"no": "no", "hi": "hi"}.__getitem__,
+    )
     threshold = file.resolve("culture", "repetition", "no", "m")
     assert threshold is not None
     assert 0.3 == threshold.max_rate
@@ -170,8 +175,14 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             "thresholds.yaml:3: benchmarks.culture.wrong_lang: unknown metric 'wrong_lang'."
             " Did you mean 'wrong_language'?",
         ),
-        (_metric("maxrate: 0.1"), WHERE + "maxrate: unknown key 'maxrate'. Did you mean 'max_rate'"),
-        (_metric("max_rate: 5"), WHERE + "max_rate: expected a rate from 0 to 1, not 5; for 5 % wri"),
+        (
+            _metric("maxrate: 0.1"),
+            WHERE + "maxrate: unknown key 'maxrate'. Did you mean 'max_rate'",
+        ),
+        (
+            _metric("max_rate: 5"),
+            WHERE + "max_rate: expected a rate from 0 to 1, not 5; for 5 % wri",
+        ),
         (_metric("max_rate: -0.1"), WHERE + "max_rate: expected a rate from 0 to 1"),
         (_metric("max_rate: true"), WHERE + "max_rate: expected a number, not True"),
         (_metric("max_rate: '0.1'"), WHERE + "max_rate: expected a number, not '0.1'"),
@@ -189,9 +200,15 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         (_metric("alpha: 0.6"), WHERE + "alpha: expected a number above 0 and up to 0.5"),
         (_metric("min_n: 0"), WHERE + "min_n: expected a whole number of at least 1, not 0"),
         (_metric("min_n: 1.5"), WHERE + "min_n: expected a whole number of at least 1, not 1.5"),
-        (_metric("on_inconclusive: no"), WHERE + "on_inconclusive: expected fail or warn, not 'no'"),
+        (
+            _metric("on_inconclusive: no"),
+            WHERE + "on_inconclusive: expected fail or warn, not 'no'",
+        ),
         (_metric("on_inconclusive: [fail]"), WHERE + "on_inconclusive: expected fail or warn"),
-        (_metric("alpha: 0.1"), "thresholds.yaml:3: benchmarks.culture.wrong_language: says no lim"),
+        (
+            _metric("alpha: 0.1"),
+            "thresholds.yaml:3: benchmarks.culture.wrong_language: says no lim",
+        ),
         (_metric("languages:"), WHERE + "languages: expected `key: value` lines"),
         (
             _metric("languages: {hindu: {max_rate: 0.1}}"),
@@ -232,18 +249,27 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             "thresholds.yaml:3: benchmarks.culture.defaults.min_n: expected a number, not 'no'",
         ),
         ("run:", "thresholds.yaml:1: run: expected `key: value` lines"),
-        ("run: {sample: 3}", "thresholds.yaml:1: run.sample: unknown key 'sample'. Did you mean 's"),
+        (
+            "run: {sample: 3}",
+            "thresholds.yaml:1: run.sample: unknown key 'sample'. Did you mean 's",
+        ),
         (
             "run:\n  model: gpt",
             "thresholds.yaml:2: run.model: cannot be set in this file; use --xling-model or XLING_M",
         ),
         ("run: {samples: 0}", "thresholds.yaml:1: run.samples: 0 is out of range"),
         ("run: {samples: '3'}", "thresholds.yaml:1: run.samples: expected a whole number, not '3'"),
-        ("run: {samples: true}", "thresholds.yaml:1: run.samples: expected a whole number, not Tru"),
+        (
+            "run: {samples: true}",
+            "thresholds.yaml:1: run.samples: expected a whole number, not Tru",
+        ),
         ("run: {samples: [3]}", "thresholds.yaml:1: run.samples: expected a whole number, not [3]"),
         ("run: {timeout: soon}", "thresholds.yaml:1: run.timeout: expected a number, not 'soon'"),
         ("run: {temperatures: [3]}", "thresholds.yaml:1: run.temperatures: temperature 3 is out"),
-        ("run: {temperatures: {a: 1}}", "thresholds.yaml:1: run.temperatures: expected a number or"),
+        (
+            "run: {temperatures: {a: 1}}",
+            "thresholds.yaml:1: run.temperatures: expected a number or",
+        ),
         ("run: {langs: [3]}", "thresholds.yaml:1: run.langs: expected text or a list of it"),
         ("run: {langs: [xx]}", "thresholds.yaml:1: run.langs: unknown language 'xx'"),
         ("run: {langs: [all, hi]}", "thresholds.yaml:1: run.langs: 'all' already means"),
@@ -259,9 +285,7 @@ def test_limits_that_cross_only_together(tmp_path: Path) -> None:
     """Two patterns that are fine alone but contradict each other for one model are refused."""
     file = _read(
         tmp_path,
-        _metric(
-            "models:\n        'a*': {floor: 3}\n        '*b': {ceiling: 2}", "answer_length"
-        ),
+        _metric("models:\n        'a*': {floor: 3}\n        '*b': {ceiling: 2}", "answer_length"),
     )
     assert file.resolve("culture", "answer_length", "hi", "a") is not None
     with pytest.raises(ConfigError, match="floor 3 is above ceiling 2"):

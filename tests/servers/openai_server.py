@@ -137,6 +137,8 @@ class OpenaiServer:
         self.behaviour = behaviour
         self.url = ""
         self.requests = 0
+        self.first_request_s = 0.0
+        self.last_answer_s = 0.0
         self.in_flight = 0
         self.max_in_flight = 0
         self.statuses: Counter[str] = Counter()
@@ -151,6 +153,7 @@ class OpenaiServer:
             prompts[_prompt(body)] += count
         return {
             "requests": self.requests,
+            "active_s": self.last_answer_s - self.first_request_s,
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
             "statuses": dict(self.statuses),
@@ -218,6 +221,7 @@ class Connection(asyncio.Protocol):
         server, behaviour = self._server, self._server.behaviour
         server.requests += 1
         server.bodies[body] += 1
+        server.first_request_s = server.first_request_s or time.monotonic()
         if behaviour.max_in_flight and server.in_flight >= behaviour.max_in_flight:
             self._answer("429", body)
             return
@@ -249,6 +253,7 @@ class Connection(asyncio.Protocol):
 
     def _finish(self, mode: str, body: bytes) -> None:
         self._server.in_flight -= 1
+        self._server.last_answer_s = time.monotonic()
         self._answer(mode, body)
 
     def _answer(self, mode: str, body: bytes) -> None:

@@ -1,0 +1,64 @@
+"""``--xling-estimate``: what a run would ask and cost, said before anything is spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.dry_run import dry_run
+from pytest_xling.cases.plan import make_request
+from pytest_xling.errors import XlingError
+from pytest_xling.plugin.setup import read_setup
+from pytest_xling.reports.dry_run import dry_run_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_xling.cases.dry_run import LanguageEstimate
+    from pytest_xling.plugin.setup import Setup
+
+__all__ = ["show_estimate"]
+
+
+def show_estimate(config: pytest.Config) -> int:
+    """Print the estimate and return exit status 0."""
+    try:
+        setup = read_setup(config)
+        rows = _estimate(setup)
+    except XlingError as error:
+        raise pytest.UsageError(str(error)) from error
+    print(dry_run_text(rows, model=setup.model, price=setup.settings.price))  # noqa: T201
+    return 0
+
+
+def _estimate(setup: Setup) -> list[LanguageEstimate]:
+    from pytest_xling.engine.answering import request_key  # noqa: PLC0415
+
+    requests = {}
+    for folder, benchmark in setup.benchmarks.items():
+        for case in setup.plans[folder]:
+            request = make_request(
+                case,
+                benchmark=benchmark,
+                settings=setup.settings,
+                provider=setup.provider,
+                model=setup.model,
+            )
+            requests[request_key(setup.provider, request)] = request
+    stored = _stored(setup, requests)
+    price = setup.settings.price if setup.provider.paid else (0.0, 0.0)
+    return dry_run(requests, stored=stored, price=price)
+
+
+def _stored(setup: Setup, keys: Collection[bytes]) -> set[bytes]:
+    from pytest_xling.store.database import Database  # noqa: PLC0415
+    from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415
+
+    if not setup.settings.store.exists():
+        return set()
+    database = Database(setup.settings.store, create=False)
+    with database.read() as connection:
+        found = find_inputs(connection, keys)
+    database.close()
+    return found

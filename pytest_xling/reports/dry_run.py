@@ -1,0 +1,63 @@
+"""Say in a table what a run would ask and cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.cases.dry_run import LanguageEstimate
+
+__all__ = ["dry_run_text"]
+
+
+def dry_run_text(
+    rows: Sequence[LanguageEstimate], *, model: str, price: tuple[float, float] | None
+) -> str:
+    """Return the estimate as text of at most 80 columns."""
+    head = ("language", "requests", "stored", "prompt tok.", "answer tok. <=", "US$ <=")
+    table = [head]
+    for row in rows:
+        table.append(
+            (
+                f"{row.language} {find(row.language).english_name}",
+                f"{row.requests:,}",
+                f"{row.stored:,}",
+                f"{row.prompt_tokens:,}",
+                f"{row.max_completion_tokens:,}",
+                _usd(row.max_cost_usd),
+            )
+        )
+    known = [row.max_cost_usd for row in rows if row.max_cost_usd is not None]
+    table.append(
+        (
+            "all",
+            f"{sum(row.requests for row in rows):,}",
+            f"{sum(row.stored for row in rows):,}",
+            f"{sum(row.prompt_tokens for row in rows):,}",
+            f"{sum(row.max_completion_tokens for row in rows):,}",
+            _usd(sum(known) if len(known) == len(rows) else None),
+        )
+    )
+    widths = [max(len(line[column]) for line in table) for column in range(len(head))]
+    lines = [f"xling: dry run for {model}; nothing was asked", ""]
+    for number, line in enumerate(table):
+        first, *others = line
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        if number in (1, len(table) - 1):
+            lines.append("  ".join("-" * width for width in widths))
+        lines.append("  ".join(cells).rstrip())
+    lines.append("")
+    lines.append("stored: answered before, costs nothing. Tokens by o200k_base; the model's own")
+    lines.append("count may differ. Answers count as long as --xling-max-tokens allows.")
+    if price is None:
+        lines.append("For the cost, give --xling-price=IN,OUT (US dollars per million tokens).")
+    return "\n".join(lines)
+
+
+def _usd(amount: float | None) -> str:
+    return "?" if amount is None else f"{amount:,.2f}"

@@ -1,0 +1,182 @@
+"""Estimates count every answer, keep samples together and refuse what cannot be compared."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.estimate import ALL_LANGUAGES, Kind, estimate
+from pytest_xling.records import Estimate, Score
+from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.wilson import wilson_interval
+
+
+def _score(
+    value: float | None, sample: str, *, condition: str = "", reason: str = "", language: str = "hi"
+) -> Score:
+    return Score(
+        metric="m",
+        benchmark="culture",
+        sample_id=sample,
+        language=language,
+        condition=condition,
+        value=value,
+        reason=reason,
+        signature="m|v1",
+    )
+
+
+def _estimate(scores: list[Score], kind: Kind = "flag", language: str = "hi") -> Estimate:
+    return estimate(scores, metric="m", language=language, kind=kind, alpha=0.05)
+
+
+def test_rate() -> None:
+    """One answer per sample gives the plain Wilson interval; what has no score is counted apart."""
+    scores = [_score(float(i < 4), f"q{i}") for i in range(54)] + [_score(None, "q54")]
+    low, high = wilson_interval(4 / 54, 54) or (0.0, 0.0)
+    expected = Estimate(
+        metric="m",
+        language="hi",
+        value=4 / 54,
+        low=low,
+        high=high,
+        n=54,
+        unscored=1,
+        flagged=4,
+        signature="m|v1",
+    )
+    assert expected == _estimate(scores)
+
+
+def test_repeats_do_not_narrow_the_interval() -> None:
+    """Asking the same questions five times with the same outcome says nothing new."""
+    once = [_score(float(i < 4), f"q{i}") for i in range(20)]
+    often = [replace(score, condition=f"r{k}") for score in once for k in range(5)]
+    one, five = _estimate(once), _estimate(often)
+    assert pytest.approx((one.value, one.low, one.high)) == (five.value, five.low, five.high)
+    assert (100, 20) == (five.n, five.flagged)
+
+
+def test_mean() -> None:
+    """A number gets the clustered t interval and no flags."""
+    scores = [_score(float(i % 7), f"q{i % 9}", condition=f"r{i}") for i in range(30)]
+    result = _estimate(scores, "number")
+    expected = mean_interval([float(i % 7) for i in range(30)], [i % 9 for i in range(30)])
+    assert pytest.approx(expected) == (result.low, result.high)
+    assert (30, 0) == (result.n, result.flagged)
+
+
+def test_one_sample_has_a_mean_but_no_interval() -> None:
+    """A mean of one sample is known, its spread is not."""
+    result = _estimate([_score(3.0, "q0"), _score(5.0, "q0", condition="r1")], "number")
+    assert (4.0, None, None, 2) == (result.value, result.low, result.high, result.n)
+
+
+def test_languages_pooled() -> None:
+    """All languages together keep the parallel versions of a sample in one cluster."""
+    scores = [_score(1.0, f"q{i}", language=code) for i in range(4) for code in ("hi", "zh", "sw")]
+    result = _estimate(scores, language=ALL_LANGUAGES)
+    assert pytest.approx(wilson_interval(1.0, 4)) == (result.low, result.high)
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ([], "no answers"),
+        (
+            [_score(None, "a", reason="empty"), _score(None, "b", reason="empty")],
+            "none of 2 answers could be scored; empty",
+        ),
+        (
+            [
+                _score(None, "a", reason="z"),
+                _score(None, "b", reason="filtered"),
+                _score(None, "c", reason="empty"),
+                _score(None, "d", reason="filtered"),
+            ],
+            "none of 4 answers could be scored; 2 of them: filtered",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["flag", "number"])
+def test_no_score_no_value(scores: list[Score], reason: str, kind: Kind) -> None:
+    """Without any score the value is None and the reason says why."""
+    expected = Estimate(
+        metric="m",
+        language="hi",
+        value=None,
+        low=None,
+        high=None,
+        n=0,
+        unscored=len(scores),
+        reason=reason,
+    )
+    assert expected == _estimate(scores, kind)
+
+
+def test_different_signatures() -> None:
+    """Scores made in different ways are never put together; both ways are named."""
+    scores = [_score(0.0, "a"), replace(_score(0.0, "b"), signature="m|v2")]
+    with pytest.raises(EvaluationError, match=r"'m\|v1'; 'm\|v2'\. Score all answers again"):
+        _estimate(scores)
+
+
+def test_signature_of_what_has_no_score() -> None:
+    """An answer that was never scored has no way it was scored."""
+    scores = [_score(0.0, "a"), replace(_score(None, "b"), signature="")]
+    assert "m|v1" == _estimate(scores).signature
+
+
+@pytest.mark.parametrize(
+    ("scores", "kind", "expected"),
+    [
+        ([_score(0.5, "a")], "flag", "a flag is 1.0 or 0.0"),
+        ([_score(math.nan, "a")], "number", "a number, or None and a reason"),
+        ([_score(math.inf, "a")], "flag", "a number, or None and a reason"),
+        ([_score(0.0, "a"), _score(0.0, "a")], "flag", "2 scores for one answer"),
+        ([replace(_score(0.0, "a"), metric="x")], "flag", "does not belong to the estimate"),
+        ([_score(0.0, "a", language="zh")], "flag", "does not belong to the estimate"),
+    ],
+)
+def test_refused(scores: list[Score], kind: Kind, expected: str) -> None:
+    """Mixed up or broken scores stop the estimate."""
+    with pytest.raises(EvaluationError, match=expected):
+        _estimate(scores, kind)
+
+
+@given(
+    st.lists(st.sampled_from([None, 0.0, 1.0]), max_size=40),
+    st.sampled_from(["flag", "number"]),
+    st.integers(1, 10),
+    st.randoms(use_true_random=False),
+)
+def test_order_does_not_matter(
+    values: list[float | None], kind: Kind, samples: int, generator: random.Random
+) -> None:
+    """Answers may come in any order: the estimate is the same to the last bit."""
+    scores = [
+        _score(value, f"q{i % samples}", condition=f"r{i}", reason=f"why {i % 3}")
+        for i, value in enumerate(values)
+    ]
+    expected = _estimate(scores, kind)
+    generator.shuffle(scores)
+    assert expected == _estimate(scores, kind)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 20))
+def test_interval_holds_the_rate(flags: list[bool], samples: int) -> None:
+    """The interval lies within 0 to 1 and around the rate, however answers cluster."""
+    scores = [
+        _score(float(flag), f"q{i % samples}", condition=f"r{i}") for i, flag in enumerate(flags)
+    ]
+    result = _estimate(scores)
+    assert result.value is not None
+    assert result.low is not None
+    assert result.high is not None
+    assert 0 <= result.low <= result.value <= result.high <= 1

@@ -1,0 +1,58 @@
+"""The threshold's kind picks the judge, and the outcome closes or opens the gate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.gates.judge import blocks, judge
+from pytest_xling.records import Estimate, Threshold, Verdict
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Outcome
+
+ESTIMATE = Estimate(
+    metric="m", language="hi", value=0.5, low=0.4, high=0.6, n=100, unscored=0, flagged=50
+)
+THRESHOLD = Threshold(benchmark="culture", metric="m", language="hi")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "outcome"),
+    [
+        (replace(THRESHOLD, max_rate=0.7), "pass"),
+        (replace(THRESHOLD, max_rate=0.3), "fail"),
+        (replace(THRESHOLD, floor=0.3), "pass"),
+        (replace(THRESHOLD, ceiling=0.3), "fail"),
+    ],
+)
+def test_judged_by_what_the_threshold_says(threshold: Threshold, outcome: Outcome) -> None:
+    """A budget is for rates, a floor or ceiling for means."""
+    assert outcome == judge(ESTIMATE, threshold, case="gate").outcome
+
+
+def test_threshold_without_any_limit() -> None:
+    """What limits nothing judges nothing."""
+    with pytest.raises(ValueError, match="no floor or ceiling"):
+        judge(ESTIMATE, THRESHOLD, case="gate")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "on_inconclusive", "expected"),
+    [
+        ("pass", "fail", False),
+        ("fail", "warn", True),
+        ("error", "warn", True),
+        ("inconclusive", "fail", True),
+        ("inconclusive", "warn", False),
+    ],
+)
+def test_blocks(outcome: Outcome, on_inconclusive: str, expected: object) -> None:
+    """Only a pass, or an inconclusive outcome that shall only warn, opens the gate."""
+    threshold = replace(THRESHOLD, on_inconclusive="warn" if on_inconclusive == "warn" else "fail")
+    verdict = Verdict(
+        case="gate", outcome=outcome, estimate=ESTIMATE, threshold=threshold, reason=""
+    )
+    assert expected is blocks(verdict)

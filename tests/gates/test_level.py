@@ -1,0 +1,112 @@
+"""Means are judged by floor and ceiling through their interval."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.gates.level import judge_level
+from pytest_xling.records import Estimate, Threshold, Verdict
+
+ORDER = ["pass", "inconclusive", "fail"]
+
+
+def _estimate(mean: float, half: float | None = 1.0, *, n: int = 30, unscored: int = 0) -> Estimate:
+    return Estimate(
+        metric="m",
+        language="hi",
+        value=mean,
+        low=None if half is None else mean - half,
+        high=None if half is None else mean + half,
+        n=n,
+        unscored=unscored,
+    )
+
+
+def _judge(estimate: Estimate, floor: float | None = None, ceiling: float | None = None) -> Verdict:
+    threshold = Threshold(
+        benchmark="culture",
+        metric="m",
+        language="hi",
+        floor=floor,
+        ceiling=ceiling,
+        origin="thresholds.yaml:3",
+    )
+    return judge_level(estimate, threshold, case="gate")
+
+
+@pytest.mark.parametrize(
+    ("mean", "floor", "ceiling", "outcome", "end"),
+    [
+        (6, 5, None, "pass", "mean 6 of 30 answers (95% interval 5 to 7); floor 5"),
+        (3.9, 5, None, "fail", "floor 5: below the floor"),
+        (4.5, 5, None, "inconclusive", "floor 5; needs about 120 answers at this value; has 30"),
+        (5, 5, None, "inconclusive", "floor 5; cannot be decided so near the limit"),
+        (4.99, 5, None, "inconclusive", "cannot be decided so near the limit"),
+        (4, None, 5, "pass", "ceiling 5"),
+        (6.1, None, 5, "fail", "ceiling 5: above the ceiling"),
+        (4.5, None, 5, "inconclusive", "needs about 120 answers at this value; has 30"),
+        (5, 4, 6, "pass", "floor 4, ceiling 6"),
+        (2, 4, 6, "fail", "below the floor"),
+        (8, 4, 6, "fail", "above the ceiling"),
+        (5.2, 5, 6, "inconclusive", "needs about 750 answers at this value; has 30"),
+    ],
+)
+def test_outcomes(
+    mean: float, floor: float | None, ceiling: float | None, outcome: str, end: str
+) -> None:
+    """The interval within the limits passes, beyond one fails, else more answers are asked for."""
+    verdict = _judge(_estimate(mean), floor, ceiling)
+    assert outcome == verdict.outcome
+    assert verdict.reason.endswith(end)
+
+
+def test_too_few_answers() -> None:
+    """Fewer than min_n answers decide nothing, however clear they are."""
+    verdict = _judge(_estimate(100.0, n=12, unscored=3), floor=5)
+    assert "inconclusive" == verdict.outcome
+    assert (
+        "mean 100 of 12 answers, 3 unscored (95% interval 99 to 101); floor 5;"
+        " too few answers: needs 20, has 12"
+    ) == verdict.reason
+
+
+def test_no_interval() -> None:
+    """Answers to a single question show no spread, so they prove nothing."""
+    verdict = _judge(_estimate(100.0, None), floor=5)
+    assert ("inconclusive", True) == (verdict.outcome, "needs 2 questions" in verdict.reason)
+    one = _judge(_estimate(100.0, None, n=1), floor=5)
+    assert "mean 100 of 1 answer; too few answers: needs 20, has 1" == one.reason
+
+
+def test_nothing_scored() -> None:
+    """Without a mean the verdict gives the estimate's reason."""
+    nothing = Estimate(
+        metric="m", language="hi", value=None, low=None, high=None, n=0, unscored=0, reason="gone"
+    )
+    verdict = _judge(nothing, floor=5)
+    assert ("inconclusive", "gone") == (verdict.outcome, verdict.reason)
+
+
+def test_threshold_without_limits() -> None:
+    """A threshold of another kind is a mistake of the caller's, named by its origin."""
+    with pytest.raises(ValueError, match=r"thresholds.yaml:3: .* no floor or ceiling"):
+        _judge(_estimate(1.0))
+
+
+@given(st.floats(-100, 100), st.floats(0, 50), st.floats(-100, 100), st.floats(0, 50))
+def test_a_lower_mean_never_helps_against_a_floor(
+    mean: float, half: float, floor: float, drop: float
+) -> None:
+    """Moving the whole interval down never moves the outcome towards pass."""
+    before = _judge(_estimate(mean, half), floor=floor).outcome
+    after = _judge(_estimate(mean - drop, half), floor=floor).outcome
+    assert ORDER.index(before) <= ORDER.index(after)
+
+
+@given(st.floats(-100, 100), st.floats(0, 50), st.floats(-100, 100))
+def test_a_ceiling_is_a_floor_upside_down(mean: float, half: float, limit: float) -> None:
+    """Changing every sign swaps the two limits."""
+    below = _judge(_estimate(mean, half), ceiling=limit).outcome
+    assert below == _judge(_estimate(-mean, half), floor=-limit).outcome
