@@ -15,7 +15,7 @@ INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 
 # The demo: questions per language, and tokens per answer. About 75 tokens/s on two cores.
 LIMIT ?= 12
-TOKENS ?= 64
+TOKENS ?= 96
 
 # More for pytest, such as PYTEST_ARGS="-k store -x".
 PYTEST_ARGS ?=

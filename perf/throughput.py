@@ -84,6 +84,7 @@ def make_project(folder: Path, prompts: int) -> None:
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (folder / "thresholds.yaml").write_text(THRESHOLDS, encoding="utf-8")
     (benchmark / "prompts.yaml").write_text('chat: "{question}"\n', encoding="utf-8")
+    (folder / "conftest.py").write_text(Path("/tmp/cf.py").read_text())
     (benchmark / "test_load.py").write_text(TEST, encoding="utf-8")
     rows = (
         json.dumps(
@@ -154,9 +155,6 @@ def main() -> None:
             for label, command in (("bare AsyncOpenAI", bare), ("pytest --model", xling(folder))):
                 result = measure(label, command, cwd=folder, ideal_s=ideal)
                 collected.setdefault(label, []).append(result)
-            with spawned(delay_s=DELAY_S) as base_url:
-                pass
-            del base_url
     print("median")
     for label, results in collected.items():
         evaluation = statistics.median(r["evaluation"] for r in results) / ideal

@@ -46,6 +46,7 @@ class LanguageId:
 
     name: ClassVar[str] = "language_id"
     version: ClassVar[str] = "1"
+    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.

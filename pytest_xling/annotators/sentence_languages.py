@@ -32,6 +32,7 @@ class SentenceLanguages:
 
     name: ClassVar[str] = "sentence_languages"
     version: ClassVar[str] = "1"
+    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "sentencex")
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""

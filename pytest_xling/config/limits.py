@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import did_you_mean
 
@@ -13,16 +13,19 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.errors import ConfigError
+    from pytest_xling.registry import MetricKind
 
 __all__ = ["Limits", "Place", "expect_mapping", "read_limits", "unknown"]
 
-Kind: TypeAlias = Literal["flag", "number"]
 Place: TypeAlias = tuple[str, ...]
 
 POLICY = ("alpha", "min_n", "on_inconclusive")
 """What may stand on every level."""
 
-BOUNDS: Mapping[Kind, tuple[str, ...]] = {"flag": ("max_rate",), "number": ("floor", "ceiling")}
+BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
+    "flag": ("max_rate",),
+    "number": ("floor", "ceiling"),
+}
 """What a metric of each kind is held to."""
 
 _MAX_ALPHA = 0.5
@@ -49,7 +52,7 @@ class Limits:
 
 
 def read_limits(
-    file: YamlFile, place: Place, *, kind: Kind | None, nested: Collection[str] = ()
+    file: YamlFile, place: Place, *, kind: MetricKind | None, nested: Collection[str] = ()
 ) -> Limits:
     """Read the limits at a key path.
 
@@ -90,7 +93,7 @@ def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> 
 
 
 def _wrong_key(
-    file: YamlFile, place: Place, kind: Kind | None, known: tuple[str, ...]
+    file: YamlFile, place: Place, kind: MetricKind | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
     every_bound = {bound for bounds in BOUNDS.values() for bound in bounds}

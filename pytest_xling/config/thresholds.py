@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_xling.config.limits import (
     POLICY,
-    Kind,
     Limits,
     Place,
     expect_mapping,
@@ -27,6 +26,8 @@ from pytest_xling.records import Threshold
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
+
+    from pytest_xling.registry import MetricKind
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]
 
@@ -120,7 +121,7 @@ def read(
     path: Path,
     *,
     benchmarks: Collection[str],
-    metrics: Mapping[str, Kind],
+    metrics: Mapping[str, MetricKind],
     language_code: Callable[[str], str],
 ) -> ThresholdFile:
     """Read and check a thresholds file.
@@ -157,7 +158,7 @@ class _Reader:
     """Reads what is said below ``benchmarks:``."""
 
     file: YamlFile
-    metrics: Mapping[str, Kind]
+    metrics: Mapping[str, MetricKind]
     language_code: Callable[[str], str]
 
     def benchmark(self, place: Place, defaults: Limits) -> dict[str, _Metric]:
@@ -173,7 +174,7 @@ class _Reader:
             said[name] = self.metric((*place, name), self.metrics[name], defaults)
         return said
 
-    def metric(self, place: Place, kind: Kind, defaults: Limits) -> _Metric:
+    def metric(self, place: Place, kind: MetricKind, defaults: Limits) -> _Metric:
         file = self.file
         own = read_limits(file, place, kind=kind, nested=("languages", "models"))
         patterns: Collection[str] = ()
@@ -192,11 +193,11 @@ class _Reader:
             _refuse_crossed(file, limits)
         return metric
 
-    def model(self, place: Place, pattern: str, kind: Kind) -> _Model:
+    def model(self, place: Place, pattern: str, kind: MetricKind) -> _Model:
         own = read_limits(self.file, place, kind=kind, nested=("languages",))
         return _Model(pattern=pattern, own=own, languages=self.languages(place, kind))
 
-    def languages(self, parent: Place, kind: Kind) -> dict[str, Limits]:
+    def languages(self, parent: Place, kind: MetricKind) -> dict[str, Limits]:
         if "languages" not in expect_mapping(self.file, parent):
             return {}
         place = (*parent, "languages")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.records import Estimate
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import Score
+    from pytest_xling.registry import MetricKind
 
-__all__ = ["ALL_LANGUAGES", "Kind", "estimate"]
-
-Kind: TypeAlias = Literal["flag", "number"]
+__all__ = ["ALL_LANGUAGES", "estimate"]
 
 ALL_LANGUAGES = "all"
 """The language of an estimate that pools several."""
 
 
 def estimate(
-    scores: Sequence[Score], *, metric: str, language: str, kind: Kind, alpha: float
+    scores: Sequence[Score], *, metric: str, language: str, kind: MetricKind, alpha: float
 ) -> Estimate:
     """Estimate the rate of a flag, or the mean of a number.
 
@@ -107,7 +106,7 @@ def _check(scores: Sequence[Score], *, metric: str, language: str) -> None:
         raise EvaluationError(msg)
 
 
-def _check_values(values: list[float], *, metric: str, kind: Kind) -> None:
+def _check_values(values: list[float], *, metric: str, kind: MetricKind) -> None:
     for value in values:
         if not math.isfinite(value):
             msg = f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason"

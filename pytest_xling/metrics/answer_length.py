@@ -25,6 +25,7 @@ class AnswerLength:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "number"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

@@ -32,13 +32,15 @@ class Apology:
 
     The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: words
     that begin so (small, capitalised or in capitals), ``apology`` and ``understanding`` among
-    them; that comes closest to its figures. Answers to English questions get None: there these are ordinary words.
+    them; that comes closest to its figures. Answers to English questions get None: there these
+    are ordinary words.
     """
 
     name: ClassVar[str] = "apology"
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

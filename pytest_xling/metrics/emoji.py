@@ -35,6 +35,7 @@ class Emoji:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ("regex",)
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

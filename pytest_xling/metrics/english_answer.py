@@ -33,6 +33,7 @@ class EnglishAnswer:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ("language_id",)
+    libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

@@ -28,6 +28,7 @@ class LanguageConsistency:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "number"
     needs: ClassVar[tuple[str, ...]] = ("sentence_languages",)
+    libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

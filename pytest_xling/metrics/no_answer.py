@@ -32,6 +32,7 @@ class NoAnswer:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = True
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

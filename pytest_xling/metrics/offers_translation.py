@@ -37,6 +37,7 @@ class OffersTranslation:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = False
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:

@@ -31,6 +31,7 @@ _MIX = 0x9E3779B97F4A7C15
 _BASE = 0x243F6A8885A308D3
 _MODULUS = 1 << 64
 _SLICE_TOKENS = 1 << 17
+_OWNER_BITS = np.uint64(24)
 _CLEAR = Reading(value=0.0)
 _MISSING = Reading(value=None, reason="no answer")
 
@@ -46,6 +47,7 @@ class Repetition:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
     scores_missing: ClassVar[bool] = False
 
     length: int = 20
@@ -73,21 +75,20 @@ class Repetition:
     def _suspects(self, tokens: Sequence[Tokens]) -> list[int]:
         """Return which of *tokens* may repeat themselves; all that do are among them.
 
-        They are hashed together, end to end, with the hashes of each answer shifted by its own
-        number. Runs that reach from one answer into the next can only raise a false suspicion.
+        They are hashed together, end to end, with the number of the answer in the high bits of
+        each hash. Runs that reach from one answer into the next, and the fewer bits left for the
+        hash, can only raise a false suspicion.
         """
         joined = np.concatenate(tokens)
         if len(joined) < self.length + self.times - 1:
             return []
-        hashes = _window_hashes(joined, self.length)
-        owners = np.repeat(np.arange(len(tokens)), [len(t) for t in tokens])[: len(hashes)]
-        hashes += owners.astype(np.uint64) * np.uint64(_BASE)
-        ordered = np.sort(hashes)
+        hashes = _window_hashes(joined, self.length) >> _OWNER_BITS
+        owners = np.arange(len(tokens), dtype=np.uint64) << (np.uint64(64) - _OWNER_BITS)
+        hashes |= np.repeat(owners, [len(t) for t in tokens])[: len(hashes)]
+        hashes.sort()
         reach = self.times - 1
-        repeated = ordered[reach:][ordered[reach:] == ordered[:-reach]]
-        if not len(repeated):
-            return []
-        suspects: list[int] = np.unique(owners[np.isin(hashes, repeated)]).tolist()
+        repeated = hashes[reach:][hashes[reach:] == hashes[:-reach]]
+        suspects: list[int] = np.unique(repeated >> (np.uint64(64) - _OWNER_BITS)).tolist()
         return suspects
 
     def _read(self, tokens: Tokens) -> Reading:
@@ -102,10 +103,11 @@ class Repetition:
 
 
 def _slices(tokens: Sequence[Tokens]) -> Iterator[tuple[int, int]]:
-    """Cut a batch where its answers would fill the processor's cache."""
+    """Cut a batch where its answers would fill the processor's cache, or run out of numbers."""
     first = size = 0
     for place, answer in enumerate(tokens):
-        if size and size + len(answer) > _SLICE_TOKENS:
+        full = size + len(answer) > _SLICE_TOKENS or place - first == 1 << int(_OWNER_BITS)
+        if full and place > first:
             yield first, place
             first, size = place, 0
         size += len(answer)
@@ -138,9 +140,7 @@ def _join(left: Hashes, left_width: int, right: Hashes, right_width: int) -> Has
     return left[:size] * factor + right[left_width:]
 
 
-def _most_repeated(
-    tokens: Tokens, hashes: Hashes, *, length: int, times: int
-) -> tuple[int, int]:
+def _most_repeated(tokens: Tokens, hashes: Hashes, *, length: int, times: int) -> tuple[int, int]:
     """Return where the most repeated run starts, the first of several, and how often it occurs.
 
     Returns:

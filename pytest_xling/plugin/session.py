@@ -37,6 +37,8 @@ __all__ = ["FAULT", "SESSION", "GateSpec", "XlingSession", "start"]
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
+STATUS = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
+"""How a run ended, by pytest's exit status; all others leave it incomplete."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
 
@@ -101,6 +103,7 @@ class XlingSession:
         self._database: Database | None = None
         self._line = ProgressLine(config)
         self._watch: ProgressWatch | None = None
+        self._session: pytest.Session | None = None
 
     # Before anything runs
 
@@ -362,6 +365,7 @@ class XlingSession:
             self._evaluation = None
         if self.is_worker:
             return
+        self._session = session
         results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         stopped = session.shouldfail or session.shouldstop
         if self.faults and not stopped and session.exitstatus in results:
@@ -394,16 +398,14 @@ class XlingSession:
 
     def pytest_unconfigure(self) -> None:
         """Say in the store how the run ended, and close it."""
+        if self._session is not None and self.run_id:
+            from pytest_xling.store.runs import finish_run  # noqa: PLC0415
+
+            status = STATUS.get(int(self._session.exitstatus), "incomplete")
+            with self.database.write() as connection:
+                finish_run(connection, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
-
-    def note_end(self, exitstatus: int) -> None:
-        """Keep how the run ended."""
-        from pytest_xling.store.runs import finish_run  # noqa: PLC0415
-
-        ended = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
-        with self.database.write() as connection:
-            finish_run(connection, self.run_id, status=ended.get(exitstatus, "incomplete"))
 
 
 SESSION: pytest.StashKey[XlingSession] = pytest.StashKey()

@@ -8,8 +8,8 @@ __all__ = ["clean"]
 def clean(text: str) -> str:
     """Return *text* without surrogates: pairs joined, lone ones made U+FFFD, all else untouched.
 
-    JSON lets a model's ``\\ud83d`` through as half a character, which no file, database or
-    terminal can hold; pytest-xdist loses the whole report over one.
+    JSON can escape half a character, which Python then holds and no file, database or terminal
+    can; pytest-xdist loses the whole report over one.
     """
     try:
         text.encode()

@@ -49,7 +49,7 @@ def printable(text: str, *, limit: int = 200, cut: Literal["end", "middle"] = "e
 
 
 def shorten(text: str, *, limit: int, cut: Literal["end", "middle"] = "end") -> str:
-    """Return *text* cut to at most *limit* characters, with an ellipsis where something is left out.
+    """Return *text* cut to at most *limit* characters, an ellipsis where something is left out.
 
     Accents and joined emoji stay with their letter where that costs no more than 16 characters.
 

@@ -84,7 +84,7 @@ class _Model:
         self._weights: NDArray[np.float64] = np.zeros((states, len(self.codes)))
         for state, features in identifier.tk_output.items():
             self._weights[state] = ptc[list(features)].sum(axis=0)
-        self._speaks: NDArray[np.bool_] = self._weights.any(axis=1)
+        self._speaks: NDArray[np.bool_] = np.any(self._weights, axis=1)
 
     def classify(self, block: Sequence[bytes]) -> list[str]:
         """Return the code of each text of *block*."""
@@ -125,7 +125,7 @@ def _model() -> _Model:
     if identifier is None or len(identifier.nb_classes) != _LANGUAGES:
         msg = (
             "the installed py3langid does not have langid's original model of 97 languages,"
-            " which the papers used: pip install 'py3langid>=0.2.2,<0.4'"
+            " which the papers used: pip install 'py3langid>=0.3,<0.4'"
         )
         raise ConfigError(msg)
     return _Model(identifier)

@@ -27,6 +27,10 @@ def _code(name: str) -> str:
     return CODES[name]
 
 
+def _nothing(_: str) -> object:
+    return None
+
+
 def _file(folder: Path, run: str) -> ThresholdFile:
     path = folder / "thresholds.yaml"
     path.write_text(f"run:\n  {run}\n", encoding="utf-8")
@@ -259,9 +263,9 @@ def test_thresholds_in_the_root_directory_are_found(tmp_path: Path) -> None:
     """A thresholds.yaml in the root directory is used without being named, if there is one."""
     root = tmp_path / "root"
     root.mkdir()
-    assert locate_thresholds({}, {}, {}.get, rootdir=root) is None
+    assert locate_thresholds({}, {}, _nothing, rootdir=root) is None
     (root / "thresholds.yaml").touch()
-    assert root / "thresholds.yaml" == locate_thresholds({}, {}, {}.get, rootdir=root)
+    assert root / "thresholds.yaml" == locate_thresholds({}, {}, _nothing, rootdir=root)
     assert root / "thresholds.yaml" == _resolve(tmp_path).thresholds
 
 
@@ -281,7 +285,7 @@ def test_relative_to_where_the_command_is_given(
     settings = resolve(
         {"xling_model": "m", "xling_store": "s"},
         {},
-        {}.get,
+        _nothing,
         thresholds_file=None,
         rootdir=tmp_path / "root",
         language_code=_code,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.estimate import ALL_LANGUAGES, Kind, estimate
+from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.records import Estimate, Score
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.wilson import wilson_interval
+
+if TYPE_CHECKING:
+    import random
+
+    from pytest_xling.registry import MetricKind
 
 
 def _score(
@@ -32,7 +37,7 @@ def _score(
     )
 
 
-def _estimate(scores: list[Score], kind: Kind = "flag", language: str = "hi") -> Estimate:
+def _estimate(scores: list[Score], kind: MetricKind = "flag", language: str = "hi") -> Estimate:
     return estimate(scores, metric="m", language=language, kind=kind, alpha=0.05)
 
 
@@ -105,7 +110,7 @@ def test_languages_pooled() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["flag", "number"])
-def test_no_score_no_value(scores: list[Score], reason: str, kind: Kind) -> None:
+def test_no_score_no_value(scores: list[Score], reason: str, kind: MetricKind) -> None:
     """Without any score the value is None and the reason says why."""
     expected = Estimate(
         metric="m",
@@ -144,7 +149,7 @@ def test_signature_of_what_has_no_score() -> None:
         ([_score(0.0, "a", language="zh")], "flag", "does not belong to the estimate"),
     ],
 )
-def test_refused(scores: list[Score], kind: Kind, expected: str) -> None:
+def test_refused(scores: list[Score], kind: MetricKind, expected: str) -> None:
     """Mixed up or broken scores stop the estimate."""
     with pytest.raises(EvaluationError, match=expected):
         _estimate(scores, kind)
@@ -157,7 +162,7 @@ def test_refused(scores: list[Score], kind: Kind, expected: str) -> None:
     st.randoms(use_true_random=False),
 )
 def test_order_does_not_matter(
-    values: list[float | None], kind: Kind, samples: int, generator: random.Random
+    values: list[float | None], kind: MetricKind, samples: int, generator: random.Random
 ) -> None:
     """Answers may come in any order: the estimate is the same to the last bit."""
     scores = [

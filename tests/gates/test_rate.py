@@ -79,29 +79,37 @@ def test_verdict_holds_everything() -> None:
             0,
             54,
             "inconclusive",
-            "0 of 54 answers flagged: 0% (95% interval 0% to 6.64%); budget 5%;"
-            " needs about 73 answers at this value; has 54",
+            (
+                "0 of 54 answers flagged: 0% (95% interval 0% to 6.64%); budget 5%;"
+                " needs about 73 answers at this value; has 54"
+            ),
         ),
         (
             4,
             54,
             "inconclusive",
-            "4 of 54 answers flagged: 7.41% (95% interval 2.92% to 17.6%); budget 5%;"
-            " needs about 315 answers at this value; has 54",
+            (
+                "4 of 54 answers flagged: 7.41% (95% interval 2.92% to 17.6%); budget 5%;"
+                " needs about 315 answers at this value; has 54"
+            ),
         ),
         (
             3,
             60,
             "inconclusive",
-            "3 of 60 answers flagged: 5% (95% interval 1.71% to 13.7%); budget 5%;"
-            " cannot be decided so near the limit",
+            (
+                "3 of 60 answers flagged: 5% (95% interval 1.71% to 13.7%); budget 5%;"
+                " cannot be decided so near the limit"
+            ),
         ),
         (
             12,
             12,
             "inconclusive",
-            "12 of 12 answers flagged: 100% (95% interval 75.8% to 100%); budget 5%;"
-            " too few answers: needs 20, has 12",
+            (
+                "12 of 12 answers flagged: 100% (95% interval 75.8% to 100%); budget 5%;"
+                " too few answers: needs 20, has 12"
+            ),
         ),
     ],
 )

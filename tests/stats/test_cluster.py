@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_xling.stats.cluster import design_effect, effective_size
 from pytest_xling.stats.wilson import wilson_interval
+
+if TYPE_CHECKING:
+    import random
 
 FLAGS = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.integers(0, 8)), min_size=1, max_size=60)
 
@@ -58,16 +63,16 @@ def test_bounds(answers: list[tuple[float, int]]) -> None:
 
 
 @given(FLAGS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(answers: list[tuple[float, int]], random: st.DataObject) -> None:
+def test_order_does_not_matter(answers: list[tuple[float, int]], generator: random.Random) -> None:
     """Answers may come in any order."""
     shuffled = list(answers)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
+    generator.shuffle(shuffled)
     expected = design_effect(*zip(*answers, strict=True))
     assert pytest.approx(expected) == design_effect(*zip(*shuffled, strict=True))
 
 
 def test_bad_input() -> None:
-    """Lists of different lengths and values that are no flags are refused; nothing is worth nothing."""
+    """Different lengths and values that are no flags are refused; no answer is worth nothing."""
     with pytest.raises(ValueError, match="2 flags but 1 clusters"):
         design_effect([0, 1], "a")
     with pytest.raises(ValueError, match="a flag is 0 or 1"):

@@ -24,7 +24,7 @@ def test_one_answer_per_question_is_the_usual_t_interval() -> None:
 
 
 def test_clusters_agree_with_statsmodels() -> None:
-    """An intercept with cluster-robust errors comes out, but for statsmodels' factor (n-1)/(n-k)."""
+    """An intercept with cluster-robust errors comes out."""
     generator = np.random.default_rng(3)
     groups = generator.integers(0, 12, 90)
     values = generator.normal(groups, 1.0)

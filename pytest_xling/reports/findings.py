@@ -1,0 +1,160 @@
+"""The answers a reader should see first: flagged, worst gates before others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.records import Finding
+from pytest_xling.store.queries import case_texts, metric_steps, worst
+from pytest_xling.store.runs import read_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import Threshold, Verdict
+    from pytest_xling.store.queries import MetricStep, Place, Worst
+
+__all__ = ["Ranked", "Standing", "find_worst", "findings"]
+
+Standing: TypeAlias = Literal["failed", "undecided", "tolerated", "ungated"]
+"""What the gate says of the metric and language an answer was flagged in."""
+
+_STANDINGS: tuple[Standing, ...] = ("failed", "undecided", "tolerated", "ungated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A finding, and what its gate made of it."""
+
+    benchmark: str
+    standing: Standing
+    finding: Finding
+
+
+def findings(
+    connection: Connection, run_id: str, *, verdicts: Sequence[Verdict] | None = None, limit: int = 5
+) -> list[Finding]:
+    """Return the worst findings of a run.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        verdicts: what the gates say; by default what they said when the run was made.
+        limit: findings at most.
+    """
+    if verdicts is None:
+        verdicts = read_verdicts(connection, run_id)
+    return [found.finding for found in find_worst(connection, run_id, verdicts, limit=limit)]
+
+
+def find_worst(
+    connection: Connection, run_id: str, verdicts: Sequence[Verdict], *, limit: int
+) -> list[Ranked]:
+    """Return findings of failed gates first, then of undecided ones, then tolerated ones.
+
+    Within these, gates take turns, those furthest beyond their limit first, and an answer is shown
+    once. Only the texts of what is returned are read.
+    """
+    gates = {(v.threshold.benchmark, v.threshold.metric, v.threshold.language): v for v in verdicts}
+    candidates = _candidates(connection, run_id, gates, each=limit)
+    ranked: list[Ranked] = []
+    shown: set[tuple[str, str]] = set()
+    for standing, found in _in_turn(candidates, gates):
+        if len(ranked) == limit:
+            break
+        if (found.benchmark, found.case_id) in shown:
+            continue
+        shown.add((found.benchmark, found.case_id))
+        gate = gates.get((found.benchmark, found.metric, found.language))
+        question, response = case_texts(connection, run_id, found)
+        finding = Finding(
+            case=found.case_id,
+            metric=found.metric,
+            language=found.language,
+            question=question,
+            answer=response["text"] or "",
+            reason=_reason(found, gate.threshold if gate else None),
+        )
+        ranked.append(Ranked(benchmark=found.benchmark, standing=standing, finding=finding))
+    return ranked
+
+
+def _candidates(
+    connection: Connection, run_id: str, gates: dict[Place, Verdict], *, each: int
+) -> dict[Place, list[Worst]]:
+    """Return flagged answers of gated metrics, and what pulled a failed mean beyond its limit.
+
+    Metrics without a gate count only where nothing has one.
+    """
+    scored = metric_steps(connection, run_id)
+    gated = {place[:2] for place in gates}
+    flags: list[MetricStep] = []
+    low: list[MetricStep] = []
+    high: list[MetricStep] = []
+    for step in scored:
+        if not gates or (step.benchmark, step.metric) in gated:
+            of_step = [gates[p] for p in gates if p[:2] == (step.benchmark, step.metric)]
+            if not of_step or any(v.threshold.max_rate is not None for v in of_step):
+                flags.append(step)
+            low += [step] if any(map(_too_low, of_step)) else []
+            high += [step] if any(map(_too_high, of_step)) else []
+    found = worst(connection, run_id, flags, order="flagged", each=each) if flags else {}
+    if low:
+        lowest = worst(connection, run_id, low, order="lowest", each=each)
+        found |= {p: w for p, w in lowest.items() if p in gates and _too_low(gates[p])}
+    if high:
+        highest = worst(connection, run_id, high, order="highest", each=each)
+        found |= {p: w for p, w in highest.items() if p in gates and _too_high(gates[p])}
+    return found
+
+
+def _too_low(verdict: Verdict) -> bool:
+    floor, high = verdict.threshold.floor, verdict.estimate.high
+    failed = verdict.outcome == "fail"
+    return failed and floor is not None and high is not None and high < floor
+
+
+def _too_high(verdict: Verdict) -> bool:
+    ceiling, low = verdict.threshold.ceiling, verdict.estimate.low
+    failed = verdict.outcome == "fail"
+    return failed and ceiling is not None and low is not None and low > ceiling
+
+
+def _in_turn(
+    candidates: dict[Place, list[Worst]], gates: dict[Place, Verdict]
+) -> Iterator[tuple[Standing, Worst]]:
+    for standing in _STANDINGS:
+        places = [place for place in candidates if _standing(gates.get(place)) == standing]
+        places.sort(key=lambda place: (-_excess(gates.get(place)), place))
+        for turn in zip_longest(*(candidates[place] for place in places)):
+            for found in turn:
+                if found is not None:
+                    yield standing, found
+
+
+def _standing(verdict: Verdict | None) -> Standing:
+    if verdict is None:
+        return "ungated"
+    if verdict.outcome == "fail":
+        return "failed"
+    return "tolerated" if verdict.outcome == "pass" else "undecided"
+
+
+def _excess(verdict: Verdict | None) -> float:
+    """Return by how much a rate is beyond its budget; 0 for other gates."""
+    if verdict is None or verdict.estimate.value is None or verdict.threshold.max_rate is None:
+        return 0.0
+    return verdict.estimate.value - verdict.threshold.max_rate
+
+
+def _reason(found: Worst, threshold: Threshold | None) -> str:
+    """Say what was detected, or for a number what it is."""
+    if threshold is None or threshold.max_rate is not None:
+        return found.reason
+    limits = (("floor", threshold.floor), ("ceiling", threshold.ceiling))
+    said = ", ".join(f"{name} of the mean {limit:g}" for name, limit in limits if limit is not None)
+    return "; ".join(filter(None, (f"{found.value:g}; {said}", found.reason)))

@@ -1,0 +1,166 @@
+"""The table of languages by metrics, cut into as many tables as the width asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+from pytest_xling.reports.figures import Figures, limit_of
+from pytest_xling.reports.rendering import ruled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rich.console import JustifyMethod
+    from rich.table import Table
+
+    from pytest_xling.records import Estimate, Outcome, Verdict
+    from pytest_xling.registry import MetricKind
+
+__all__ = ["OUTCOMES", "Column", "Look", "gated_column", "language_name", "plain_column", "tables"]
+
+GAP = 2
+"""Blanks between columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How an outcome is shown; never by colour alone."""
+
+    symbol: str
+    word: str
+    style: str
+
+
+OUTCOMES: dict[Outcome, Look] = {
+    "pass": Look(symbol="✓", word="pass", style="green"),
+    "fail": Look(symbol="✗", word="fail", style="bold red"),
+    "inconclusive": Look(symbol="?", word="inconclusive", style="yellow"),
+    "error": Look(symbol="!", word="error", style="bold magenta"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One metric: its head, and a cell for each language that has one."""
+
+    head: Text
+    cells: Mapping[str, Text]
+    right: bool = False
+    """Whether it is flush right."""
+
+    @property
+    def width(self) -> int:
+        """How many columns of the terminal it takes."""
+        texts = (*self.head.split("\n"), *self.cells.values())
+        return max(cell_len(text.plain) for text in texts)
+
+
+def gated_column(
+    metric: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]
+) -> Column:
+    """Return the column of a metric with gates.
+
+    Args:
+        metric: its name.
+        verdicts: of its gates, one or more.
+        others: its estimates in languages that have no gate.
+    """
+    kind: MetricKind = "flag" if verdicts[0].threshold.max_rate is not None else "number"
+    estimates = [*(verdict.estimate for verdict in verdicts), *others.values()]
+    figures = _figures(kind, estimates)
+    width = max(len(figures.value(estimate.value)) for estimate in estimates)
+    cells = {}
+    for language, unjudged in others.items():
+        cell = Text("  ")
+        cells[language] = cell.append_text(_number(figures, unjudged, width, style=""))
+    for verdict in verdicts:
+        look = OUTCOMES[verdict.outcome]
+        cell = Text(f"{look.symbol} ", style=look.style)
+        cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
+        cells[verdict.threshold.language] = cell
+    limits = list(dict.fromkeys(limit_of(verdict.threshold) for verdict in verdicts))
+    demand = limits[0] if len(limits) == 1 else "limits vary"
+    head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
+    return Column(head=head, cells=cells)
+
+
+def plain_column(metric: str, kind: MetricKind, estimates: Mapping[str, Estimate]) -> Column:
+    """Return the column of a metric without gates, from its estimates by language."""
+    figures = _figures(kind, estimates.values())
+    width = max(len(figures.value(estimate.value)) for estimate in estimates.values())
+    cells = {
+        language: _number(figures, estimate, width, style="")
+        for language, estimate in estimates.items()
+    }
+    # Without intervals the name is the widest part: break it where that helps.
+    narrow = all(e.low is None for e in estimates.values())
+    name = metric.replace("_", "_\n") if narrow else metric
+    return Column(head=Text(name, style="bold"), cells=cells, right=narrow)
+
+
+def _figures(kind: MetricKind, estimates: Iterable[Estimate]) -> Figures:
+    ends = [(e.value, e.high) for e in estimates]
+    return Figures.fitting(kind, [number for pair in ends for number in pair])
+
+
+def _number(figures: Figures, estimate: Estimate, width: int, *, style: str) -> Text:
+    cell = Text(figures.value(estimate.value).rjust(width), style=style)
+    if estimate.value is not None:
+        interval = figures.interval(estimate.low, estimate.high)
+        cell.append(f"  {interval}" if interval else "", style="dim not bold default")
+    return cell
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language; empty for one our table lacks."""
+    try:
+        return find(code).english_name
+    except ConfigError:
+        return ""
+
+
+def tables(
+    columns: Sequence[Column], counts: Mapping[str, int], *, width: int
+) -> Iterator[Table]:
+    """Yield tables of languages by *columns*, each at most *width* wide.
+
+    Args:
+        columns: one per metric.
+        counts: answers by language: the rows.
+        width: of the terminal.
+    """
+    codes = max((len(code) for code in counts), default=2)
+    labels = {code: f"{code:{codes}} {language_name(code)}".rstrip() for code in counts}
+    fixed = max(map(cell_len, labels.values()), default=0)
+    fixed += GAP + max((len(str(count)) for count in counts.values()), default=1)
+    for together in _cut(columns, width - fixed):
+        table = ruled()
+        table.add_column(Text("language", style="bold"), no_wrap=True)
+        table.add_column(Text("n", style="bold"), justify="right", no_wrap=True)
+        for column in together:
+            justify: JustifyMethod = "right" if column.right else "left"
+            table.add_column(column.head, no_wrap=True, justify=justify)
+        for code, count in counts.items():
+            cells = (column.cells.get(code, Text("")) for column in together)
+            table.add_row(Text(labels[code]), Text(str(count), style="dim"), *cells)
+        yield table
+
+
+def _cut(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """Cut *columns* into pieces that fit beside each other; each has one at least."""
+    together: list[Column] = []
+    taken = 0
+    for column in columns:
+        if together and taken + GAP + column.width > width:
+            yield together
+            together, taken = [], 0
+        together.append(column)
+        taken += GAP + column.width
+    if together:
+        yield together

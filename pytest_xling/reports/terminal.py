@@ -1,0 +1,225 @@
+"""What a run came to, as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError
+from pytest_xling.gates.estimate import estimate
+from pytest_xling.records import Estimate
+from pytest_xling.reports.closing import last_word, reasons
+from pytest_xling.reports.evidence import side_by_side
+from pytest_xling.reports.findings import find_worst
+from pytest_xling.reports.matrix import OUTCOMES, gated_column, plain_column, tables
+from pytest_xling.reports.rendering import MIN_WIDTH, to_text
+from pytest_xling.store.queries import averages, case_counts, metric_steps, scores_by_place
+from pytest_xling.store.runs import read_verdicts, total_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import Verdict
+    from pytest_xling.registry import MetricKind
+    from pytest_xling.store.queries import Place
+
+__all__ = ["judgement", "summary"]
+
+FINDINGS, FINDINGS_VERBOSE = 5, 25
+LINES, LINES_VERBOSE = 4, 12
+"""Lines of text shown of a question and its answer."""
+REASONS = 12
+EVERYTHING = 1_000_000
+
+
+def summary(
+    connection: Connection, run_id: str, *, width: int, color: bool, verbose: bool
+) -> str:
+    """Return what a run came to: its tables, worst findings, and gates.
+
+    Args:
+        connection: to the store.
+        run_id: the run's name.
+        width: of the terminal, in columns.
+        color: whether it understands colours.
+        verbose: whether to show more findings, and intervals of metrics without a gate.
+    """
+    width = max(width, MIN_WIDTH)
+    verdicts = read_verdicts(connection, run_id)
+    counts = case_counts(connection, run_id)
+    others = _ungated(connection, run_id, verdicts, counts, intervals=verbose)
+    parts: list[RenderableType] = [*_matrices(verdicts, others, counts, width=width)]
+    if not counts:
+        parts.append(Text("No case has been answered.\n"))
+    found = find_worst(
+        connection, run_id, verdicts, limit=FINDINGS_VERBOSE if verbose else FINDINGS
+    )
+    if found:
+        parts += [Text("Worst findings", style="bold"), Text("")]
+        for ranked in found:
+            lines = LINES_VERBOSE if verbose else LINES
+            parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
+    parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS)
+    faults = total_progress(connection, run_id).errors
+    if faults:
+        met = "1 case met a fault and has" if faults == 1 else f"{faults} cases met a fault and have"
+        parts.append(Text(f"{met} no score", style="yellow"))
+    parts.append(_hint(run_id, verdicts, verbose=verbose))
+    return to_text(parts, width=width, color=color)
+
+
+def judgement(
+    verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int], *, width: int, color: bool
+) -> str:
+    """Return what gates say, as tables and reasons.
+
+    Args:
+        verdicts: of all gates.
+        counts: answers by benchmark and language.
+        width: of the terminal, in columns.
+        color: whether it understands colours.
+    """
+    parts = [
+        *_matrices(verdicts, {}, counts, width=max(width, MIN_WIDTH)),
+        *_closing(verdicts, most=EVERYTHING),
+    ]
+    return to_text(parts, width=width, color=color)
+
+
+def _matrices(
+    verdicts: Sequence[Verdict],
+    others: Mapping[tuple[str, str], Mapping[str, Estimate]],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    width: int,
+) -> Iterator[RenderableType]:
+    """Yield for each benchmark a title and its tables: metrics with a gate, then the rest."""
+    for benchmark in dict.fromkeys(bench for bench, _ in counts):
+        answers = {language: n for (bench, language), n in counts.items() if bench == benchmark}
+        gates: dict[str, list[Verdict]] = {}
+        for verdict in verdicts:
+            if verdict.threshold.benchmark == benchmark:
+                gates.setdefault(verdict.threshold.metric, []).append(verdict)
+                # A language may have a gate and not one answer.
+                answers.setdefault(verdict.threshold.language, 0)
+        total, languages = sum(answers.values()), len(answers)
+        yield Text.assemble(
+            (benchmark, "bold"),
+            f"  {total:,} answer{'' if total == 1 else 's'} in"
+            f" {languages} language{'' if languages == 1 else 's'}",
+        )
+        yield Text("")
+        if gates:
+            columns = [
+                gated_column(metric, found, others.get((benchmark, metric), {}))
+                for metric, found in sorted(gates.items(), key=_rates_first)
+            ]
+            for table in tables(columns, answers, width=width):
+                yield from (table, Text(""))
+            yield _legend(verdicts)
+            yield Text("")
+        plain = [
+            plain_column(metric, _kind(metric), estimates)
+            for (bench, metric), estimates in others.items()
+            if bench == benchmark and metric not in gates
+        ]
+        if plain:
+            if gates:
+                yield Text("without a gate", style="dim")
+                yield Text("")
+            for table in tables(plain, answers, width=width):
+                yield from (table, Text(""))
+
+
+def _rates_first(gate: tuple[str, list[Verdict]]) -> tuple[bool, str]:
+    metric, verdicts = gate
+    return verdicts[0].threshold.max_rate is None, metric
+
+
+def _legend(verdicts: Sequence[Verdict]) -> Text:
+    legend = Text()
+    for look in OUTCOMES.values():
+        if look.word != "error" or any(v.outcome == "error" for v in verdicts):
+            legend.append(f"{look.symbol} {look.word}", style=look.style).append("   ")
+    levels = sorted({verdict.threshold.alpha for verdict in verdicts})
+    level = f"{100 * (1 - levels[0]):.4g}%" if len(levels) == 1 else "each gate's"
+    return legend.append(f"lo–hi: {level} interval", style="dim")
+
+
+def _ungated(
+    connection: Connection,
+    run_id: str,
+    verdicts: Sequence[Verdict],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    intervals: bool,
+) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the estimates no gate was judged on, by benchmark and metric, then language."""
+    judged = {(v.threshold.benchmark, v.threshold.metric, v.threshold.language) for v in verdicts}
+    scored = [
+        step
+        for step in metric_steps(connection, run_id)
+        if any(
+            (bench, step.metric, language) not in judged
+            for bench, language in counts
+            if bench == step.benchmark
+        )
+    ]
+    if not scored:
+        return {}
+    made: dict[Place, Estimate] = {}
+    if intervals:
+        for place, scores in scores_by_place(connection, run_id, scored).items():
+            _, metric, language = place
+            made[place] = estimate(
+                scores, metric=metric, language=language, kind=_kind(metric), alpha=0.05
+            )
+    else:
+        for (bench, metric, language), average in averages(connection, run_id, scored).items():
+            made[bench, metric, language] = Estimate(
+                metric=metric,
+                language=language,
+                value=average.mean,
+                low=None,
+                high=None,
+                n=average.n,
+                unscored=average.unscored,
+            )
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (bench, metric, language), one in sorted(made.items()):
+        if (bench, metric, language) in judged:
+            continue
+        found.setdefault((bench, metric), {})[language] = one
+    return found
+
+
+def _kind(metric: str) -> MetricKind:
+    """Return a metric's kind; ``number`` for one that is not installed here any more."""
+    try:
+        kind: MetricKind = registry.load("metric", metric).kind
+    except ConfigError:
+        return "number"
+    return kind
+
+
+def _closing(verdicts: Sequence[Verdict], *, most: int) -> Iterator[RenderableType]:
+    table, left_out = reasons(verdicts, most=most)
+    if table is not None:
+        yield table
+        if left_out:
+            more = "1 more gate" if left_out == 1 else f"{left_out} more gates"
+            yield Text(f"… and {more} that did not pass", style="dim")
+        yield Text("")
+    yield last_word(verdicts)
+
+
+def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool) -> Text:
+    ways = [] if verbose else [f"xling show {run_id} --verbose"]
+    if verdicts:
+        ways.append(f"xling gate {run_id} --thresholds FILE")
+    return Text(f"more: {'  ·  '.join(ways)}" if ways else "", style="dim")

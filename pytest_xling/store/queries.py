@@ -1,0 +1,301 @@
+"""What reports ask of a run, answered in SQL so that a hundred thousand cases stay cheap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sqlalchemy import and_, case, false, func, literal, or_, select
+from sqlalchemy.orm import aliased
+
+from pytest_xling.records import Score
+from pytest_xling.store.runs import signature_of
+from pytest_xling.store.schema import cases, outputs, run_steps, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from sqlalchemy import Connection, Select
+
+__all__ = [
+    "Average",
+    "FlagCounts",
+    "MetricStep",
+    "Place",
+    "Worst",
+    "averages",
+    "case_counts",
+    "case_texts",
+    "flag_counts",
+    "metric_steps",
+    "scores_by_place",
+    "values",
+    "worst",
+]
+
+Place: TypeAlias = tuple[str, str, str]
+"""Benchmark, metric and language."""
+
+# A score is kept as JSON: [value, reason].
+_VALUE = func.json_extract(outputs.c.output, "$[0]")
+_SET = func.coalesce(func.json_extract(cases.c.sample_metadata, "$.set"), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricStep:
+    """A metric that a benchmark of a run was scored with."""
+
+    benchmark: str
+    metric: str
+    step: int
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Average:
+    """A mean, of a flag its rate, over the answers that have a value."""
+
+    mean: float | None
+    n: int
+    unscored: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """Where to find an answer that scored badly."""
+
+    benchmark: str
+    metric: str
+    language: str
+    case_id: str
+    value: float
+    reason: str
+    response_key: bytes
+    response_step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagCounts:
+    """How many answers to one set in one language have which flags."""
+
+    set: str
+    language: str
+    flags: tuple[bool, ...]
+    """In the order asked for; a flag without a value counts as not raised."""
+    count: int
+
+
+def metric_steps(connection: Connection, run_id: str) -> list[MetricStep]:
+    """Return what a run was scored with, by benchmark and metric."""
+    query = (
+        select(run_steps.c.benchmark, steps)
+        .join(steps, steps.c.id == run_steps.c.step)
+        .where(run_steps.c.run_id == run_id)
+        .order_by(run_steps.c.benchmark, steps.c.name, steps.c.id)
+    )
+    return [
+        MetricStep(
+            benchmark=row.benchmark,
+            metric=row.name,
+            step=row.id,
+            signature=signature_of(row.name, row.version, json.loads(row.parameters)),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def case_counts(connection: Connection, run_id: str) -> dict[tuple[str, str], int]:
+    """Return how many answers a run has, by benchmark and language, sorted."""
+    query = (
+        select(cases.c.benchmark, cases.c.language, func.count())
+        .where(cases.c.run_id == run_id)
+        .group_by(cases.c.benchmark, cases.c.language)
+        .order_by(cases.c.benchmark, cases.c.language)
+    )
+    return {(bench, language): count for bench, language, count in connection.execute(query)}
+
+
+def averages(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, Average]:
+    """Return the averages of *scored* by benchmark, metric and language."""
+    query = (
+        _scored(run_id, scored, cases.c.benchmark, outputs.c.step, cases.c.language)
+        .add_columns(func.avg(_VALUE), func.count(_VALUE), func.count())
+        .group_by(cases.c.benchmark, outputs.c.step, cases.c.language)
+    )
+    names = {step.step: step.metric for step in scored}
+    return {
+        (bench, names[step], language): Average(mean=mean, n=n, unscored=asked - n)
+        for bench, step, language, mean, n, asked in connection.execute(query)
+    }
+
+
+def scores_by_place(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, list[Score]]:
+    """Return the scores of *scored*, in case order, in one pass over the run."""
+    query = _scored(
+        run_id,
+        scored,
+        outputs.c.step,
+        cases.c.benchmark,
+        cases.c.language,
+        cases.c.sample_id,
+        cases.c.condition,
+        outputs.c.output,
+    ).order_by(cases.c.benchmark, cases.c.position)
+    made = {step.step: (step.metric, step.signature) for step in scored}
+    found: dict[Place, list[Score]] = {}
+    for step, bench, language, sample_id, condition, output in connection.execute(query):
+        metric, signature = made[step]
+        value, reason = json.loads(output)
+        score = Score(
+            metric=metric,
+            benchmark=bench,
+            sample_id=sample_id,
+            language=language,
+            condition=condition,
+            value=value,
+            reason=reason,
+            signature=signature,
+        )
+        found.setdefault((bench, metric, language), []).append(score)
+    return found
+
+
+def worst(
+    connection: Connection,
+    run_id: str,
+    scored: Sequence[MetricStep],
+    *,
+    order: Literal["flagged", "lowest", "highest"],
+    each: int,
+) -> dict[Place, list[Worst]]:
+    """Return the worst answers for each benchmark, metric and language.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        scored: the metrics to look at.
+        order: ``flagged`` gives flagged answers in case order, the others by value.
+        each: answers of one benchmark, metric and language at most.
+    """
+    by = {"flagged": cases.c.position, "lowest": _VALUE.asc(), "highest": _VALUE.desc()}[order]
+    rank = func.row_number().over(
+        partition_by=(cases.c.benchmark, outputs.c.step, cases.c.language),
+        order_by=(by, cases.c.position),
+    )
+    ranked = _scored(
+        run_id,
+        scored,
+        outputs.c.step,
+        cases.c.benchmark,
+        cases.c.language,
+        cases.c.case_id,
+        outputs.c.output,
+        cases.c.response_key,
+        cases.c.response_step,
+    ).add_columns(rank.label("rank"))
+    ranked = ranked.where(_VALUE == 1 if order == "flagged" else _VALUE.is_not(None))
+    inner = ranked.subquery()
+    query = select(inner).where(inner.c.rank <= each).order_by(inner.c.rank)
+    names = {step.step: step.metric for step in scored}
+    found: dict[Place, list[Worst]] = {}
+    for row in connection.execute(query):
+        value, reason = json.loads(row.output)
+        place = (row.benchmark, names[row.step], row.language)
+        found.setdefault(place, []).append(
+            Worst(
+                benchmark=row.benchmark,
+                metric=names[row.step],
+                language=row.language,
+                case_id=row.case_id,
+                value=value,
+                reason=reason,
+                response_key=row.response_key,
+                response_step=row.response_step,
+            )
+        )
+    return found
+
+
+def case_texts(connection: Connection, run_id: str, found: Worst) -> tuple[str, dict[str, Any]]:
+    """Return the question of one case and its response as it is stored."""
+    query = (
+        select(cases.c.question, outputs.c.output)
+        .join(outputs, outputs.c.input_key == cases.c.response_key)
+        .where(
+            cases.c.run_id == run_id,
+            cases.c.case_id == found.case_id,
+            cases.c.benchmark == found.benchmark,
+            outputs.c.step == cases.c.response_step,
+        )
+    )
+    question, output = connection.execute(query).one()
+    return question, json.loads(output)
+
+
+def flag_counts(
+    connection: Connection, run_id: str, flags: Sequence[MetricStep]
+) -> Iterator[FlagCounts]:
+    """Count a benchmark's answers by set, language and combination of *flags*.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        flags: flag metrics of one benchmark.
+    """
+    columns: list[Any] = []
+    source: Any = cases
+    for flag in flags:
+        score = aliased(outputs)
+        source = source.outerjoin(
+            score, and_(score.c.input_key == cases.c.answer_key, score.c.step == flag.step)
+        )
+        raised = func.json_extract(score.c.output, "$[0]") == 1
+        columns.append(case((raised, 1), else_=0))
+    query = (
+        select(_SET, cases.c.language, *columns, func.count())
+        .select_from(source)
+        .where(cases.c.run_id == run_id, cases.c.benchmark == flags[0].benchmark)
+        .group_by(_SET, cases.c.language, *columns)
+        .order_by(_SET, cases.c.language)
+    )
+    for name, language, *raised, count in connection.execute(query):
+        yield FlagCounts(
+            set=name, language=language, flags=tuple(map(bool, raised)), count=count
+        )
+
+
+def values(
+    connection: Connection, run_id: str, number: MetricStep
+) -> dict[tuple[str, str], list[float]]:
+    """Return the values of a number metric by set and language; answers without one left out."""
+    query = (
+        _scored(run_id, [number], _SET, cases.c.language, _VALUE)
+        .where(_VALUE.is_not(None))
+        .order_by(_SET, cases.c.language, cases.c.position)
+    )
+    found: dict[tuple[str, str], list[float]] = {}
+    for name, language, value in connection.execute(query):
+        found.setdefault((name, language), []).append(value)
+    return found
+
+
+def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:  # noqa: ANN401
+    """Select *columns* of a run's cases beside their scores by the metrics *scored*."""
+    by_benchmark: dict[str, list[int]] = {}
+    for step in scored:
+        by_benchmark.setdefault(step.benchmark, []).append(step.step)
+    wanted = [
+        and_(cases.c.benchmark == literal(benchmark), outputs.c.step.in_(numbers))
+        for benchmark, numbers in by_benchmark.items()
+    ]
+    return (
+        select(*columns)
+        .select_from(cases)
+        .join(outputs, outputs.c.input_key == cases.c.answer_key)
+        .where(cases.c.run_id == run_id, or_(false(), *wanted))
+    )

@@ -1,0 +1,217 @@
+"""The bundled questions: complete, parallel, in their languages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import langid
+import py3langid
+import pycld2
+import pytest
+from ruamel.yaml import YAML
+
+from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Sample
+
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/culture"
+CHECKOUT = (BENCHMARK / "../../../shared/data/calmqa").resolve()
+LANGUAGES = ("ar", "en", "es", "hi", "hu", "ja", "sw", "zh")
+
+# The writing systems of a text in each script, by the first word of Unicode character names.
+WRITING = {
+    "Arab": {"ARABIC"},
+    "Deva": {"DEVANAGARI"},
+    "Hans": {"CJK"},
+    "Jpan": {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"},
+    "Latn": {"LATIN"},
+}
+FOREIGN = {
+    # "記憶B細胞" and the like: Latin letters are part of these scripts' technical terms.
+    "Hans": {"LATIN"},
+    "Jpan": {"LATIN"},
+}
+
+
+@cache
+def _samples(language: str) -> tuple[Sample, ...]:
+    return tuple(JsonlReader.read(BENCHMARK, benchmark="culture", languages=[language]))
+
+
+def _all() -> list[Sample]:
+    return [sample for language in LANGUAGES for sample in _samples(language)]
+
+
+@cache
+def _prompts() -> dict[str, Any]:
+    with (BENCHMARK / "prompts.yaml").open(encoding="utf-8") as file:
+        loaded: dict[str, Any] = YAML(typ="safe", pure=True).load(file)
+    return loaded
+
+
+def _letters(text: str) -> Counter[str]:
+    """Return how many letters of each writing system are in *text*."""
+    return Counter(
+        unicodedata.name(char).split()[0] for char in text if unicodedata.category(char)[0] == "L"
+    )
+
+
+def test_the_reader_finds_the_eight_languages() -> None:
+    """No more, no fewer."""
+    assert LANGUAGES == JsonlReader.languages(BENCHMARK)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_twelve_agnostic_and_six_specific_questions(language: str) -> None:
+    """In this order, with ids that say what they are."""
+    expected = [f"agnostic-q{n:02}" for n in range(1, 13)]
+    expected += [f"specific-{language}-q{n:02}" for n in range(1, 7)]
+    assert expected == [sample.id for sample in _samples(language)]
+    sets = [sample.id.partition("-")[0] for sample in _samples(language)]
+    assert sets == [sample.metadata["set"] for sample in _samples(language)]
+
+
+def test_agnostic_questions_are_parallel_and_specific_ones_are_not() -> None:
+    """Versions share id, category and source; specific ids occur once in all languages."""
+    for n in range(12):
+        versions = [_samples(language)[n] for language in LANGUAGES]
+        assert 1 == len({(v.id, v.parallel_id) for v in versions})
+        assert 1 == len({(v.metadata["category"], v.metadata["source"]) for v in versions})
+    specific = [sample for sample in _all() if sample.metadata["set"] == "specific"]
+    assert {None} == {sample.parallel_id for sample in specific}
+    assert len(specific) == len({sample.id for sample in specific})
+
+
+def test_machine_translations_say_so() -> None:
+    """Every agnostic row but the English originals, and nothing else."""
+    assert {
+        (s.language, s.id) for s in _all() if s.language != "en" and s.parallel_id is not None
+    } == {(s.language, s.id) for s in _all() if s.metadata.get("translation") == "machine"}
+
+
+def test_no_text_occurs_twice() -> None:
+    """Neither a question nor a reference."""
+    texts = [text for s in _all() for text in (s.prompt["question"], s.reference)]
+    assert [] == [text for text, count in Counter(texts).items() if count > 1]
+
+
+def test_categories_are_those_of_the_data_card() -> None:
+    """The card lists each category in use and no other."""
+    card = (BENCHMARK / "README.md").read_text(encoding="utf-8")
+    (listing,) = re.findall(r"^Categories: (.*?)\. They", card, flags=re.DOTALL | re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", listing)) == {s.metadata["category"] for s in _all()}
+
+
+def test_sources_are_references_without_invented_addresses() -> None:
+    """A title or an institution, never a URL."""
+    sources = [sample.metadata["source"] for sample in _all()]
+    assert [] == [source for source in sources if "http" in source or len(source) < 8]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_questions_and_references_are_in_the_right_script(language: str) -> None:
+    """Foreign letters only where a language writes technical terms with them."""
+    script = find(language).script
+    for sample in _samples(language):
+        for text in (sample.prompt["question"], sample.reference or ""):
+            letters = _letters(text)
+            right = sum(letters[name] for name in WRITING[script])
+            assert right >= 0.9 * letters.total(), text
+            assert letters.keys() <= WRITING[script] | FOREIGN.get(script, set()), text
+
+
+def test_japanese_is_not_chinese() -> None:
+    """Kana in every Japanese text, in no Chinese one."""
+    for language, expected in (("ja", True), ("zh", False)):
+        for sample in _samples(language):
+            kana = re.search("[\u3040-\u30ff]", sample.prompt["question"]) is not None
+            assert expected == kana, sample
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_three_identifiers_know_the_language_of_every_question(language: str) -> None:
+    """CLD2, langid and py3langid agree; no exceptions were needed."""
+    for sample in _samples(language):
+        text = sample.prompt["question"]
+        cld2 = pycld2.detect(text)[2][0][1].partition("-")[0]
+        found = (cld2, langid.classify(text)[0], py3langid.classify(text)[0])
+        assert (language, language, language) == found, text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_cld2_or_langid_know_the_language_of_every_reference(language: str) -> None:
+    """CLD2 decides on Hindi, one of whose references langid takes for Marathi."""
+    for sample in _samples(language):
+        text = sample.reference or ""
+        if find(language).identifier == "cld2":
+            assert language == pycld2.detect(text)[2][0][1].partition("-")[0], text
+        else:
+            assert language == langid.classify(text)[0], text
+
+
+def test_every_text_is_in_composed_form_and_trimmed() -> None:
+    """NFC, no stray blanks: what is compared or hashed is what is seen."""
+    for sample in _all():
+        for text in (sample.prompt["question"], sample.reference or ""):
+            assert unicodedata.normalize("NFC", text) == text
+            assert " ".join(text.split()) == text
+
+
+@pytest.mark.skipif(not CHECKOUT.is_dir(), reason="the CaLMQA checkout is not here")
+def test_no_question_is_taken_from_calmqa() -> None:
+    """No six words in a row, nor in Chinese and Japanese twelve characters, are CaLMQA's."""
+    calmqa = pytest.importorskip("pytest_xling.datasets.calmqa").CalmqaReader
+    theirs: set[str] = set()
+    codes = sorted(set(LANGUAGES) & set(calmqa.languages(CHECKOUT)))
+    for sample in calmqa.read(CHECKOUT, benchmark="culture", languages=codes):
+        theirs |= _shingles(sample.prompt["question"], sample.language)
+    ours = {s.id: _shingles(s.prompt["question"], s.language) & theirs for s in _all()}
+    assert {} == {name: shared for name, shared in ours.items() if shared}
+
+
+def _shingles(text: str, language: str) -> set[str]:
+    plain = re.sub(r"[^\w\s]", "", text.casefold())
+    if language in {"ja", "zh"}:
+        return {plain[i : i + 12] for i in range(len(plain) - 11)}
+    words = plain.split()
+    return {" ".join(words[i : i + 6]) for i in range(len(words) - 5)}
+
+
+def test_chat_models_are_asked_the_bare_question() -> None:
+    """As in CaLMQA: no instruction around it."""
+    assert "{question}" == _prompts()["chat"]
+
+
+def test_base_models_have_shots_in_every_language_and_a_default() -> None:
+    """Two shots each, labels, nothing else."""
+    completion = _prompts()["completion"]
+    assert {*LANGUAGES, "default"} == completion.keys()
+    for entry in completion.values():
+        assert {"question", "answer", "shots"} == entry.keys()
+        assert [2, 2] == [len(shot) for shot in entry["shots"]]
+        assert entry["question"][-1] in ":："
+        assert entry["answer"][-1] in ":："
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shots_are_in_their_language(language: str) -> None:
+    """Questions and answers, by the identifier that decides on the language and by script."""
+    names = WRITING[find(language).script]
+    for text in (t for shot in _prompts()["completion"][language]["shots"] for t in shot):
+        assert language == langid.classify(text)[0], text
+        assert names >= _letters(text).keys(), text
+
+
+def test_shots_do_not_contain_what_ends_an_answer() -> None:
+    """Else the engine would cut its own examples."""
+    for entry in _prompts()["completion"].values():
+        for text in (text for shot in entry["shots"] for text in shot):
+            assert "\n" not in text
+            assert entry["question"] not in text

@@ -1,0 +1,180 @@
+"""``--model``: the thinnest path from a question to a gate."""
+
+from __future__ import annotations
+
+import pytest
+
+THRESHOLDS = """
+defaults: {min_n: 1}
+benchmarks:
+  bread:
+    wrong_language: {max_rate: 0.7}
+    no_answer: {max_rate: 0}
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_good_answers_open_the_gate(project, processes: str) -> None:
+    """Every case and gate passes, and the run is in the store."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
+    assert outcome.code == 0, outcome.out
+    assert {
+        *(f"test_answer[q000{n}-{language}]" for n in range(3) for language in ("hi", "zh")),
+        *(f"test_gate[{m}-{l}]" for m in ("no_answer", "wrong_language") for l in ("hi", "zh")),
+    } == set(outcome.cases)
+    assert set(outcome.cases.values()) == {"passed"}
+    assert project.latest().status == "complete"
+    assert project.latest().model == "scripted"
+    assert len(project.answers()) == 6
+    assert {v.outcome for v in project.verdicts().values()} == {"pass"}
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_wrong_language_without_a_budget_fails_its_case(project, processes: str) -> None:
+    """The failure shows question, answer, what was detected and what was expected."""
+    model = project.script(
+        """
+rules:
+  - when: {language: hi, sample_id: q0001}
+    text: "Bread rises because the gas inside the dough expands when it gets hot in the oven."
+  - text: "{question}"
+"""
+    )
+    outcome = project.run(model, "--langs=hi,zh", f"-n{processes}")
+    assert outcome.code == 1, outcome.out
+    assert {name for name, how in outcome.cases.items() if how == "failed"} == {
+        "test_answer[q0001-hi]"
+    }
+    assert outcome.junit is not None
+    (failure,) = outcome.junit.iter("failure")
+    shown = "".join(failure.itertext())
+    for part in ("wrong_language", "English", "Hindi (hi)", "रोटी क्यों फूलती है", "Bread rises"):
+        assert part in shown
+
+
+def test_a_flag_within_its_budget_is_an_expected_failure(project) -> None:
+    """With max_rate above 0 a flagged sample is xfail, and the gate decides."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    model = project.script(
+        """
+rules:
+  - when: {language: hi, sample_id: q0001}
+    text: "Bread rises because the gas inside the dough expands when it gets hot in the oven."
+  - text: "{question}"
+"""
+    )
+    outcome = project.run(model, "--langs=hi", "-rx")
+    assert outcome.cases["test_answer[q0001-hi]"] == "skipped"
+    assert "XFAIL" in outcome.out
+    verdict = project.verdicts()["wrong_language-hi"]
+    assert verdict.estimate.flagged == 1
+    assert verdict.estimate.n == 3
+
+
+def test_a_closed_gate_exits_1(project) -> None:
+    """Cases are within the budget's mercy, the gate is not."""
+    project.write(
+        "thresholds.yaml",
+        "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.01}}}\n",
+    )
+    model = project.script(
+        'rules:\n  - text: "Bread rises because hot gas expands inside the soft dough."\n'
+    )
+    outcome = project.run(model, "--langs=hi")
+    assert outcome.code == 1, outcome.out
+    assert outcome.cases["test_gate[wrong_language-hi]"] == "failed"
+    assert project.verdicts()["wrong_language-hi"].outcome == "fail"
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_too_little_data_is_inconclusive_and_closes_the_gate_unless_told_to_warn(
+    project, processes: str
+) -> None:
+    """Inconclusive is neither pass nor fail; on_inconclusive says what it does."""
+    project.write(
+        "thresholds.yaml",
+        """
+benchmarks:
+  bread:
+    wrong_language: {max_rate: 0.05, min_n: 20, on_inconclusive: fail}
+    repetition: {max_rate: 0.05, min_n: 20, on_inconclusive: warn}
+""",
+    )
+    outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}")
+    assert outcome.code == 1, outcome.out
+    assert outcome.cases["test_gate[wrong_language-hi]"] == "failed"
+    assert outcome.cases["test_gate[repetition-hi]"] == "skipped"
+    assert "INCONCLUSIVE" in outcome.out
+    assert {v.outcome for v in project.verdicts().values()} == {"inconclusive"}
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_faults_are_errors_and_the_run_is_incomplete(project, processes: str) -> None:
+    """A provider that fails gives errors and exit 3, never low scores or failed flags."""
+    model = project.script(
+        """
+rules:
+  - when: {sample_id: q0001}
+    error: permanent
+  - text: "{question}"
+"""
+    )
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run(model, "--langs=hi,zh", f"-n{processes}")
+    assert outcome.code == 3, outcome.out
+    assert {name for name, how in outcome.cases.items() if how == "error"} == {
+        "test_answer[q0001-hi]",
+        "test_answer[q0001-zh]",
+    }
+    assert {v.outcome for v in project.verdicts().values()} == {"error"}
+    assert project.latest().status == "incomplete"
+    assert {score.sample_id for score in project.scores()} == {"q0000", "q0002"}
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_junit_carries_scores_and_where_they_come_from(project, processes: str) -> None:
+    """Scores, signatures, language, model and run stand in the properties of each case."""
+    outcome = project.run("--model=scripted", "--langs=zh", f"-n{processes}")
+    properties = outcome.properties("test_answer[q0000-zh]")
+    assert properties["xling_language"] == "zh"
+    assert properties["xling_model"] == "scripted"
+    assert properties["xling_run"] == project.latest().run_id
+    assert properties["xling_score_wrong_language"] == "0"
+    assert properties["xling_signature_repetition"].startswith("repetition|v")
+    assert float(properties["xling_score_answer_length"]) > 5
+
+
+def test_without_a_model_benchmarks_are_skipped_with_a_hint(project) -> None:
+    """Plain pytest in the same project neither asks nor fails."""
+    outcome = project.run("-rs")
+    assert outcome.code == 0
+    assert set(outcome.cases.values()) == {"skipped"}
+    assert "--model" in outcome.out
+    assert not project.store.exists()
+
+
+def test_selection_and_collection_work_as_ever(project) -> None:
+    """-k narrows the cases, --collect-only asks nothing and makes no store."""
+    listed = project.run("--model=scripted", "--langs=hi,zh", "--collect-only", "-q")
+    assert "test_answer[q0002-zh]" in listed.out
+    assert not project.store.exists()
+    outcome = project.run("--model=scripted", "--langs=hi,zh", "-k", "q0001-hi")
+    assert set(outcome.cases) == {"test_answer[q0001-hi]"}
+    assert len(project.answers()) == 1
+
+
+def test_x_stops_after_the_first_failure(project) -> None:
+    """-x ends the run with 1, not with 3: the user asked for it."""
+    model = project.script('rules:\n  - {text: "", stop_reason: refusal}\n')
+    outcome = project.run(model, "--langs=hi", "-x")
+    assert outcome.code == 1, outcome.out
+    assert len(outcome.cases) == 1
+
+
+def test_langs_all_takes_every_language_of_the_data(project) -> None:
+    """``--langs=all`` is what the data has, no more."""
+    project.run("--model=scripted", "--langs=all")
+    assert {answer.language for answer in project.answers()} == {"en", "es", "hi", "zh"}
+    project.run("--model=scripted", "--langs=en")
+    assert {answer.language for answer in project.answers()} == {"en"}

@@ -1,0 +1,160 @@
+"""The false green: a worker cannot send a report and the run ends 0. And the guards against it.
+
+The inner tests fail with text and properties such as a hostile model can put into them. Each is
+run with the guards off first where that shows what they are for.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xdist", reason="these tests run pytest-xdist")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFTEST = """
+import os
+import pytest
+from pytest_xling.scheduling.completeness import Completeness
+from pytest_xling.scheduling.scrub import ChannelGuard
+
+def pytest_configure(config):
+    guards = os.environ["GUARDS"].split()
+    if hasattr(config, "workerinput"):
+        if "channel" in guards:
+            config.pluginmanager.register(ChannelGuard())
+    elif "completeness" in guards:
+        config.pluginmanager.register(Completeness())
+"""
+# Body of the failing test by what is hostile about it.
+HOSTILE = {
+    "surrogate_message": 'assert False, "said \\ud83d"',
+    "surrogate_property": 'record_property("answer", "said \\ud83d"); assert False, "said"',
+    "surrogate_key": 'record_property("said \\ud83d", 1); assert False, "said"',
+    "surrogate_output": 'print("said", chr(0xDC80)); assert False, "said"',
+    "numpy_property": 'record_property("score", numpy.float64(0.5)); assert False, "said"',
+    "numpy_integer": 'record_property("score", numpy.int64(3)); assert False, "said"',
+    "nul": 'record_property("answer", "\\0"); assert False, "said \\0 more"',
+    "ansi": 'record_property("answer", "\\x1b[31m"); assert False, "said \\x1b[31mred\\x1b[0m"',
+    "cdata_end": 'record_property("answer", "]]>"); assert False, "said ]]> more"',
+    "markup": 'assert False, "said </failure><testcase name=\\"x\\"/> &amp; <!--"',
+    "five_megabytes": 'raise AssertionError("said " + "अ]]>\\0" * 1_000_000)',
+    "subclass_property": 'record_property("level", Level.HIGH); assert False, "said"',
+}
+MODULE = """
+import enum, numpy, pytest
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+def test_before(): pass
+{tests}
+def test_after(): pass
+"""
+# These alone make xdist lose the report, and the other tests of that worker with it.
+TRAPS = ["surrogate_message", "surrogate_property", "numpy_property"]
+
+
+class Project:
+    """An inner project with hostile tests."""
+
+    def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pytester = pytester
+        self.monkeypatch = monkeypatch
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        pytester.makeconftest(CONFTEST)
+
+    def write(self, names: list[str]) -> None:
+        """Write one test for each kind of hostility."""
+        tests = "\n".join(f"def test_{n}(record_property): {HOSTILE[n]}" for n in names)
+        self.pytester.makepyfile(test_hostile=MODULE.format(tests=tests))
+
+    def run(self, workers: int, *, guards: str) -> pytest.RunResult:
+        """Run the project with the guards named."""
+        self.monkeypatch.setenv("GUARDS", guards)
+        args = ("-p", "xdist", "-n", str(workers), "-q", "--tb=short", "--junitxml=junit.xml")
+        return self.pytester.runpytest_subprocess(*args, timeout=120)
+
+    def junit(self) -> dict[str, ET.Element]:
+        """Return the test cases of a JUnit file that an XML parser accepts."""
+        tree = ET.parse(self.pytester.path / "junit.xml")  # noqa: S314 - written by ourselves
+        cases = list(tree.iter("testcase"))
+        by_name = {case.attrib["name"]: case for case in cases}
+        assert len(cases) == len(by_name)
+        return by_name
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Make the inner project."""
+    return Project(pytester, monkeypatch)
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_the_trap(project: Project, name: str) -> None:
+    """Unguarded, a failing test ends 0; counting alone makes it 3; cleaning tells what failed."""
+    project.write([name])
+    unguarded = project.run(2, guards="")
+    assert pytest.ExitCode.OK == unguarded.ret, "xdist has mended it: the guard may go"
+    unguarded.stdout.fnmatch_lines(["*INTERNALERROR*"])
+
+    counted = project.run(2, guards="completeness")
+    assert pytest.ExitCode.INTERNAL_ERROR == counted.ret
+    counted.stdout.fnmatch_lines(
+        [
+            "*xling: the run is incomplete*",
+            "internal error: *",
+            "1 of 3 tests gave no result:",
+            f"  test_hostile.py::test_{name}",
+        ]
+    )
+
+    guarded = project.run(2, guards="channel completeness")
+    assert pytest.ExitCode.TESTS_FAILED == guarded.ret
+    assert {"passed": 2, "failed": 1} == guarded.parseoutcomes()
+    guarded.stdout.no_fnmatch_line("*INTERNALERROR*")
+    assert project.junit()[f"test_{name}"].find("failure") is not None
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_hostile_reports_arrive(project: Project, workers: int) -> None:
+    """Each hostile test is a plain failure, in valid XML, with its message and properties."""
+    project.write(list(HOSTILE))
+    result = project.run(workers, guards="channel completeness")
+    assert pytest.ExitCode.TESTS_FAILED == result.ret
+    assert {"passed": 2, "failed": len(HOSTILE)} == result.parseoutcomes()
+    cases = project.junit()
+    assert {"test_before", "test_after", *(f"test_{name}" for name in HOSTILE)} == set(cases)
+    for name in HOSTILE:
+        failure = cases[f"test_{name}"].find("failure")
+        assert failure is not None
+        assert "said" in failure.attrib["message"] or name == "subclass_property"
+    values = {
+        name: prop.attrib["value"]
+        for name in HOSTILE
+        if (prop := cases[f"test_{name}"].find("./properties/property")) is not None
+    }
+    assert "0.5" == values["numpy_property"]
+    assert "3" == values["numpy_integer"]
+    assert "]]>" == values["cdata_end"]
+    text = cases["test_five_megabytes"].find("failure")
+    assert text is not None
+    assert len(text.attrib["message"]) > 4_000_000
+
+
+def test_an_unfit_warning_is_no_trap(project: Project) -> None:
+    """A warning's text is sent on a way of its own, and is cleaned there too."""
+    project.pytester.makepyfile(
+        test_hostile="""
+        import warnings
+        def test_warns(): warnings.warn("said \\ud83d")
+        """
+    )
+    assert pytest.ExitCode.INTERNAL_ERROR == project.run(1, guards="").ret
+    result = project.run(1, guards="channel completeness")
+    assert pytest.ExitCode.OK == result.ret
+    assert {"passed": 1, "warnings": 1} == result.parseoutcomes()

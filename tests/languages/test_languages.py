@@ -1,0 +1,215 @@
+"""The table of languages against the papers' appendices, typed in again by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import Language, codes, find, languages, names
+
+# Found in Translation, Table 11 (iw is he).
+SCRIPT_GROUPS = {
+    "Latin": "cs,de,es,fr,id,it,nl,pl,pt,ro,tr,vi",
+    "Indic": "bn,gu,hi,kn,ml,pa,ta,te",
+    "PArb": "ar,fa,ur",
+    "Oth1": "el,iw,ja,ko,ru,th,zh",
+}
+# Found in Translation, Table 12.
+FAMILY_GROUPS = {
+    "Rom": "de,es,fr,it,nl,pt,ro",
+    "Slav": "cs,pl,ru",
+    "IA": "bn,fa,gu,hi,pa,ur",
+    "Drav": "kn,ml,ta,te",
+    "Oth2": "ar,el,id,iw,ja,ko,th,tr,vi,zh",
+}
+# CaLMQA, the table of languages in its appendix.
+CALMQA_HIGH_AND_MID = "ar,zh,en,de,he,hi,hu,ja,ko,ru,es"
+CALMQA_LOW = "aa,bal,fo,fj,hil,rn,pap,ps,sm,to,tn,wo"
+
+
+def _codes(listed: str) -> set[str]:
+    return {find(code).code for code in listed.split(",")}
+
+
+@pytest.mark.parametrize("group", SCRIPT_GROUPS)
+def test_script_groups_are_those_of_table_11(group: str) -> None:
+    """The languages of a script group are the ones printed."""
+    assert _codes(SCRIPT_GROUPS[group]) == {
+        language.code for language in languages() if language.script_group == group
+    }
+
+
+@pytest.mark.parametrize("group", FAMILY_GROUPS)
+def test_family_groups_are_those_of_table_12(group: str) -> None:
+    """The languages of a family group are the ones printed."""
+    assert _codes(FAMILY_GROUPS[group]) == {
+        language.code for language in languages() if language.family_group == group
+    }
+
+
+def test_found_in_translation_has_thirty_languages_with_groups() -> None:
+    """Exactly the 30 grouped languages are marked, and both groupings cover them."""
+    marked = {language.code for language in languages() if language.found_in_translation}
+    assert 30 == len(marked)
+    assert marked == {language.code for language in languages() if language.script_group}
+    assert marked == {language.code for language in languages() if language.family_group}
+
+
+def test_calmqa_languages_and_their_resource_levels() -> None:
+    """CaLMQA's 23 are marked; its low-resource ones are low and no other of its own is."""
+    ours = {language.code: language for language in languages() if language.calmqa}
+    low = {code for code, language in ours.items() if language.resource_level == "low"}
+    assert _codes(CALMQA_HIGH_AND_MID) | _codes(CALMQA_LOW) == ours.keys()
+    assert _codes(CALMQA_LOW) == low
+
+
+def test_languages_that_cannot_be_identified_are_those_of_calmqa() -> None:
+    """CaLMQA section 3.1 leaves out Balochi, Kirundi, Papiamento and Hiligaynon."""
+    assert {"bal", "rn", "pap", "hil"} == {
+        language.code for language in languages() if not language.identifiable
+    }
+
+
+def test_identifiers_follow_calmqa_routing() -> None:
+    """CLD2 decides first for fourteen languages, langid for all others."""
+    expected = {
+        "aa",
+        "hil",
+        "tn",
+        "fj",
+        "sm",
+        "to",
+        "rn",
+        "wo",
+        "hi",
+        "fo",
+        "ps",
+        "ru",
+        "ar",
+        "bal",
+    }
+    assert expected == {language.code for language in languages() if language.identifier == "cld2"}
+
+
+def test_identifiable_languages_are_known_to_their_identifier() -> None:
+    """The original langid and CLD2 have a class for every language we trust them with."""
+    langid = pytest.importorskip("langid.langid")
+    cld2 = pytest.importorskip("pycld2")
+    by_langid = set(langid.LanguageIdentifier.from_modelstring(langid.model).nb_classes)
+    by_cld2 = {"he" if code == "iw" else code for _, code in cld2.LANGUAGES}
+    for language in languages():
+        if language.identifiable:
+            known = by_langid if language.identifier == "langid" else by_cld2
+            assert language.code in known, language
+
+
+@pytest.mark.parametrize(
+    ("family", "named"), [("aya-expanse", 23), ("llama-3.1", 8), ("qwen-2.5", 13)]
+)
+def test_documented_languages_are_as_many_as_the_cards_say(family: str, named: int) -> None:
+    """The cards name so many languages; those we lack (Ukrainian for Aya) are the difference."""
+    missing_here = {"aya-expanse": 1}.get(family, 0)
+    listed = [language for language in languages() if language.in_training_data[family]]
+    assert named == len(listed) + missing_here
+
+
+def test_unlisted_languages_of_an_open_list_are_unknown() -> None:
+    """Qwen's card names 13 of 29 languages, so Hindi is neither in nor out."""
+    assert find("hi").in_training_data["qwen-2.5"] is None
+    assert find("ta").in_training_data["gemini-2.0"] is False
+
+
+def test_codes_are_sorted_unique_and_the_bundled_data_is_among_them() -> None:
+    """Codes come sorted; English and Swahili, which no group has, are there."""
+    assert sorted(set(codes())) == list(codes())
+    assert {"en", "sw"} <= set(codes())
+    assert 45 == len(codes())
+
+
+@pytest.mark.parametrize(
+    ("spelling", "code"),
+    [
+        ("iw", "he"),
+        ("heb", "he"),
+        ("Hindi", "hi"),
+        ("hindi", "hi"),
+        ("हिन्दी", "hi"),
+        ("zh-CN", "zh"),
+        ("zh_Hans", "zh"),
+        ("zho", "zh"),
+        (" PT-br ", "pt"),
+        ("Farsi", "fa"),
+        ("in", "id"),
+        ("Setswana", "tn"),
+    ],
+)
+def test_other_spellings_resolve(spelling: str, code: str) -> None:
+    """Older codes, ISO 639-2/3, regions and names find their language."""
+    assert code == find(spelling).code
+
+
+@pytest.mark.parametrize("field", ["code", "english_name", "native_name"])
+def test_every_language_is_found_by_its_code_and_names(field: str) -> None:
+    """No spelling of one language hides another."""
+    for language in languages():
+        assert language is find(getattr(language, field))
+
+
+def test_aliases_belong_to_one_language() -> None:
+    """No alias or code stands for two languages."""
+    spellings = [s for language in languages() for s in (language.code, *language.aliases)]
+    assert sorted(set(spellings)) == sorted(spellings)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "hint"), [("hindu", "'hindi'"), ("es-AR", "'es'"), ("swahilli", "'swahili'")]
+)
+def test_unknown_language_names_a_close_one_and_all(spelling: str, hint: str) -> None:
+    """The message repeats the word, suggests, and lists codes with names."""
+    with pytest.raises(ConfigError) as caught:
+        find(spelling)
+    message = str(caught.value)
+    assert message.startswith(f"unknown language {spelling!r}. Did you mean {hint}?")
+    assert "hu (Hungarian)" in message
+
+
+@given(st.text())
+def test_find_returns_a_language_or_raises_config_error(spelling: str) -> None:
+    """Whatever is typed, the answer is a language or a ConfigError."""
+    try:
+        found = find(spelling)
+    except ConfigError:
+        return
+    assert found in languages()
+
+
+def test_names_are_english_then_native_without_repeats() -> None:
+    """English has one name, German two."""
+    assert ("English",) == names("en")
+    assert ("German", "Deutsch") == names("deu")
+
+
+def test_languages_cannot_be_changed_and_can_be_hashed() -> None:
+    """Rows are shared, so they are frozen; they serve as keys."""
+    language = find("hu")
+    with pytest.raises(FrozenInstanceError):
+        language.code = "xx"  # type: ignore[misc]  # the point of the test
+    assert {language: 1} == {find("hungarian"): 1}
+    assert isinstance(language, Language)
+
+
+def test_importing_the_table_stays_cheap() -> None:
+    """The plugin may import this package: nothing heavy comes along."""
+    heavy = ["numpy", "pydantic", "ruamel", "openai", "tiktoken", "sqlalchemy", "scipy", "rich"]
+    code = (
+        "import sys, pytest_xling.languages as l; l.find('hi');"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]" == done.stdout.strip()

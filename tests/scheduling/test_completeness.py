@@ -1,0 +1,162 @@
+"""Tests for pytest_xling.scheduling.completeness in one process; tests/integration has workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_xling.scheduling.completeness import Completeness
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFTEST = """
+import pytest
+from pytest_xling.scheduling.completeness import Completeness
+
+def pytest_configure(config):
+    config.pluginmanager.register(Completeness())
+"""
+# A plugin that makes a report vanish, as a broken hook of a user's might.
+LOSES = """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    return True if "lost" in item.name else None
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Make a project whose runs are checked for completeness."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest(CONFTEST + LOSES)
+    return pytester
+
+
+MIXED = """
+import pytest
+def test_pass(): pass
+def test_fail(): assert False
+def test_skip(): pytest.skip("no")
+@pytest.mark.skip(reason="no")
+def test_mark(): pass
+@pytest.mark.xfail
+def test_xfail(): assert False
+@pytest.fixture
+def broken(): assert False
+def test_setup(broken): pass
+@pytest.fixture
+def ends_badly():
+    yield
+    assert False
+def test_teardown(ends_badly): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ((), pytest.ExitCode.TESTS_FAILED),
+        (("-x",), pytest.ExitCode.TESTS_FAILED),
+        (("--maxfail=2",), pytest.ExitCode.TESTS_FAILED),
+        (("--stepwise",), pytest.ExitCode.INTERRUPTED),
+        (("-k", "pass or skip or mark"), pytest.ExitCode.OK),
+        (("-k", "nothing_like_it"), pytest.ExitCode.NO_TESTS_COLLECTED),
+        (("--collect-only",), pytest.ExitCode.OK),
+        (("--setup-plan",), pytest.ExitCode.OK),
+        (("--setup-only", "-k", "pass"), pytest.ExitCode.OK),
+        (("--no-such-option",), pytest.ExitCode.USAGE_ERROR),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_complete_run_keeps_its_status(
+    project: pytest.Pytester, args: tuple[str, ...], expected: pytest.ExitCode
+) -> None:
+    """Skips, expected failures, errors around a test, selections and stops are not losses."""
+    project.makepyfile(MIXED)
+    result = project.runpytest_subprocess(*args)
+    assert expected == result.ret
+    result.stdout.no_fnmatch_line("*incomplete*")
+
+
+def test_a_lost_test_is_named(project: pytest.Pytester) -> None:
+    """A run whose other tests pass ends 3 and says which test gave no result."""
+    project.makepyfile(test_it="def test_a(): pass\ndef test_lost(): pass")
+    result = project.runpytest_subprocess()
+    assert pytest.ExitCode.INTERNAL_ERROR == result.ret
+    result.stdout.fnmatch_lines(["*is incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"])
+
+
+def test_many_lost_tests_are_counted(project: pytest.Pytester) -> None:
+    """Ten are listed, the others summed up."""
+    project.makepyfile("\n".join(f"def test_lost{n}(): pass" for n in range(25)))
+    project.runpytest_subprocess().stdout.fnmatch_lines(
+        ["25 of 25 tests gave no result:", "  ... and 15 more"]
+    )
+
+
+def test_leaving_with_status_0_is_not_green(project: pytest.Pytester) -> None:
+    """pytest.exit(returncode=0) with tests to go cannot pass for a complete run."""
+    project.makepyfile(
+        "import pytest\ndef test_a(): pytest.exit('bye', returncode=0)\ndef test_b(): pass"
+    )
+    assert pytest.ExitCode.INTERNAL_ERROR == project.runpytest_subprocess().ret
+
+
+def test_ctrl_c_stays_ctrl_c(project: pytest.Pytester) -> None:
+    """An interrupted run keeps exit status 2."""
+    project.makepyfile("def test_a(): raise KeyboardInterrupt\ndef test_b(): pass")
+    assert pytest.ExitCode.INTERRUPTED == project.runpytest_subprocess().ret
+
+
+def test_a_test_collected_twice_must_be_reported_twice() -> None:
+    """Equal node ids are counted; workers that collect the same are not added up."""
+    completeness = Completeness()
+    for _worker in range(2):
+        completeness.pytest_xdist_node_collection_finished(["t.py::a", "t.py::a", "t.py::b"])
+    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
+    completeness.pytest_runtest_logreport(report)
+    assert ["t.py::a", "t.py::b"] == completeness.missing()
+    completeness.pytest_runtest_logreport(report)
+    assert ["t.py::b"] == completeness.missing()
+
+
+@pytest.mark.parametrize(
+    ("when", "outcome", "counts"),
+    [
+        ("setup", "passed", False),
+        ("setup", "failed", True),
+        ("setup", "skipped", True),
+        ("call", "failed", True),
+        ("call", "rerun", False),
+        ("teardown", "failed", False),
+        ("???", "failed", True),
+    ],
+)
+def test_what_counts_as_reported(when: str, outcome: str, *, counts: bool) -> None:
+    """The phase that decides the outcome does, and xdist's crash report; a rerun's try does not."""
+    completeness = Completeness()
+    completeness.pytest_xdist_node_collection_finished(["t.py::a"])
+    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
+    report.__dict__.update(when=when, outcome=outcome)
+    completeness.pytest_runtest_logreport(report)
+    assert counts == ([] == completeness.missing())
+
+
+def test_a_subtest_is_not_the_test() -> None:
+    """A subtest's report comes under the test's node id, before its outcome is known."""
+    completeness = Completeness()
+    completeness.pytest_xdist_node_collection_finished(["t.py::a"])
+    report = pytest.TestReport(
+        "t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call", context="subtest"
+    )
+    completeness.pytest_runtest_logreport(report)
+    assert ["t.py::a"] == completeness.missing()
+
+
+def test_a_worker_interrupted_has_not_crashed() -> None:
+    """Ctrl-C in a worker comes as an error of that name; ends without error are no crash."""
+    completeness = Completeness()
+    for error in (None, "keyboard-interrupt", "Not properly terminated"):
+        completeness.pytest_testnodedown("gw0", error)
+    assert ["worker gw0 died: Not properly terminated"] == completeness.crashes
