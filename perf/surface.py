@@ -67,9 +67,8 @@ def main() -> int:
     started = time.perf_counter()
     tokens.encode(["warm"])
     langid.identify(["warm"])
-    print(
-        f"{len(answers)} answers; vocabulary and model loaded in {time.perf_counter() - started:.2f} s"
-    )
+    loading = time.perf_counter() - started
+    print(f"{len(answers)} answers; vocabulary and model loaded in {loading:.2f} s")
     batches = [answers[i : i + BATCH] for i in range(0, len(answers), BATCH)]
     annotated = [_annotate(batch) for batch in batches]
     rows = {"tokenising alone": _best(arguments.repeat, _tokenise, batches)}

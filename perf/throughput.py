@@ -26,9 +26,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "servers"))
+sys.path.insert(0, str(ROOT))
 
-from openai_server import spawned, stats  # noqa: E402  the path is set above
+from tests.servers.openai_server import spawned, stats  # noqa: E402  the path is set above
 
 PROMPTS = 1000
 CONNECTIONS = 64
@@ -62,7 +62,9 @@ asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))
 
 TEST = """
 import pytest
-pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language", "repetition", "answer_length"])
+pytestmark = pytest.mark.xling(
+    metrics=["no_answer", "wrong_language", "repetition", "answer_length"]
+)
 def test_answer(xling_case):
     xling_case.check("no_answer", "wrong_language", "repetition")
 def test_gate(xling_gate):
@@ -84,7 +86,6 @@ def make_project(folder: Path, prompts: int) -> None:
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (folder / "thresholds.yaml").write_text(THRESHOLDS, encoding="utf-8")
     (benchmark / "prompts.yaml").write_text('chat: "{question}"\n', encoding="utf-8")
-    (folder / "conftest.py").write_text(Path("/tmp/cf.py").read_text())
     (benchmark / "test_load.py").write_text(TEST, encoding="utf-8")
     rows = (
         json.dumps(
@@ -110,7 +111,7 @@ def timed(command: list[str], *, cwd: Path, base_url: str) -> tuple[float, str]:
     )
     wall = time.perf_counter() - started
     if done.returncode != 0:
-        raise SystemExit(f"{command} ended {done.returncode}:\n{done.stdout}\n{done.stderr}")
+        sys.exit(f"{command} ended {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return wall, done.stdout
 
 
@@ -123,7 +124,9 @@ def xling(folder: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def measure(name: str, command: list[str], *, cwd: Path, ideal_s: float, **server: object) -> dict[str, float]:
+def measure(
+    name: str, command: list[str], *, cwd: Path, ideal_s: float, **server: object
+) -> dict[str, float]:
     """Time one command against a fresh server."""
     with spawned(delay_s=DELAY_S, answer=ANSWER, **server) as base_url:
         wall, out = timed(command, cwd=cwd, base_url=base_url)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["JsonValue", "canonical_json", "content_key"]
 
 JsonValue: TypeAlias = (
-    "str | int | float | bool | None | list[JsonValue] | tuple[JsonValue, ...] | dict[str, JsonValue]"
+    "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 )
 
 # One encoder for all calls: json.dumps with options builds a new one each time.

@@ -1,8 +1,6 @@
-"""``--model`` and ``--langs``: a plugin of their own, so that ``-p no:xling_short`` gives them back."""
+"""``--model`` and ``--langs``, a plugin of their own: ``-p no:xling_short`` gives them back."""
 
 from __future__ import annotations
-
-
 
 import pytest
 

@@ -21,5 +21,8 @@ class Annotator(Protocol):
     """Distributions whose version may change a value; they stand in the signature."""
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
-        """Return one value per text, in order; ``languages[i]`` is the one ``texts[i]`` should be in."""
+        """Return one value per text, in order.
+
+        ``languages[i]`` is the language ``texts[i]`` should be in.
+        """
         ...

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Cases: samples × languages × conditions, planned, asked and judged."""

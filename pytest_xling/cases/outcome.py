@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.engine.run import Result
+    from pytest_xling.records import Reading, Response, Sample
 
 __all__ = ["CaseOutcome", "judge_case"]
 
@@ -47,6 +48,10 @@ def judge_case(
     Raises:
         ConfigError: a flag was not among the metrics the benchmark's test file names.
     """
+    response = result.response
+    if response is None:
+        msg = f"case {result.job.case_id} has no response to judge"
+        raise EvaluationError(msg)
     raised: list[str] = []
     unscored: list[str] = []
     for flag in flags:
@@ -65,23 +70,21 @@ def judge_case(
     if raised:
         tolerated = all(has_budget(flag) for flag in raised)
         return CaseOutcome(
-            decision="tolerated" if tolerated else "fail", message=_evidence(result, raised)
+            decision="tolerated" if tolerated else "fail",
+            message=_evidence(result.job.sample, response, result.readings, raised),
         )
     if flags and len(unscored) == len(flags):
         return CaseOutcome(decision="unscored", message="; ".join(unscored))
     return CaseOutcome(decision="pass")
 
 
-def _evidence(result: Result, raised: Sequence[str]) -> str:
-    """Show what was flagged and why, question and answer beside each other."""
-    job, response = result.job, result.response
-    assert response is not None
-    language = find(job.sample.language)
-    lines = [
-        f"{flag}: {printable(result.readings[flag].reason, limit=QUESTION_CHARS)}"
-        for flag in raised
-    ]
-    question = printable(job.sample.prompt.get("question", ""), limit=QUESTION_CHARS)
+def _evidence(
+    sample: Sample, response: Response, readings: Mapping[str, Reading], raised: Sequence[str]
+) -> str:
+    """Show what was flagged and why, with question and answer."""
+    language = find(sample.language)
+    lines = [f"{flag}: {printable(readings[flag].reason, limit=QUESTION_CHARS)}" for flag in raised]
+    question = printable(sample.prompt.get("question", ""), limit=QUESTION_CHARS)
     text = response.text
     if text is not None and text.strip():
         answer = printable(text, limit=ANSWER_CHARS)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Completion", "Prompts"]
 
+CHAT, COMPLETION = "chat", "completion"
 DEFAULT = "default"
 """The completion prompt for languages that have none of their own."""
 
@@ -65,14 +66,16 @@ class Prompts:
         for key in file.data:
             if key not in ("chat", "completion"):
                 known = ("chat", "completion")
-                raise file.error(key, what=f"unknown key.{did_you_mean(key, known)}")
+                what = f"unknown key.{did_you_mean(key, known)}"
+                raise file.error(str(key), what=what)
         chat = file.get("chat")
         if not isinstance(chat, str) or not _fields(chat):
             what = "needs a template that names a field of the data, such as '{question}'"
-            raise file.error("chat", what=what)
+            raise file.error(CHAT, what=what)
         completion = file.get("completion")
         if completion is not None and not isinstance(completion, dict):
-            raise file.error("completion", what="needs one entry per language code")
+            what = "needs one entry per language code"
+            raise file.error(COMPLETION, what=what)
         return cls(
             chat=chat,
             completion={code: _completion(file, code) for code in completion or {}},

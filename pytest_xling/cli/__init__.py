@@ -1,1 +1,141 @@
-"""TODO"""
+"""The ``xling`` command: look at stored runs, judge them again, and start a benchmark."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, NoReturn
+
+from pytest_xling.config.options import add_cli_options
+from pytest_xling.errors import XlingError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+# Each is a module here with add_arguments(parser) and run(args), imported when asked for.
+COMMANDS = {
+    "runs": "list the runs in the store",
+    "show": "show what a run came to: tables, worst findings, gates",
+    "gate": "judge a stored run by a thresholds file, without a model",
+    "export": "write a run as JSON",
+    "table": "print the tables of the CaLMQA paper for stored runs",
+    "transcripts": "turn answers stored elsewhere into a transcript",
+    "explain": "explain a key of the store: what was asked, and what it just missed",
+    "init": "write a starter benchmark and thresholds.yaml",
+}
+
+DESCRIPTION = "Look at stored runs of pytest-xling, judge them again, and start a benchmark."
+EPILOG = """\
+exit codes: 0 done, gate open; 1 gate closed; 3 run incomplete; 4 wrong usage or configuration
+
+RUN is a run's name, as `xling runs` lists them, or `latest`. A run is made by pytest:
+  pytest --model=MODEL --langs=hi,zh
+"""
+
+BAD_CONFIGURATION = 4
+BROKEN_PIPE = 141
+"""What a shell says of a program that SIGPIPE ended."""
+INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says of a mistake what the rest of this command would, with the same exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(BAD_CONFIGURATION, f"xling: error: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    Args:
+        argv: the arguments; by default those of the process.
+    """
+    _write_utf8()
+    try:
+        code = _run(sys.argv[1:] if argv is None else list(argv))
+        sys.stdout.flush()
+    except XlingError as error:
+        print(f"xling: error: {error}", file=sys.stderr)  # noqa: T201  what a command is for
+        return BAD_CONFIGURATION
+    except BrokenPipeError:
+        # Python flushes stdout once more at exit; let it have something to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    # The store may be named before or after the command, which argparse's subparsers cannot share.
+    shared = _Parser(prog="xling", add_help=False, allow_abbrev=False)
+    add_cli_options(shared, ["store"])
+    try:
+        given, rest = shared.parse_known_args(argv)
+        parser = _parser(shared, rest)
+        args = parser.parse_args(rest)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    if args.command is None:
+        parser.print_help()
+        return BAD_CONFIGURATION
+    args.xling_store = given.xling_store
+    code: int = import_module(f"{__name__}.{args.command}").run(args)
+    return code
+
+
+def _parser(shared: _Parser, argv: Sequence[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="xling",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[shared],
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    chosen = next((word for word in argv if not word.startswith("-")), None)
+    if chosen is not None and chosen not in COMMANDS:
+        msg = f"unknown command {chosen!r}.{did_you_mean(chosen, COMMANDS)}"
+        parser.error(f"{msg} Known: {', '.join(COMMANDS)}")
+    for name, help_text in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=help_text,
+            description=f"{help_text[0].upper()}{help_text[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=[shared],
+            allow_abbrev=False,
+        )
+        if name == chosen:
+            import_module(f"{__name__}.{name}").add_arguments(command)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: reading metadata takes 20 ms."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
+        try:
+            number = version("pytest-xling")
+        except PackageNotFoundError:
+            number = "of an unknown version: run from a folder, not installed"
+        sys.stdout.write(f"xling {number}\n")
+        parser.exit()
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 whatever the locale says, and nothing that cannot be encoded."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

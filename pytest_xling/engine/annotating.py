@@ -23,7 +23,7 @@ class Annotating:
     """Annotates pairs of a text and the language it should be in."""
 
     kind: ClassVar[str] = "annotation"
-    exclusive: ClassVar[bool] = False
+    exclusive = False
 
     def __init__(
         self, annotator: Annotator, *, parameters: Mapping[str, JsonValue], executor: Executor

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.engine.retries import ask
@@ -23,29 +23,34 @@ if TYPE_CHECKING:
 __all__ = ["Answering", "Gate", "decode_response", "encode_response", "request_key"]
 
 
-@dataclass(slots=True)
 class Gate:
     """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
 
-    provider: Provider
-    closed: bool = False
-    under_way: int = 0
-
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-        return self.provider.name
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._closed = asyncio.Event()
+        self._under_way = 0
+        self._idle = asyncio.Event()
 
     async def generate(self, request: Request) -> Response:
         """Ask the provider unless closed."""
-        if self.closed:
+        if self._closed.is_set():
             msg = "the run is being stopped; this was not asked"
             raise PermanentFault(msg)
-        self.under_way += 1
+        self._under_way += 1
         try:
-            return await self.provider.generate(request)
+            return await self._provider.generate(request)
         finally:
-            self.under_way -= 1
+            self._under_way -= 1
+            if self._closed.is_set() and not self._under_way:
+                self._idle.set()
+
+    async def close(self, *, grace_s: float) -> None:
+        """Let nothing more through, and wait up to *grace_s* for what is under way."""
+        self._closed.set()
+        if self._under_way:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), grace_s)
 
 
 class Answering:
@@ -58,7 +63,7 @@ class Answering:
     """
 
     kind: ClassVar[str] = "answer"
-    exclusive: ClassVar[bool] = True
+    exclusive = True
 
     def __init__(self, provider: Provider, *, limit: AdaptiveLimit, cap: CostCap | None) -> None:
         self.name = provider.name

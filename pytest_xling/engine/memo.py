@@ -113,7 +113,9 @@ class Memo(Generic[In, Out]):
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
 
-    def _take(self, found: dict[tuple[bytes, int], str], values: dict[bytes, In]) -> dict[bytes, In]:
+    def _take(
+        self, found: dict[tuple[bytes, int], str], values: dict[bytes, In]
+    ) -> dict[bytes, In]:
         """Hand out what was found and return the rest."""
         for (key, _), text in found.items():
             self._finish(key, self.step.decode(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import stamina
 
@@ -12,17 +12,16 @@ from pytest_xling.errors import ProviderFault, RateLimited, TransientFault
 
 if TYPE_CHECKING:
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-    from pytest_xling.providers import Provider
     from pytest_xling.records import Request, Response
 
-__all__ = ["ask"]
+__all__ = ["Answers", "ask"]
 
 _WAIT_INITIAL_S = 0.5
 _WAIT_MAX_S = 30.0
 
 
 async def ask(  # noqa: PLR0913  each is one knob
-    provider: Provider,
+    provider: Answers,
     request: Request,
     *,
     limit: AdaptiveLimit,
@@ -69,6 +68,14 @@ async def ask(  # noqa: PLR0913  each is one knob
     except TimeoutError:
         breaker.check()  # says why, if it was the breaker that ended the wait
         raise
+
+
+class Answers(Protocol):
+    """What is asked: a provider, or what stands before one."""
+
+    async def generate(self, request: Request) -> Response:
+        """Ask once."""
+        ...
 
 
 class _Patience:
@@ -125,7 +132,7 @@ class _Exchange:
 
     def __init__(
         self,
-        provider: Provider,
+        provider: Answers,
         request: Request,
         limit: AdaptiveLimit,
         cap: CostCap | None,

@@ -91,7 +91,7 @@ class Run:
         self._ledger = Ledger(database)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
         self._answering = Answering(provider, limit=limit, cap=cap)
-        self._answer: Memo[Request, Response] | None = None
+        self._answer: asyncio.Task[Memo[Request, Response]] | None = None
         self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
         self._known_steps: set[tuple[str, int]] = set()
         self._reported = 0.0
@@ -99,18 +99,20 @@ class Run:
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order."""
         self._count(total=len(jobs))
-        if self._answer is None:
-            self._answer = await Memo.open(self._answering, self._ledger)
-        scorers = await self._scorers(jobs)
-        results = await asyncio.gather(*(self._answered(job) for job in jobs))
+        answer, scorers = await asyncio.gather(self._answerer(), self._scorers(jobs))
+        results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scored = await asyncio.gather(*(self._scored(result, scorers) for result in results))
-        await self._record(scored)
+        await self._record(scored, answer.step_id)
         return scored
 
-    async def _answered(self, job: Job) -> Result:
-        assert self._answer is not None
+    async def _answerer(self) -> Memo[Request, Response]:
+        if self._answer is None:
+            self._answer = asyncio.create_task(Memo.open(self._answering, self._ledger))
+        return await self._answer
+
+    async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
         try:
-            response = await self._answer(job.request)
+            response = await answer(job.request)
         except XlingError as fault:
             self._count(errors=1, done=1)
             return Result(job=job, fault=fault)
@@ -132,9 +134,8 @@ class Run:
             signatures={name: _signature(scorers[name]) for name in job.metrics},
         )
 
-    async def _record(self, results: Sequence[Result]) -> None:
+    async def _record(self, results: Sequence[Result], response_step: int) -> None:
         """Keep which answers and scores belong to this run."""
-        assert self._answer is not None
         rows = [
             CaseRow(
                 case_id=job.case_id,
@@ -146,7 +147,7 @@ class Run:
                 question=job.sample.prompt.get("question", ""),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
                 response_key=self._answering.key(job.request),
-                response_step=self._answer.step_id,
+                response_step=response_step,
                 answer_key=Scorable(Answer(sample=job.sample, response=result.response)).key,
             )
             for result in results
@@ -195,9 +196,7 @@ class Run:
             memo = await self._memo("annotator", need)
             parameters[need] = _signature(memo)
         return await Memo.open(
-            Scoring(
-                made, parameters=parameters, annotate=self._annotate, executor=self._executor
-            ),
+            Scoring(made, parameters=parameters, annotate=self._annotate, executor=self._executor),
             self._ledger,
         )
 
@@ -223,16 +222,9 @@ class Run:
             )
         )
 
-    def stop_asking(self) -> None:
-        """Ask nothing more; what is under way may finish."""
-        self._answering.gate.closed = True
-
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
-        self.stop_asking()
-        deadline = asyncio.get_running_loop().time() + GRACE_S
-        while self._answering.gate.under_way and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(0.02)
+        await self._answering.gate.close(grace_s=GRACE_S)
         await self._report()
         await self._ledger.aclose()
         await self._provider.aclose()

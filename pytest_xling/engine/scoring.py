@@ -54,7 +54,7 @@ class Scoring:
     """
 
     kind: ClassVar[str] = "score"
-    exclusive: ClassVar[bool] = False
+    exclusive = False
 
     def __init__(
         self,

@@ -17,25 +17,26 @@ if TYPE_CHECKING:
 __all__ = ["Batched", "Step"]
 
 In = TypeVar("In")
+In_contra = TypeVar("In_contra", contravariant=True)
 Out = TypeVar("Out")
 
 
-class Step(Protocol[In, Out]):
+class Step(Protocol[In_contra, Out]):
     """What the memo needs to know of a step."""
 
     kind: ClassVar[str]
     """``answer``, ``annotation`` or ``score``."""
-    exclusive: ClassVar[bool]
+    exclusive: bool
     """Whether two processes must never compute the same key (it costs money or minutes)."""
     name: str
     version: str
     parameters: Mapping[str, JsonValue]
 
-    def key(self, value: In) -> bytes:
+    def key(self, value: In_contra) -> bytes:
         """Return the content key of *value*."""
         ...
 
-    def payload(self, value: In) -> str | None:
+    def payload(self, value: In_contra) -> str | None:
         """Return *value* as JSON where it should be kept for `xling explain`, else None."""
         ...
 
@@ -53,7 +54,7 @@ class Step(Protocol[In, Out]):
 
     async def compute(
         self,
-        values: Sequence[In],
+        values: Sequence[In_contra],
         done: Callable[[int, Out], None],
         failed: Callable[[int, XlingError], None],
     ) -> None:

@@ -25,13 +25,13 @@ class Metric(Protocol):
     version: ClassVar[str]
     """Raised whenever the same input would give another reading."""
     kind: ClassVar[MetricKind]
-    """``flag``: 1.0 is bad, 0.0 is good, gated by ``max_rate``. ``number``: gated by floor, ceiling."""
+    """``flag``: 1.0 is bad and 0.0 good, gated by max_rate. ``number``: by floor and ceiling."""
     needs: ClassVar[tuple[str, ...]]
     """Names of the annotators whose output it reads."""
     libraries: ClassVar[tuple[str, ...]]
     """Distributions whose version may change a reading; they stand in the signature."""
     scores_missing: ClassVar[bool]
-    """Whether it has a reading where there is no answer; else the engine gives None and the reason."""
+    """Whether it has a reading where there is no answer; else that is None with the reason."""
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""

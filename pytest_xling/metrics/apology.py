@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Apology"]
 
 _TERMS = re.compile(
-    r"\b(?:[Ss]orry|[Aa]polog[iy]|[Uu]nderstand|SORRY|APOLOG[IY]|UNDERSTAND)\w*", re.ASCII
+    r"\b(?:[Ss]orry\b|SORRY\b|(?:[Aa]polog|APOLOG|[Uu]nderstand|UNDERSTAND)\w*)",
+    re.ASCII,
 )
 # A plain search for a part is ten times faster than the pattern, and few answers have one.
 _PARTS = ("orry", "polog", "nderstand", "ORRY", "POLOG", "NDERSTAND")
@@ -30,10 +31,10 @@ _ENGLISH = Reading(value=None, reason="the question is in English")
 class Apology:
     """Flags answers to non-English questions with an English word of apology.
 
-    The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: words
-    that begin so (small, capitalised or in capitals), ``apology`` and ``understanding`` among
-    them; that comes closest to its figures. Answers to English questions get None: there these
-    are ordinary words.
+    The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: "sorry"
+    and all words that begin with "apolog" or "understand", small, capitalised or in capitals; of
+    the readings we tried this is among the closest to its figures. Answers to English questions
+    get None: there these are ordinary words.
     """
 
     name: ClassVar[str] = "apology"

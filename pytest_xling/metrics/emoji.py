@@ -20,7 +20,8 @@ __all__ = ["Emoji"]
 # Shown as a picture by default, unless a variation selector asks for text; shown as text by
 # default (©, ™, ☺), unless one asks for a picture; a key cap. Never a bare digit.
 _EMOJI = regex.compile(
-    r"\p{Emoji_Presentation}(?!\uFE0E)|\p{Extended_Pictographic}\uFE0F|[0-9#*]\uFE0F\u20E3"
+    r"\p{Regional_Indicator}{2}|\p{Emoji_Presentation}(?!\uFE0E)"
+    r"|\p{Extended_Pictographic}\uFE0F|[0-9#*]\uFE0F\u20E3"
 )
 # All of these have one of the following, which is found three times as fast.
 _MARK = regex.compile(r"[\p{Emoji_Presentation}\uFE0F]")

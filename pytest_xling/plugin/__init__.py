@@ -1,4 +1,4 @@
-"""The pytest plugin: options, markers and fixtures. Nothing heavy is imported until a model is named."""
+"""The pytest plugin; nothing heavy is imported until a model is named."""
 
 from __future__ import annotations
 
@@ -64,15 +64,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _model_is_named(config: pytest.Config) -> bool:
     return bool(
-        config.option.xling_model
-        or os.environ.get("XLING_MODEL")
-        or config.getini("xling_model")
+        config.option.xling_model or os.environ.get("XLING_MODEL") or config.getini("xling_model")
     )
 
 
 @pytest.fixture
 def xling_case(request: pytest.FixtureRequest) -> CaseCheck:
-    """One sample in one language, answered and scored; ``xling_case.check("wrong_language", …)``."""
+    """One sample in one language, answered and scored: ``xling_case.check("repetition")``."""
     from pytest_xling.plugin.checks import case_check  # noqa: PLC0415
 
     return case_check(request)

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.cases.outcome import judge_case
 from pytest_xling.errors import XlingError
-from pytest_xling.plugin.session import FAULT, SESSION, GateSpec, XlingSession
+from pytest_xling.plugin.session import FAULT, SESSION, XlingSession
 from pytest_xling.records import Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
+    from pytest_xling.plugin.selection import GateSpec
     from pytest_xling.records import Reading, Response, Sample
 
 __all__ = ["CaseCheck", "GateCheck", "case_check", "gate_check"]
@@ -25,10 +26,14 @@ __all__ = ["CaseCheck", "GateCheck", "case_check", "gate_check"]
 class CaseCheck:
     """A sample in one language with its answer and scores."""
 
-    def __init__(self, session: XlingSession, case: Case, result: Result) -> None:
+    def __init__(
+        self, session: XlingSession, case: Case, result: Result, response: Response
+    ) -> None:
         self._session = session
         self._case = case
         self._result = result
+        self.response = response
+        """What the model answered."""
 
     @property
     def id(self) -> str:
@@ -39,12 +44,6 @@ class CaseCheck:
     def sample(self) -> Sample:
         """The question and what is known of it."""
         return self._case.sample
-
-    @property
-    def response(self) -> Response:
-        """What the model answered."""
-        assert self._result.response is not None
-        return self._result.response
 
     @property
     def readings(self) -> Mapping[str, Reading]:
@@ -104,14 +103,14 @@ class GateCheck:
             alpha=spec.threshold.alpha,
         )
         verdict = judge(made, spec.threshold, case=spec.id)
-        lost = session.planned[spec.benchmark, spec.language] - len(found)
+        lost = session.selection.planned[spec.benchmark, spec.language] - len(found)
         if lost > 0:
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",
                 estimate=made,
                 threshold=spec.threshold,
-                reason=f"{lost} of {lost + len(found)} answers are missing: their cases met a fault",
+                reason=f"{lost} of {lost + len(found)} answers are missing: they met a fault",
             )
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
@@ -145,8 +144,7 @@ def case_check(request: pytest.FixtureRequest) -> CaseCheck:
         ("xling_model", session.setup.model),
         ("xling_language", case.sample.language),
     ]
-    if result.fault is not None:
-        session.unanswered[case.benchmark, case.sample.language] += 1
+    if result.fault is not None or result.response is None:
         message = f"{type(result.fault).__name__}: {result.fault}"
         properties.append((FAULT, message))
         pytest.fail(message, pytrace=False)
@@ -154,7 +152,7 @@ def case_check(request: pytest.FixtureRequest) -> CaseCheck:
         value = "none" if reading.value is None else f"{reading.value:g}"
         properties.append((f"xling_score_{name}", value))
         properties.append((f"xling_signature_{name}", result.signatures[name]))
-    return CaseCheck(session, case, result)
+    return CaseCheck(session, case, result, result.response)
 
 
 def gate_check(request: pytest.FixtureRequest) -> GateCheck:
@@ -167,6 +165,10 @@ def gate_check(request: pytest.FixtureRequest) -> GateCheck:
         ("xling_run", session.run_id),
         ("xling_model", session.setup.model),
         ("xling_language", spec.language),
-        *((f"xling_{k}", str(limits[k])) for k in ("max_rate", "floor", "ceiling") if limits[k] is not None),
+        *(
+            (f"xling_{k}", str(limits[k]))
+            for k in ("max_rate", "floor", "ceiling")
+            if limits[k] is not None
+        ),
     ]
     return GateCheck(session, spec)

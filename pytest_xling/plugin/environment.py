@@ -27,7 +27,7 @@ def library_versions() -> dict[str, str]:
 
 
 def git_state(folder: Path) -> str:
-    """Return ``<commit>`` or ``<commit>-dirty`` of the repository around *folder*, "" without one."""
+    """Return the commit of the repository around *folder*, with ``-dirty`` if it has changed."""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         done = subprocess.run(  # noqa: S603  a fixed command

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from pytest_xling.cases.benchmark import Benchmark
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.setup import Setup
@@ -42,7 +41,7 @@ class Evaluation:
         worker: this process's name.
     """
 
-    def __init__(  # noqa: PLR0913  each is independent of the others
+    def __init__(
         self,
         *,
         setup: Setup,
@@ -72,9 +71,7 @@ class Evaluation:
         cap = None
         if settings.price is not None:
             price_in, price_out = settings.price
-            cap = CostCap(
-                max_usd=settings.max_cost_usd, price_in=price_in, price_out=price_out
-            )
+            cap = CostCap(max_usd=settings.max_cost_usd, price_in=price_in, price_out=price_out)
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
@@ -153,7 +150,7 @@ class Evaluation:
         )
 
 
-async def _make_run(  # noqa: PLR0913  forwards to Run
+async def _make_run(
     *,
     run_id: str,
     store: Path,

@@ -4,60 +4,35 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling import registry
-from pytest_xling.cases.plan import chosen_languages, groups_of
-from pytest_xling.errors import StoreError, XlingError, did_you_mean
+from pytest_xling.errors import ConfigError, XlingError
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
+from pytest_xling.plugin.selection import Selection, is_gate
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
-from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 from pytest_xling.scheduling.scrub import scrub
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Generator
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.records import Threshold
     from pytest_xling.store.database import Database
 
-__all__ = ["FAULT", "SESSION", "GateSpec", "XlingSession", "start"]
+__all__ = ["FAULT", "SESSION", "XlingSession", "start"]
 
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
-NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 STATUS = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
 """How a run ended, by pytest's exit status; all others leave it incomplete."""
-GROUP_CASES = 64
-"""Cases evaluated together where there are no workers to share with."""
-
-
-class GateSpec:
-    """One gate: a metric of a benchmark in one language, and its limits."""
-
-    __slots__ = ("benchmark", "language", "metric", "threshold")
-
-    def __init__(self, benchmark: str, metric: str, language: str, threshold: Threshold) -> None:
-        self.benchmark = benchmark
-        self.metric = metric
-        self.language = language
-        self.threshold = threshold
-
-    @property
-    def id(self) -> str:
-        """Its case id: ``wrong_language-hi``."""
-        return f"{self.metric}-{self.language}"
 
 
 def start(config: pytest.Config) -> None:
@@ -90,15 +65,9 @@ class XlingSession:
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
         if self.distributed and config.getoption("dist") == "each":
             msg = "--dist=each would ask every question once per worker; use another --dist"
-            raise StoreError(msg)
+            raise ConfigError(msg)
         self.faults = 0
-        self.unanswered: Counter[tuple[str, str]] = Counter()
-        """Cases that met a fault here, by benchmark and language."""
-        self._metrics: dict[str, tuple[str, ...]] = {}
-        self._uses: Counter[tuple[str, str]] = Counter()
-        self._groups: list[list[Case]] = []
-        self.planned: Counter[tuple[str, str]] = Counter()
-        """Selected cases by benchmark and language."""
+        self.selection = Selection(setup, root=config.rootpath)
         self._evaluation: Evaluation | None = None
         self._database: Database | None = None
         self._line = ProgressLine(config)
@@ -163,105 +132,16 @@ class XlingSession:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
-        folder = metafunc.definition.path.parent.resolve()
-        if "xling_case" in metafunc.fixturenames:
-            self._metrics_of(metafunc)
-            cases = self._plan(folder)
-            metafunc.parametrize(
-                "xling_case", cases, ids=[case.id for case in cases], indirect=True
-            )
-        if "xling_gate" in metafunc.fixturenames:
-            gates = self._gates(folder, self._metrics_of(metafunc))
-            if gates:
-                ids = [gate.id for gate in gates]
-                metafunc.parametrize("xling_gate", gates, ids=ids, indirect=True)
-            else:
-                skip = pytest.mark.skip(reason=NO_GATES)
-                none = pytest.param(None, id="no-gates", marks=skip)
-                metafunc.parametrize("xling_gate", [none], indirect=True)
-
-    def _plan(self, folder: Path) -> list[Case]:
-        if folder not in self.setup.plans:
-            msg = (
-                f"{folder} is not a benchmark: xling_case and xling_gate work in test files "
-                "beside a prompts.yaml"
-            )
-            raise pytest.Collector.CollectError(msg)
-        return self.setup.plans[folder]
-
-    def _metrics_of(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
-        """Return the metrics the test's marker names."""
-        where = metafunc.definition.nodeid
-        marker = metafunc.definition.get_closest_marker("xling")
-        metrics = marker.kwargs.get("metrics") if marker else None
-        if not metrics:
-            msg = (
-                f"{where}: name the metrics to score: "
-                'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
-            )
-            raise pytest.Collector.CollectError(msg)
-        known = registry.names("metric")
-        for metric in metrics:
-            if metric not in known:
-                msg = (
-                    f"{where}: unknown metric {metric!r}.{did_you_mean(metric, known)} "
-                    f"Known: {', '.join(known)}"
-                )
-                raise pytest.Collector.CollectError(msg)
-        return tuple(metrics)
-
-    def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
-        thresholds = self.setup.thresholds
-        if thresholds is None:
-            return []
-        self._plan(folder)
-        benchmark = self.setup.benchmarks[folder]
-        gates = []
-        for metric in thresholds.metrics(benchmark.name):
-            if metric not in metrics:
-                continue
-            for language in chosen_languages(benchmark, self.setup.settings):
-                limits = thresholds.resolve(benchmark.name, metric, language, self.setup.model)
-                if limits is not None:
-                    gates.append(GateSpec(benchmark.name, metric, language, limits))
-        return gates
+        self.selection.parametrize(metafunc)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put gates after everything else."""
-        items.sort(key=lambda item: isinstance(_parameter(item), GateSpec))
+        items.sort(key=is_gate)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note what was selected: which metrics to score, and which cases go together."""
-        selected: dict[tuple[str, str], Case] = {}
-        metrics: dict[str, dict[str, None]] = {}
-        case_items: dict[str, Case] = {}
-        for item in session.items:
-            case = _parameter(item, "xling_case")
-            if case is None:
-                continue
-            marker = item.get_closest_marker("xling")
-            assert marker is not None
-            metrics.setdefault(case.benchmark, {}).update(
-                dict.fromkeys(marker.kwargs["metrics"])
-            )
-            key = (case.benchmark, case.id)
-            self._uses[key] += 1
-            selected[key] = case
-            case_items[item.nodeid] = case
-        self._metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
-        self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
-        if self.is_worker:
-            nodeids = [item.nodeid for item in session.items]
-            units: dict[int, dict[str, Case]] = {}
-            for nodeid, number in assign_groups(
-                nodeids, self._classify(), workers=self.workers
-            ).items():
-                case = case_items[nodeid]
-                units.setdefault(number, {})[f"{case.benchmark}/{case.id}"] = case
-            self._groups = [list(unit.values()) for unit in units.values()]
-        else:
-            self._groups = groups_of(list(selected.values()), size=GROUP_CASES)
+        """Note what was selected."""
+        self.selection.note(session.items, workers=self.workers if self.is_worker else None)
 
     # Running
 
@@ -273,17 +153,15 @@ class XlingSession:
             self._evaluation = Evaluation(
                 setup=self.setup,
                 run_id=self.run_id,
-                groups=self._groups,
-                metrics=self._metrics,
+                groups=self.selection.groups,
+                metrics=self.selection.metrics,
                 ahead=not self.is_worker,
                 workers=self.workers,
                 worker=self.worker,
             )
         evaluation = self._evaluation
         result = evaluation.result(case, waiting=lambda: self._line.show(evaluation.progress))
-        key = (case.benchmark, case.id)
-        self._uses[key] -= 1
-        if not self._uses[key]:
+        if self.selection.used(case):
             evaluation.forget(case)
         return result
 
@@ -324,34 +202,7 @@ class XlingSession:
         """Hand out samples in groups and gates last."""
         from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
 
-        return GroupedWaves(config, log, self._classify())
-
-    def _classify(self) -> Callable[[str], str | None]:
-        """Return what tells by its node id whether a test is a case, a gate or neither."""
-        root = self.config.rootpath
-        groups: dict[str, dict[str, str]] = {}
-        for folder, cases in self.setup.plans.items():
-            groups[folder.as_posix()] = {case.id: case.group for case in cases}
-        gates = {
-            f"{metric}-{language}"
-            for metric in registry.names("metric")
-            for folder, benchmark in self.setup.benchmarks.items()
-            for language in chosen_languages(benchmark, self.setup.settings)
-        } | {"no-gates"}
-        folders: dict[str, str] = {}
-
-        def classify(nodeid: str) -> str | None:
-            name = parse(nodeid)
-            if name.path not in folders:
-                folders[name.path] = (root / name.path).parent.resolve().as_posix()
-            of_benchmark = groups.get(folders[name.path])
-            if of_benchmark is None or name.callspec is None:
-                return None
-            if name.callspec in of_benchmark:
-                return of_benchmark[name.callspec]
-            return GATE if name.callspec in gates else None
-
-        return classify
+        return GroupedWaves(config, log, self.selection.classify())
 
     # At the end
 
@@ -409,16 +260,6 @@ class XlingSession:
 
 
 SESSION: pytest.StashKey[XlingSession] = pytest.StashKey()
-
-
-def _parameter(item: pytest.Item, fixture: str | None = None) -> Any:  # noqa: ANN401
-    """Return the case or gate an item is about, or None."""
-    callspec = getattr(item, "callspec", None)
-    if callspec is None:
-        return None
-    if fixture is not None:
-        return callspec.params.get(fixture)
-    return callspec.params.get("xling_gate")
 
 
 def _made_up_name(model: str, now: datetime) -> str:

@@ -99,7 +99,7 @@ def read_setup(config: pytest.Config) -> Setup:
         settings=settings,
         thresholds=thresholds,
         provider=provider,
-        model=getattr(provider, "model", "") or settings.model,
+        model=_model_name(settings, provider),
         benchmarks=benchmarks,
         plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
     )
@@ -119,6 +119,12 @@ def make_provider(settings: Settings) -> Provider:
         )
         raise ConfigError(msg)
     return provider
+
+
+def _model_name(settings: Settings, provider: Provider) -> str:
+    """Return the model's name; a transcript of one model goes by that model's."""
+    models: tuple[str, ...] = getattr(provider, "models", ())
+    return models[0] if len(models) == 1 else settings.model
 
 
 def language_code(name: str) -> str:

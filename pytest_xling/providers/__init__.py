@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request, Response
 

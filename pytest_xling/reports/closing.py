@@ -21,6 +21,11 @@ __all__ = ["is_closed", "last_word", "reasons"]
 
 GATE_WIDTH = 26
 REASON_CHARS = 400
+_WORDS: dict[Outcome, str] = {
+    "fail": "failed",
+    "error": "without all their answers",
+    "inconclusive": "inconclusive",
+}
 _ORDER: tuple[Outcome, ...] = ("error", "fail", "inconclusive")
 
 
@@ -72,15 +77,7 @@ def last_word(verdicts: Sequence[Verdict]) -> Text:
     counts = Counter(verdict.outcome for verdict in verdicts)
     total = len(verdicts)
     gates = "gate" if total == 1 else "gates"
-    parts = [
-        f"{counts[outcome]} {word}"
-        for outcome, word in (
-            ("fail", "failed"),
-            ("error", "without all its answers"),
-            ("inconclusive", "inconclusive"),
-        )
-        if counts[outcome]
-    ]
+    parts = [f"{counts[outcome]} {word}" for outcome, word in _WORDS.items() if counts[outcome]]
     if not is_closed(verdicts):
         said = f"gate open: {counts['pass']} of {total} {gates} passed"
         return Text(", ".join((said, *parts)), style="bold green")

@@ -20,17 +20,17 @@ def dry_run_text(
     """Return the estimate as text of at most 80 columns."""
     head = ("language", "requests", "stored", "prompt tok.", "answer tok. <=", "US$ <=")
     table = [head]
-    for row in rows:
-        table.append(
-            (
-                f"{row.language} {find(row.language).english_name}",
-                f"{row.requests:,}",
-                f"{row.stored:,}",
-                f"{row.prompt_tokens:,}",
-                f"{row.max_completion_tokens:,}",
-                _usd(row.max_cost_usd),
-            )
+    table += [
+        (
+            f"{row.language} {find(row.language).english_name}",
+            f"{row.requests:,}",
+            f"{row.stored:,}",
+            f"{row.prompt_tokens:,}",
+            f"{row.max_completion_tokens:,}",
+            _usd(row.max_cost_usd),
         )
+        for row in rows
+    ]
     known = [row.max_cost_usd for row in rows if row.max_cost_usd is not None]
     table.append(
         (

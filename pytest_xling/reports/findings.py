@@ -36,7 +36,11 @@ class Ranked:
 
 
 def findings(
-    connection: Connection, run_id: str, *, verdicts: Sequence[Verdict] | None = None, limit: int = 5
+    connection: Connection,
+    run_id: str,
+    *,
+    verdicts: Sequence[Verdict] | None = None,
+    limit: int = 5,
 ) -> list[Finding]:
     """Return the worst findings of a run.
 

@@ -125,9 +125,7 @@ def language_name(code: str) -> str:
         return ""
 
 
-def tables(
-    columns: Sequence[Column], counts: Mapping[str, int], *, width: int
-) -> Iterator[Table]:
+def tables(columns: Sequence[Column], counts: Mapping[str, int], *, width: int) -> Iterator[Table]:
     """Yield tables of languages by *columns*, each at most *width* wide.
 
     Args:

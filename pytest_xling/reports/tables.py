@@ -67,9 +67,7 @@ def surface_table(
     ]
 
 
-def length_table(
-    connection: Connection, run_id: str, *, benchmark: str | None = None
-) -> list[Row]:
+def length_table(connection: Connection, run_id: str, *, benchmark: str | None = None) -> list[Row]:
     """Return Table 17: tokens of answers in o200k_base, by set and language.
 
     The paper's "All Data" is the row of the set ``specific`` and the language ``all``, which

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling import registry
-from pytest_xling.errors import ConfigError
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.records import Estimate
 from pytest_xling.reports.closing import last_word, reasons
+from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
 from pytest_xling.reports.evidence import side_by_side
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import OUTCOMES, gated_column, plain_column, tables
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
-from pytest_xling.store.queries import averages, case_counts, metric_steps, scores_by_place
+from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import read_verdicts, total_progress
 
 if TYPE_CHECKING:
@@ -24,9 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from sqlalchemy import Connection
 
-    from pytest_xling.records import Verdict
-    from pytest_xling.registry import MetricKind
-    from pytest_xling.store.queries import Place
+    from pytest_xling.records import Estimate, Verdict
 
 __all__ = ["judgement", "summary"]
 
@@ -37,9 +32,7 @@ REASONS = 12
 EVERYTHING = 1_000_000
 
 
-def summary(
-    connection: Connection, run_id: str, *, width: int, color: bool, verbose: bool
-) -> str:
+def summary(connection: Connection, run_id: str, *, width: int, color: bool, verbose: bool) -> str:
     """Return what a run came to: its tables, worst findings, and gates.
 
     Args:
@@ -67,7 +60,9 @@ def summary(
     parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS)
     faults = total_progress(connection, run_id).errors
     if faults:
-        met = "1 case met a fault and has" if faults == 1 else f"{faults} cases met a fault and have"
+        met = (
+            "1 case met a fault and has" if faults == 1 else f"{faults} cases met a fault and have"
+        )
         parts.append(Text(f"{met} no score", style="yellow"))
     parts.append(_hint(run_id, verdicts, verbose=verbose))
     return to_text(parts, width=width, color=color)
@@ -124,7 +119,7 @@ def _matrices(
             yield _legend(verdicts)
             yield Text("")
         plain = [
-            plain_column(metric, _kind(metric), estimates)
+            plain_column(metric, kind_of(metric), estimates)
             for (bench, metric), estimates in others.items()
             if bench == benchmark and metric not in gates
         ]
@@ -172,39 +167,13 @@ def _ungated(
     ]
     if not scored:
         return {}
-    made: dict[Place, Estimate] = {}
-    if intervals:
-        for place, scores in scores_by_place(connection, run_id, scored).items():
-            _, metric, language = place
-            made[place] = estimate(
-                scores, metric=metric, language=language, kind=_kind(metric), alpha=0.05
-            )
-    else:
-        for (bench, metric, language), average in averages(connection, run_id, scored).items():
-            made[bench, metric, language] = Estimate(
-                metric=metric,
-                language=language,
-                value=average.mean,
-                low=None,
-                high=None,
-                n=average.n,
-                unscored=average.unscored,
-            )
+    made = (with_intervals if intervals else without_intervals)(connection, run_id, scored)
     found: dict[tuple[str, str], dict[str, Estimate]] = {}
     for (bench, metric, language), one in sorted(made.items()):
         if (bench, metric, language) in judged:
             continue
         found.setdefault((bench, metric), {})[language] = one
     return found
-
-
-def _kind(metric: str) -> MetricKind:
-    """Return a metric's kind; ``number`` for one that is not installed here any more."""
-    try:
-        kind: MetricKind = registry.load("metric", metric).kind
-    except ConfigError:
-        return "number"
-    return kind
 
 
 def _closing(verdicts: Sequence[Verdict], *, most: int) -> Iterator[RenderableType]:
@@ -222,4 +191,4 @@ def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool) -> Text:
     ways = [] if verbose else [f"xling show {run_id} --verbose"]
     if verdicts:
         ways.append(f"xling gate {run_id} --thresholds FILE")
-    return Text(f"more: {'  ·  '.join(ways)}" if ways else "", style="dim")
+    return Text("\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1), style="dim")

@@ -14,10 +14,12 @@ __all__ = ["Completeness"]
 
 _PHASES: Final = frozenset({"setup", "call", "teardown"})
 _OUTCOMES: Final = frozenset({"passed", "failed", "skipped"})
-# The statuses that speak about results; all others already say that the run did not end well.
+# The statuses that speak about results; others already say that the run did not end well ...
 _RESULTS: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
 )
+# ... and these, that it was not meant to go on.
+_STOPPED: Final = frozenset({pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR})
 _MAX_LISTED: Final = 10
 
 
@@ -88,11 +90,13 @@ class Completeness:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Set exit status 3, unless pytest itself already says that the run did not end well."""
+        if session.exitstatus in _STOPPED:
+            return
         stopped = bool(session.shouldfail or session.shouldstop)
         lost = self.crashes or self.internal_errors or (not stopped and self.missing())
+        self._incomplete = bool(lost)
         if lost and session.exitstatus in _RESULTS:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-            self._incomplete = True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say why the run is incomplete."""

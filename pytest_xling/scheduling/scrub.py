@@ -7,6 +7,7 @@ the worker's other tests and may exit 0.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import warnings
     from collections.abc import Callable, Generator
 
-__all__ = ["ChannelGuard", "scrub"]
+__all__ = ["ReportGuard", "scrub"]
 
 # execnet packs small integers in four signed bytes and larger ones as decimal digits, of which
 # Python converts 4,300 at most by default.
@@ -25,14 +26,16 @@ _INT_MAX: Final = 10**4000
 # Deeper than any report; a list that holds itself ends here.
 _MAX_DEPTH: Final = 50
 _MAX_REPR: Final = 10_000
+# What XML 1.0 cannot hold even as an entity.
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class ChannelGuard:
-    """A pytest plugin, for workers, that cleans whatever any test sends to the controller."""
+class ReportGuard:
+    """A pytest plugin, for every process, that cleans whatever any test reports."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self) -> Generator[None, object, object]:
-        """Clean the report, whichever plugin serialised it."""
+        """Clean the report that is about to be sent, whichever plugin serialised it."""
         return scrub((yield))
 
     @pytest.hookimpl(tryfirst=True)
@@ -41,6 +44,14 @@ class ChannelGuard:
         text = str(warning_message.message)
         if (clean := _scrub_text(text)) != text:
             warning_message.message = UserWarning(clean)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Clean the names of properties: pytest's JUnit writer escapes only their values."""
+        if report.user_properties:
+            report.user_properties = [
+                (_NOT_XML.sub("\ufffd", str(name)), value) for name, value in report.user_properties
+            ]
 
 
 def scrub(data: object) -> object:

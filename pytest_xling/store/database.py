@@ -89,7 +89,7 @@ class Database:
         remedies = {
             "readonly": "it, or its folder, is read-only; make it writable",
             "unable to open": "its folder is missing or not writable",
-            "disk is full": "the disk is full; free some space and run again, nothing stored is lost",
+            "disk is full": "the disk is full; free some space and run again, nothing is lost",
             "not a database": "it is not an SQLite file; name another file",
             "malformed": "it is damaged; move it away, or restore a copy",
             "locked": "another process held it for too long",

@@ -263,10 +263,8 @@ def flag_counts(
         .group_by(_SET, cases.c.language, *columns)
         .order_by(_SET, cases.c.language)
     )
-    for name, language, *raised, count in connection.execute(query):
-        yield FlagCounts(
-            set=name, language=language, flags=tuple(map(bool, raised)), count=count
-        )
+    for name, language, *found, count in connection.execute(query):
+        yield FlagCounts(set=name, language=language, flags=tuple(map(bool, found)), count=count)
 
 
 def values(
@@ -284,7 +282,7 @@ def values(
     return found
 
 
-def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:  # noqa: ANN401
+def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:
     """Select *columns* of a run's cases beside their scores by the metrics *scored*."""
     by_benchmark: dict[str, list[int]] = {}
     for step in scored:

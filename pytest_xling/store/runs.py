@@ -16,7 +16,7 @@ from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold,
 from pytest_xling.store.schema import cases, outputs, progress, run_steps, runs, steps, verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -148,7 +148,9 @@ def latest_run_id(connection: Connection) -> str | None:
     return found
 
 
-def add_run_steps(connection: Connection, run_id: str, steps_of: dict[str, Sequence[int]]) -> None:
+def add_run_steps(
+    connection: Connection, run_id: str, steps_of: Mapping[str, Sequence[int]]
+) -> None:
     """Say which metric steps score each benchmark of a run."""
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
@@ -306,9 +308,7 @@ def put_progress(connection: Connection, run_id: str, *, worker: str, state: Pro
     )
 
 
-def total_progress(
-    connection: Connection, run_id: str, *, without: Iterable[str] = ()
-) -> Progress:
+def total_progress(connection: Connection, run_id: str, *, without: Iterable[str] = ()) -> Progress:
     """Return how far a run has come, all workers together but those named in *without*."""
     query = select(
         *(func.coalesce(func.sum(progress.c[name]), 0) for name in Progress.__slots__)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["MAX_PIECE", "sentences"]
 
 MAX_PIECE = 10_000
-"""Longer texts are split in pieces of at most this many characters, cut after a line or a space.
+"""Longer texts are split in pieces of at most this many characters.
 
-sentencex takes time quadratic in the number of open quotation marks: 5 s for 125,000 of them.
+sentencex takes time quadratic in the number of open quotation marks: 5 s for 125,000 of them. The
+last sentence of a piece is read again with the next, so only a sentence that is longer than this
+is itself cut, after a line or a space where it has one.
 """
 
 
@@ -28,20 +30,21 @@ def sentences(text: str, language: str) -> list[str]:
         language: a code; sentencex uses its rules for it, for a related language, or English's.
     """
     text = clean(text)
-    pieces = (text,) if len(text) <= MAX_PIECE else _pieces(text)
-    return [
-        stripped
-        for piece in pieces
-        for sentence in sentencex.segment(language, piece)
-        if (stripped := sentence.strip())
-    ]
+    split = sentencex.segment(language, text) if len(text) <= MAX_PIECE else _split(text, language)
+    return [stripped for sentence in split if (stripped := sentence.strip())]
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split(text: str, language: str) -> Iterator[str]:
     start = 0
     while len(text) - start > MAX_PIECE:
-        limit = start + MAX_PIECE
-        end = text.rfind("\n", start, limit) + 1 or text.rfind(" ", start, limit) + 1 or limit
-        yield text[start:end]
-        start = end
-    yield text[start:]
+        piece = text[start : start + MAX_PIECE]
+        *whole, last = sentencex.segment(language, piece)
+        begun = len(piece) - len(last)  # where the sentence that may go on begins
+        if whole and piece.endswith(last) and begun:
+            yield from whole
+            start += begun
+        else:
+            size = piece.rfind("\n") + 1 or piece.rfind(" ") + 1 or MAX_PIECE
+            yield piece[:size]
+            start += size
+    yield from sentencex.segment(language, text[start:])

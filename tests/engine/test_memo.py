@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,20 +22,21 @@ from pytest_xling.keys import content_key
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.errors import XlingError
+    from pytest_xling.keys import JsonValue
 
 
 class Doubling:
     """A step that doubles numbers and counts what it was asked."""
 
-    kind = "score"
-    name = "doubling"
-    parameters: dict[str, Any] = {}
+    kind: ClassVar[str] = "score"
 
     def __init__(self, *, exclusive: bool = False, version: str = "1", delay_s: float = 0) -> None:
+        self.parameters: Mapping[str, JsonValue] = {}
+        self.name = "doubling"
         self.exclusive = exclusive
         self.version = version
         self.delay_s = delay_s
@@ -43,19 +44,24 @@ class Doubling:
         self.broken: set[int] = set()
 
     def key(self, value: int) -> bytes:
+        """Return the content key."""
         return content_key(value)
 
     def payload(self, value: int) -> str:
+        """Return the input as JSON."""
         return json.dumps(value)
 
     def encode(self, out: int) -> str:
+        """Return the output as JSON."""
         return json.dumps(out)
 
     def decode(self, text: str) -> int:
+        """Return what was encoded."""
         found: int = json.loads(text)
         return found
 
     def cost_usd(self, _out: int) -> float:
+        """Return that it is free."""
         return 0.0
 
     async def compute(
@@ -64,6 +70,7 @@ class Doubling:
         done: Callable[[int, int], None],
         failed: Callable[[int, XlingError], None],
     ) -> None:
+        """Double what is not broken."""
         self.batches.append(list(values))
         await asyncio.sleep(self.delay_s)
         for index, value in enumerate(values):
@@ -74,6 +81,7 @@ class Doubling:
 
     @property
     def computed(self) -> Counter[int]:
+        """Return how often each value was computed."""
         return Counter(value for batch in self.batches for value in batch)
 
 
@@ -81,7 +89,7 @@ async def ask(path: Path, step: Doubling, values: Sequence[int]) -> list[int | B
     """Put *values* through the memo of *step* at once."""
     database = Database(path)
     ledger = Ledger(database)
-    memo = await Memo.open(step, ledger)
+    memo: Memo[int, int] = await Memo.open(step, ledger)
     try:
         return await asyncio.gather(*(memo(value) for value in values), return_exceptions=True)
     finally:
@@ -98,7 +106,7 @@ def test_concurrent_calls_are_one_batch_and_equal_values_computed_once(tmp_path:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_what_is_kept_is_not_computed_again(tmp_path: Path, exclusive: bool) -> None:
+def test_what_is_kept_is_not_computed_again(tmp_path: Path, *, exclusive: bool) -> None:
     """A second run over the same store computes nothing but what is new."""
     path = tmp_path / "s.sqlite"
     asyncio.run(ask(path, Doubling(exclusive=exclusive), [1, 2]))
@@ -117,7 +125,7 @@ def test_another_version_computes_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_errors_reach_the_caller_and_are_not_kept(tmp_path: Path, exclusive: bool) -> None:
+def test_errors_reach_the_caller_and_are_not_kept(tmp_path: Path, *, exclusive: bool) -> None:
     """A failed value fails alone, and is computed again next time."""
     path = tmp_path / "s.sqlite"
     step = Doubling(exclusive=exclusive)
@@ -147,7 +155,7 @@ def test_two_memos_on_one_store_share_the_work(tmp_path: Path) -> None:
     async def both() -> tuple[Counter[int], Counter[int], list[Any], list[Any]]:
         path = tmp_path / "s.sqlite"
         Database(path).close()
-        one, two = Doubling(exclusive=True, delay_s=0.3), Doubling(exclusive=True, delay_s=0.3)
+        one = Doubling(exclusive=True, delay_s=0.3)
         first = asyncio.create_task(asyncio.to_thread(asyncio.run, ask(path, one, range(20))))
         await asyncio.sleep(0.1)
         script = (
@@ -157,7 +165,11 @@ def test_two_memos_on_one_store_share_the_work(tmp_path: Path) -> None:
             "sorted(step.computed)]))"
         )
         other = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", script, str(path), str(__file__).rpartition("/")[0],
+            sys.executable,
+            "-c",
+            script,
+            str(path),
+            str(__file__).rpartition("/")[0],
             stdout=subprocess.PIPE,
         )
         out, _ = await other.communicate()
@@ -212,7 +224,7 @@ def leases(path: Path) -> int:
 )
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_batches_are_sorted_and_order_restored(lengths: list[int], max_batch: int) -> None:
-    """Whatever the batch size, each input gets its own result, and batches are of similar length."""
+    """Whatever the batch size, each input gets its own result."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     seen: list[list[int]] = []

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
 
 
 @pytest.mark.parametrize(
@@ -24,14 +30,12 @@ import pytest
 )
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_wrong_option_is_a_usage_error(
-    project, arguments: list[str], message: str, processes: str
+    project: Project, arguments: list[str], message: str, processes: str
 ) -> None:
     """The message names the option and the fix, once, on the controller."""
     outcome = project.run(*arguments, f"-n{processes}")
     assert outcome.code == 4, outcome.out + outcome.err
     shown = " ".join((outcome.out + outcome.err).split())
-    import re  # noqa: PLC0415
-
     assert len(re.findall(message, shown)) == 1, shown
     assert "Traceback" not in shown
     assert not project.store.exists()
@@ -48,7 +52,9 @@ def test_a_wrong_option_is_a_usage_error(
         ("", "empty"),
     ],
 )
-def test_wrong_thresholds_are_a_usage_error(project, thresholds: str, message: str) -> None:
+def test_wrong_thresholds_are_a_usage_error(
+    project: Project, thresholds: str, message: str
+) -> None:
     """The message names the file, the line and the key."""
     project.write("thresholds.yaml", thresholds)
     outcome = project.run("--model=scripted")
@@ -67,7 +73,7 @@ def test_wrong_thresholds_are_a_usage_error(project, thresholds: str, message: s
         (b'{"id": "q1", "set": "a", "category": "c", "source": "s"}', "question"),
     ],
 )
-def test_wrong_data_is_a_usage_error(project, data: bytes, message: str) -> None:
+def test_wrong_data_is_a_usage_error(project: Project, data: bytes, message: str) -> None:
     """The message names the file and the line."""
     (project.benchmark / "data" / "hi.jsonl").write_bytes(data)
     outcome = project.run("--model=scripted", "--langs=hi")
@@ -76,7 +82,7 @@ def test_wrong_data_is_a_usage_error(project, data: bytes, message: str) -> None
     assert "hi.jsonl" in outcome.err
 
 
-def test_an_unknown_variable_is_a_usage_error(project) -> None:
+def test_an_unknown_variable_is_a_usage_error(project: Project) -> None:
     """A misspelt XLING_ variable would otherwise be silently ignored."""
     project.environment["XLING_LANG"] = "hi"
     outcome = project.run("--model=scripted")
@@ -84,7 +90,7 @@ def test_an_unknown_variable_is_a_usage_error(project) -> None:
     assert "XLING_LANGS" in outcome.err
 
 
-def test_an_unknown_metric_in_a_test_file_is_a_collection_error(project) -> None:
+def test_an_unknown_metric_in_a_test_file_is_a_collection_error(project: Project) -> None:
     """The message names the file and what is close; nothing is asked."""
     project.write(
         "benchmarks/bread/test_bread.py",
@@ -96,7 +102,7 @@ def test_an_unknown_metric_in_a_test_file_is_a_collection_error(project) -> None
     assert "Did you mean 'repetition'" in outcome.out
 
 
-def test_a_read_only_store_is_a_usage_error(project) -> None:
+def test_a_read_only_store_is_a_usage_error(project: Project) -> None:
     """A store that cannot be written is noticed before anything is asked."""
     (project.root / "flat").write_text("", encoding="utf-8")
     outcome = project.run("--model=scripted", "--langs=hi", "--xling-store=flat/store.sqlite")
@@ -104,7 +110,7 @@ def test_a_read_only_store_is_a_usage_error(project) -> None:
     assert "--xling-store" in outcome.err or "folder of the store" in outcome.err
 
 
-def test_precedence_of_sources(project) -> None:
+def test_precedence_of_sources(project: Project) -> None:
     """Command line, then environment, then ini, then thresholds.yaml."""
     project.write("thresholds.yaml", "run: {langs: en, samples: 2}\n")
     project.run("--model=scripted")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
 
 THRESHOLDS = """
 defaults: {min_n: 1}
@@ -14,14 +19,18 @@ benchmarks:
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_good_answers_open_the_gate(project, processes: str) -> None:
+def test_good_answers_open_the_gate(project: Project, processes: str) -> None:
     """Every case and gate passes, and the run is in the store."""
     project.write("thresholds.yaml", THRESHOLDS)
     outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
     assert outcome.code == 0, outcome.out
     assert {
         *(f"test_answer[q000{n}-{language}]" for n in range(3) for language in ("hi", "zh")),
-        *(f"test_gate[{m}-{l}]" for m in ("no_answer", "wrong_language") for l in ("hi", "zh")),
+        *(
+            f"test_gate[{m}-{lang}]"
+            for m in ("no_answer", "wrong_language")
+            for lang in ("hi", "zh")
+        ),
     } == set(outcome.cases)
     assert set(outcome.cases.values()) == {"passed"}
     assert project.latest().status == "complete"
@@ -31,7 +40,7 @@ def test_good_answers_open_the_gate(project, processes: str) -> None:
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_a_wrong_language_without_a_budget_fails_its_case(project, processes: str) -> None:
+def test_a_wrong_language_without_a_budget_fails_its_case(project: Project, processes: str) -> None:
     """The failure shows question, answer, what was detected and what was expected."""
     model = project.script(
         """
@@ -53,7 +62,7 @@ rules:
         assert part in shown
 
 
-def test_a_flag_within_its_budget_is_an_expected_failure(project) -> None:
+def test_a_flag_within_its_budget_is_an_expected_failure(project: Project) -> None:
     """With max_rate above 0 a flagged sample is xfail, and the gate decides."""
     project.write("thresholds.yaml", THRESHOLDS)
     model = project.script(
@@ -72,7 +81,7 @@ rules:
     assert verdict.estimate.n == 3
 
 
-def test_a_closed_gate_exits_1(project) -> None:
+def test_a_closed_gate_exits_1(project: Project) -> None:
     """Cases are within the budget's mercy, the gate is not."""
     project.write(
         "thresholds.yaml",
@@ -89,7 +98,7 @@ def test_a_closed_gate_exits_1(project) -> None:
 
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_too_little_data_is_inconclusive_and_closes_the_gate_unless_told_to_warn(
-    project, processes: str
+    project: Project, processes: str
 ) -> None:
     """Inconclusive is neither pass nor fail; on_inconclusive says what it does."""
     project.write(
@@ -110,7 +119,7 @@ benchmarks:
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_faults_are_errors_and_the_run_is_incomplete(project, processes: str) -> None:
+def test_faults_are_errors_and_the_run_is_incomplete(project: Project, processes: str) -> None:
     """A provider that fails gives errors and exit 3, never low scores or failed flags."""
     model = project.script(
         """
@@ -133,7 +142,7 @@ rules:
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_junit_carries_scores_and_where_they_come_from(project, processes: str) -> None:
+def test_junit_carries_scores_and_where_they_come_from(project: Project, processes: str) -> None:
     """Scores, signatures, language, model and run stand in the properties of each case."""
     outcome = project.run("--model=scripted", "--langs=zh", f"-n{processes}")
     properties = outcome.properties("test_answer[q0000-zh]")
@@ -145,7 +154,7 @@ def test_junit_carries_scores_and_where_they_come_from(project, processes: str) 
     assert float(properties["xling_score_answer_length"]) > 5
 
 
-def test_without_a_model_benchmarks_are_skipped_with_a_hint(project) -> None:
+def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) -> None:
     """Plain pytest in the same project neither asks nor fails."""
     outcome = project.run("-rs")
     assert outcome.code == 0
@@ -154,7 +163,7 @@ def test_without_a_model_benchmarks_are_skipped_with_a_hint(project) -> None:
     assert not project.store.exists()
 
 
-def test_selection_and_collection_work_as_ever(project) -> None:
+def test_selection_and_collection_work_as_ever(project: Project) -> None:
     """-k narrows the cases, --collect-only asks nothing and makes no store."""
     listed = project.run("--model=scripted", "--langs=hi,zh", "--collect-only", "-q")
     assert "test_answer[q0002-zh]" in listed.out
@@ -164,7 +173,7 @@ def test_selection_and_collection_work_as_ever(project) -> None:
     assert len(project.answers()) == 1
 
 
-def test_x_stops_after_the_first_failure(project) -> None:
+def test_x_stops_after_the_first_failure(project: Project) -> None:
     """-x ends the run with 1, not with 3: the user asked for it."""
     model = project.script('rules:\n  - {text: "", stop_reason: refusal}\n')
     outcome = project.run(model, "--langs=hi", "-x")
@@ -172,7 +181,7 @@ def test_x_stops_after_the_first_failure(project) -> None:
     assert len(outcome.cases) == 1
 
 
-def test_langs_all_takes_every_language_of_the_data(project) -> None:
+def test_langs_all_takes_every_language_of_the_data(project: Project) -> None:
     """``--langs=all`` is what the data has, no more."""
     project.run("--model=scripted", "--langs=all")
     assert {answer.language for answer in project.answers()} == {"en", "es", "hi", "zh"}

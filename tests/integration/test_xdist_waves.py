@@ -19,7 +19,7 @@ import os, pathlib, time
 import pytest
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.groups import GATE, parse
-from pytest_xling.scheduling.scrub import ChannelGuard
+from pytest_xling.scheduling.scrub import ReportGuard
 
 LOG = pathlib.Path(__file__).with_name("events.log")
 
@@ -30,8 +30,9 @@ def classify(nodeid):
     return "s/" + name.callspec.split("-")[0] if name.function == "test_case" else None
 
 def pytest_configure(config):
-    guard = ChannelGuard() if hasattr(config, "workerinput") else Completeness()
-    config.pluginmanager.register(guard)
+    config.pluginmanager.register(ReportGuard())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Completeness())
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
@@ -183,7 +184,7 @@ def test_a_worker_killed_in_a_case(
     assert {"passed": 74, "failed": 1} == result.parseoutcomes()
     assert 75 == len(set(project.started())) == len(project.started())
     assert project.gates_came_last()
-    result.stdout.fnmatch_lines(["worker gw* died: *", "FAILED test_cases.py::test_case?q07-hi? *"])
+    result.stdout.fnmatch_lines(["worker gw* died: *", "FAILED test_cases.py::test_case?q07-hi?*"])
 
 
 def test_a_worker_killed_in_a_gate(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

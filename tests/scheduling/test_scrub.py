@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.scheduling.scrub import ChannelGuard, scrub
+from pytest_xling.scheduling.scrub import ReportGuard, scrub
 
 execnet = pytest.importorskip("execnet", reason="what a report must survive is execnet")
 
@@ -141,7 +141,7 @@ def test_five_megabytes_are_kept() -> None:
 
 def test_a_warning_with_unfit_text_is_replaced() -> None:
     """The text survives cleaned; a warning that is fit stays the object it was."""
-    guard = ChannelGuard()
+    guard = ReportGuard()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.warn("model said \ud83d", DeprecationWarning, stacklevel=1)
@@ -151,3 +151,11 @@ def test_a_warning_with_unfit_text_is_replaced() -> None:
         guard.pytest_warning_recorded(message)
     assert "model said \ufffd" == str(caught[0].message)
     assert before is caught[1].message
+
+
+def test_property_names_fit_for_xml() -> None:
+    """What no XML file can hold is replaced in names; values are the JUnit writer's business."""
+    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
+    report.user_properties = [("a\0b\ud800\x1b", "\0"), ("c\td\U0001f600", 1)]
+    ReportGuard().pytest_runtest_logreport(report)
+    assert [("a\ufffdb\ufffd\ufffd", "\0"), ("c\td\U0001f600", 1)] == report.user_properties

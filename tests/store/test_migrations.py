@@ -58,9 +58,7 @@ def test_an_older_store_is_upgraded_and_keeps_its_rows(tmp_path: Path, version: 
     path = tmp_path / "store.sqlite"
     store_at_version(path, version)
     with sqlite3.connect(path) as connection:
-        connection.execute(
-            "INSERT INTO steps VALUES (1, x'00', 'answer', 'openai', '1', '{}')"
-        )
+        connection.execute("INSERT INTO steps VALUES (1, x'00', 'answer', 'openai', '1', '{}')")
         connection.execute("INSERT INTO outputs VALUES (x'aa', 1, '\"kept\"', 0.0, 0.0)")
     database = Database(path)
     with database.read() as connection:

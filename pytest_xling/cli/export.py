@@ -1,0 +1,78 @@
+"""``xling export RUN``: a run as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import print_text, written
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.store.export import exported
+from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.runs import get_run, read_verdicts
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import IO
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
+
+__all__ = ["FORMAT", "add_arguments", "run"]
+
+FORMAT = 1
+"""Raised whenever a reader of the file would have to change."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "The object has the run's record, its verdicts, how each metric was computed (signatures)"
+        "\nand its cases with their scores. Questions, answers and what flags detected in them are"
+        "\nleft out unless --texts asks for them."
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=parse_path, help="write there, not to the terminal"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--texts", action="store_true", help="include questions and answers")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the run."""
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        if args.output is None:
+            _write(sys.stdout, connection, record, texts=args.texts)
+            return 0
+        with written(Path(args.output), force=args.force) as file:
+            count = _write(file, connection, record, texts=args.texts)
+    print_text(f"{args.output}: {count:,} cases of run {record.run_id}")
+    return 0
+
+
+def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: bool) -> int:
+    """Write one object, a line per case, and return how many cases it has."""
+    signatures: dict[str, dict[str, str]] = {}
+    for step in metric_steps(connection, record.run_id):
+        signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
+    head = {
+        "format": FORMAT,
+        "run": asdict(record),
+        "signatures": signatures,
+        "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
+    }
+    # Written piece by piece: a run may not fit into memory with its texts.
+    file.write(json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1] + ',\n"cases": [')
+    count = 0
+    for case in exported(connection, record.run_id, texts=texts):
+        file.write((",\n" if count else "\n") + json.dumps(case, ensure_ascii=False))
+        count += 1
+    file.write("\n]}\n")
+    return count

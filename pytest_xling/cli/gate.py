@@ -1,0 +1,121 @@
+"""``xling gate RUN --thresholds F``: judge a stored run, without a model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.thresholds import read_thresholds
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
+from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.judge import judge
+from pytest_xling.registry import load
+from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.terminal import judgement
+from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.records import RunRecord, Verdict
+
+__all__ = ["add_arguments", "run"]
+
+CLOSED = 1
+INCOMPLETE = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "The verdicts the run was made with stay as they are.\n"
+        "exit codes: 0 open; 1 closed; 3 the run is incomplete, whatever its gates say; 4 bad "
+        "configuration"
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
+    parser.add_argument(
+        "--thresholds", metavar="FILE", type=parse_path, required=True, help="gates to judge by"
+    )
+    parser.add_argument("--json", action="store_true", help="print an object instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge the run by the file."""
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        counts = case_counts(connection, record.run_id)
+        limits = read_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
+        verdicts = _judged(connection, record, counts, limits)
+    complete = record.status == "complete"
+    if args.json:
+        print_json(
+            {
+                "run": record.run_id,
+                "status": record.status,
+                "thresholds": str(args.thresholds),
+                "closed": is_closed(verdicts),
+                "verdicts": [asdict(verdict) for verdict in verdicts],
+            }
+        )
+    else:
+        print_text(judgement(verdicts, counts, width=width(), color=color()))
+        if not complete:
+            print_text(
+                f"run {record.run_id} is {record.status}: answers are missing, so this decides "
+                "nothing (exit 3)"
+            )
+    if not complete:
+        return INCOMPLETE
+    return CLOSED if is_closed(verdicts) else 0
+
+
+def _judged(
+    connection: Connection,
+    record: RunRecord,
+    counts: dict[tuple[str, str], int],
+    limits: ThresholdFile,
+) -> list[Verdict]:
+    """Judge each metric the file has a gate for in each language of the run.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    gated = [
+        step
+        for step in metric_steps(connection, record.run_id)
+        if step.metric in limits.metrics(step.benchmark)
+    ]
+    scores = scores_by_place(connection, record.run_id, gated)
+    verdicts = []
+    for step in gated:
+        for benchmark, language in counts:
+            if benchmark != step.benchmark:
+                continue
+            threshold = limits.resolve(benchmark, step.metric, language, record.model)
+            if threshold is None:
+                continue
+            made = estimate(
+                scores.get((benchmark, step.metric, language), []),
+                metric=step.metric,
+                language=language,
+                kind=load("metric", step.metric).kind,
+                alpha=threshold.alpha,
+            )
+            verdicts.append(judge(made, threshold, case=f"{step.metric}-{language}"))
+    if not verdicts:
+        scored = ", ".join(
+            f"{step.benchmark}/{step.metric}" for step in metric_steps(connection, record.run_id)
+        )
+        msg = (
+            f"{limits.file.name} sets no gate for anything run {record.run_id!r} of model "
+            f"{record.model!r} was scored with: {scored or 'nothing'}"
+        )
+        raise ConfigError(msg)
+    return verdicts

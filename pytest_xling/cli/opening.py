@@ -1,0 +1,54 @@
+"""Find and open the store a command was told to read."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pytest_xling.config.options import option
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+__all__ = ["reading", "store_path"]
+
+
+def store_path(args: argparse.Namespace) -> Path:
+    """Return where the store is: ``--xling-store``, else ``XLING_STORE``, else the usual place.
+
+    Raises:
+        ConfigError: what was given is not a path.
+    """
+    store = option("store")
+    for source, text in ((store.flag, args.xling_store), (store.env, os.environ.get(store.env))):
+        if text:
+            try:
+                return parse_path(text)
+            except ValueError as error:
+                msg = f"{source}: {error}"
+                raise ConfigError(msg) from error
+    usual: Path = store.default
+    return usual
+
+
+@contextmanager
+def reading(args: argparse.Namespace) -> Iterator[Connection]:
+    """Give a connection that sees the store as it is now.
+
+    Raises:
+        StoreError: there is no store, or it cannot be read.
+    """
+    database = Database(store_path(args), create=False)
+    try:
+        with database.read() as connection:
+            yield connection
+    finally:
+        database.close()

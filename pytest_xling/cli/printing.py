@@ -1,0 +1,82 @@
+"""Print results: text as wide as the terminal, or JSON for programs; files appear whole or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["color", "print_json", "print_text", "width", "written"]
+
+DEFAULT_WIDTH = 80
+
+
+def print_text(text: str) -> None:
+    """Write *text* to standard output, ending in a new line."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def print_json(value: object) -> None:
+    """Write *value* to standard output as JSON that people can read too."""
+    print_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def width() -> int:
+    """Return the terminal's width, or what COLUMNS says; 80 where neither is known."""
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+
+
+def color() -> bool:
+    """Tell whether to use colours: on a terminal, unless NO_COLOR is set."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+@contextmanager
+def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
+    """Give a file to write; it takes *path*'s place when all is written, or not at all.
+
+    Raises:
+        ConfigError: there is a file already and *force* is off, or it cannot be written.
+    """
+    if path.exists() and not force:
+        msg = f"{path} exists already; say --force to replace it"
+        raise ConfigError(msg)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="\n",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+        ) as file:
+            unfinished = Path(file.name)
+            try:
+                yield file
+            except BaseException:
+                unfinished.unlink()
+                raise
+        unfinished.chmod(0o666 & ~_umask())
+        unfinished.replace(path)
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise ConfigError(msg) from error
+
+
+def _umask() -> int:
+    """Return the process's umask, which can be read only by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

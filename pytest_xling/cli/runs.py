@@ -1,0 +1,77 @@
+"""``xling runs``: list the runs in the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.rendering import listing, to_text
+from pytest_xling.store.queries import case_counts
+from pytest_xling.store.runs import list_runs, read_verdicts
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Verdict
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--json", action="store_true", help="print a list of objects instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the runs, oldest first."""
+    rows = []
+    with reading(args) as connection:
+        for record in list_runs(connection):
+            counts = case_counts(connection, record.run_id)
+            rows.append(
+                {
+                    **asdict(record),
+                    "answers": sum(counts.values()),
+                    "languages": sorted({language for _, language in counts}),
+                    **_gates(read_verdicts(connection, record.run_id)),
+                }
+            )
+    if args.json:
+        print_json(rows)
+        return 0
+    if not rows:
+        print_text("The store has no runs yet; pytest --model=… makes one.")
+        return 0
+    table = listing(
+        ("run", "model", "made (UTC)", "status", "answers", "languages", "gate"),
+        [
+            (
+                row["run_id"],
+                printable(row["model"], limit=40),
+                row["created_at"][:16].replace("T", " "),
+                row["status"],
+                f"{row['answers']:,}",
+                str(len(row["languages"])),
+                {None: "–", True: "closed", False: "open"}[row["closed"]],
+            )
+            for row in rows
+        ],
+        right=("answers", "languages"),
+    )
+    print_text(to_text([table], width=width(), color=color()))
+    return 0
+
+
+def _gates(verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:
+    """Say whether the gate is closed, None where there was none, and how many gates said what."""
+    return {
+        "closed": is_closed(verdicts) if verdicts else None,
+        "gates": dict(Counter(verdict.outcome for verdict in verdicts)),
+    }

@@ -1,0 +1,84 @@
+"""``xling show RUN``: what a run came to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.estimates import with_intervals
+from pytest_xling.reports.findings import findings
+from pytest_xling.reports.terminal import summary
+from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import RunRecord
+
+__all__ = ["add_arguments", "run"]
+
+FINDINGS_JSON = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
+    parser.add_argument("--verbose", "-v", action="store_true", help="more findings, longer texts")
+    parser.add_argument("--json", action="store_true", help="print an object instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the run; the exit code is 0 whatever its gates say."""
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        if args.json:
+            print_json(_as_json(connection, record))
+            return 0
+        text = summary(
+            connection, record.run_id, width=width(), color=color(), verbose=args.verbose
+        )
+    print_text(f"{_heading(record)}\n\n{text}")
+    return 0
+
+
+def _heading(record: RunRecord) -> str:
+    made = record.created_at[:16].replace("T", " ")
+    git = f", code {printable(record.git)}" if record.git else ""
+    return (
+        f"run {record.run_id}: {record.status}, made {made} UTC{git}\n"
+        f"model {printable(record.model)}"
+    )
+
+
+def _as_json(connection: Connection, record: RunRecord) -> dict[str, JsonValue]:
+    verdicts = read_verdicts(connection, record.run_id)
+    counts = case_counts(connection, record.run_id)
+    scored = metric_steps(connection, record.run_id)
+    estimates = with_intervals(connection, record.run_id, scored)
+    return {
+        "run": asdict(record),
+        "answers": [
+            {"benchmark": benchmark, "language": language, "n": n}
+            for (benchmark, language), n in counts.items()
+        ],
+        "estimates": [
+            {"benchmark": benchmark, **asdict(made)}
+            for (benchmark, _, _), made in sorted(estimates.items())
+        ],
+        "closed": is_closed(verdicts),
+        "verdicts": [asdict(verdict) for verdict in verdicts],
+        "findings": [
+            asdict(finding)
+            for finding in findings(
+                connection, record.run_id, verdicts=verdicts, limit=FINDINGS_JSON
+            )
+        ],
+    }

@@ -1,0 +1,58 @@
+"""Read a thresholds file for a run that is already there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pytest_xling import registry
+from pytest_xling.config import thresholds
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.errors import did_you_mean
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pytest_xling.config.thresholds import ThresholdFile
+
+__all__ = ["read_thresholds"]
+
+
+class _Kinds(Mapping[str, registry.MetricKind]):
+    """The kind of every metric, each loaded when asked for: some take a fifth of a second."""
+
+    def __getitem__(self, name: str) -> registry.MetricKind:
+        if name not in registry.names("metric"):
+            raise KeyError(name)
+        kind: registry.MetricKind = registry.load("metric", name).kind
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(registry.names("metric"))
+
+    def __len__(self) -> int:
+        return len(registry.names("metric"))
+
+
+def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
+    """Read and check the file at *path*.
+
+    Benchmarks the run does not have are nobody's mistake, unless their name is nearly that of one
+    it has.
+
+    Args:
+        path: the file.
+        benchmarks: those of the run.
+
+    Raises:
+        ConfigError: names the file, the line and the fix.
+    """
+    written = read_yaml(path).get("benchmarks")
+    names = set(written) if isinstance(written, dict) else set()
+    unmentioned = set(benchmarks) - names
+    known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
+    return thresholds.read(
+        path, benchmarks=known, metrics=_Kinds(), language_code=lambda name: find(name).code
+    )

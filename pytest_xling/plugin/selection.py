@@ -1,0 +1,203 @@
+"""Which cases and gates there are in a session, which were selected, and which go together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import registry
+from pytest_xling.cases.plan import chosen_languages, groups_of
+from pytest_xling.errors import did_you_mean
+from pytest_xling.scheduling.groups import GATE, assign_groups, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_xling.cases.plan import Case
+    from pytest_xling.plugin.setup import Setup
+    from pytest_xling.records import Threshold
+
+__all__ = ["GateSpec", "Selection", "is_gate"]
+
+NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
+NO_GATES_ID = "no-gates"
+GROUP_CASES = 64
+"""Cases evaluated together where there are no workers to share with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSpec:
+    """One gate: a metric of a benchmark in one language, and its limits."""
+
+    benchmark: str
+    metric: str
+    language: str
+    threshold: Threshold
+
+    @property
+    def id(self) -> str:
+        """Its case id: ``wrong_language-hi``."""
+        return f"{self.metric}-{self.language}"
+
+
+class Selection:
+    """Parametrises tests, and knows afterwards what pytest selected of them."""
+
+    def __init__(self, setup: Setup, *, root: Path) -> None:
+        self._setup = setup
+        self._root = root
+        self.metrics: dict[str, tuple[str, ...]] = {}
+        """By benchmark: the metrics its selected tests name."""
+        self.groups: list[list[Case]] = []
+        """Selected cases to be evaluated together, in the order of the tests."""
+        self.planned: Counter[tuple[str, str]] = Counter()
+        """Selected cases by benchmark and language."""
+        self._uses: Counter[tuple[str, str]] = Counter()
+
+    def parametrize(self, metafunc: pytest.Metafunc) -> None:
+        """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
+        folder = metafunc.definition.path.parent.resolve()
+        if "xling_case" in metafunc.fixturenames:
+            _metrics(metafunc)
+            cases = self._plan(folder)
+            ids = [case.id for case in cases]
+            metafunc.parametrize("xling_case", cases, ids=ids, indirect=True)
+        if "xling_gate" in metafunc.fixturenames:
+            gates: list[Any] = [*self._gates(folder, _metrics(metafunc))]
+            ids = [gate.id for gate in gates]
+            if not gates:
+                gates = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
+                ids = [NO_GATES_ID]
+            metafunc.parametrize("xling_gate", gates, ids=ids, indirect=True)
+
+    def note(self, items: Sequence[pytest.Item], *, workers: int | None) -> None:
+        """Note the selected tests.
+
+        Args:
+            items: after all deselection.
+            workers: how many processes share the tests if this is one of them, else None.
+        """
+        selected: dict[tuple[str, str], Case] = {}
+        metrics: dict[str, dict[str, None]] = {}
+        case_of: dict[str, Case] = {}
+        for item in items:
+            case: Case | None = _parameter(item, "xling_case")
+            if case is None:
+                continue
+            marker = item.get_closest_marker("xling")
+            named = marker.kwargs["metrics"] if marker else ()
+            metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(named))
+            key = (case.benchmark, case.id)
+            self._uses[key] += 1
+            selected[key] = case
+            case_of[item.nodeid] = case
+        self.metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
+        self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
+        if workers is None:
+            self.groups = groups_of(list(selected.values()), size=GROUP_CASES)
+            return
+        nodeids = [item.nodeid for item in items]
+        units: dict[int, dict[tuple[str, str], Case]] = {}
+        for nodeid, unit in assign_groups(nodeids, self.classify(), workers=workers).items():
+            case = case_of[nodeid]
+            units.setdefault(unit, {})[case.benchmark, case.id] = case
+        self.groups = [list(unit.values()) for unit in units.values()]
+
+    def used(self, case: Case) -> bool:
+        """Note that a test has had the result of *case*; tell whether no other test wants it."""
+        key = (case.benchmark, case.id)
+        self._uses[key] -= 1
+        return self._uses[key] <= 0
+
+    def classify(self) -> Callable[[str], str | None]:
+        """Return what tells by its node id whether a test is a case, a gate or neither."""
+        samples = {
+            folder: {case.id: case.group for case in cases}
+            for folder, cases in self._setup.plans.items()
+        }
+        gates = {
+            f"{metric}-{language}"
+            for metric in registry.names("metric")
+            for benchmark in self._setup.benchmarks.values()
+            for language in chosen_languages(benchmark, self._setup.settings)
+        } | {NO_GATES_ID}
+        folders: dict[str, Path] = {}
+
+        def classify(nodeid: str) -> str | None:
+            name = parse(nodeid)
+            if name.path not in folders:
+                folders[name.path] = (self._root / name.path).parent.resolve()
+            cases = samples.get(folders[name.path])
+            if cases is None or name.callspec is None:
+                return None
+            return cases.get(name.callspec, GATE if name.callspec in gates else None)
+
+        return classify
+
+    def _plan(self, folder: Path) -> list[Case]:
+        if folder not in self._setup.plans:
+            msg = (
+                f"{folder} is not a benchmark: xling_case and xling_gate work in test files "
+                "beside a prompts.yaml"
+            )
+            raise pytest.Collector.CollectError(msg)
+        return self._setup.plans[folder]
+
+    def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
+        thresholds = self._setup.thresholds
+        self._plan(folder)
+        if thresholds is None:
+            return []
+        benchmark = self._setup.benchmarks[folder]
+        gates = []
+        for metric in thresholds.metrics(benchmark.name):
+            if metric not in metrics:
+                continue
+            for language in chosen_languages(benchmark, self._setup.settings):
+                limits = thresholds.resolve(benchmark.name, metric, language, self._setup.model)
+                if limits is not None:
+                    gates.append(
+                        GateSpec(
+                            benchmark=benchmark.name,
+                            metric=metric,
+                            language=language,
+                            threshold=limits,
+                        )
+                    )
+        return gates
+
+
+def is_gate(item: pytest.Item) -> bool:
+    """Tell whether a test is about a gate."""
+    return isinstance(_parameter(item, "xling_gate"), GateSpec)
+
+
+def _parameter(item: pytest.Item, fixture: str) -> Any:  # noqa: ANN401  what was parametrised
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get(fixture)
+
+
+def _metrics(metafunc: pytest.Metafunc) -> tuple[str, ...]:
+    """Return the metrics the test's marker names."""
+    where = metafunc.definition.nodeid
+    marker = metafunc.definition.get_closest_marker("xling")
+    metrics = marker.kwargs.get("metrics") if marker else None
+    if not metrics:
+        msg = (
+            f"{where}: name the metrics to score: "
+            'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
+        )
+        raise pytest.Collector.CollectError(msg)
+    known = registry.names("metric")
+    for metric in metrics:
+        if metric not in known:
+            msg = (
+                f"{where}: unknown metric {metric!r}.{did_you_mean(metric, known)} "
+                f"Known: {', '.join(known)}"
+            )
+            raise pytest.Collector.CollectError(msg)
+    return tuple(metrics)

@@ -1,0 +1,65 @@
+"""The numbers of a run, whatever its gates said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError
+from pytest_xling.gates.estimate import estimate
+from pytest_xling.records import Estimate
+from pytest_xling.store.queries import averages, scores_by_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.registry import MetricKind
+    from pytest_xling.store.queries import MetricStep, Place
+
+__all__ = ["ALPHA", "kind_of", "with_intervals", "without_intervals"]
+
+ALPHA = 0.05
+"""Where no gate says at which level an interval is wanted."""
+
+
+def with_intervals(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, Estimate]:
+    """Return estimates of *scored* by benchmark, metric and language; reads every score."""
+    return {
+        (benchmark, metric, language): estimate(
+            scores, metric=metric, language=language, kind=kind_of(metric), alpha=ALPHA
+        )
+        for (benchmark, metric, language), scores in scores_by_place(
+            connection, run_id, scored
+        ).items()
+    }
+
+
+def without_intervals(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, Estimate]:
+    """Return estimates without intervals, averaged by the store: fast on any number of cases."""
+    return {
+        (benchmark, metric, language): Estimate(
+            metric=metric,
+            language=language,
+            value=average.mean,
+            low=None,
+            high=None,
+            n=average.n,
+            unscored=average.unscored,
+        )
+        for (benchmark, metric, language), average in averages(connection, run_id, scored).items()
+    }
+
+
+def kind_of(metric: str) -> MetricKind:
+    """Return a metric's kind; ``number`` for one that is not installed here any more."""
+    try:
+        kind: MetricKind = registry.load("metric", metric).kind
+    except ConfigError:
+        return "number"
+    return kind

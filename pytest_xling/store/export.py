@@ -1,0 +1,85 @@
+"""Everything that belongs to a run, case by case."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, null, select
+from sqlalchemy.orm import aliased
+
+from pytest_xling.store.schema import cases, outputs, run_steps, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+__all__ = ["exported"]
+
+
+def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
+    """Yield a run's cases with their scores, as JSON objects, in case order.
+
+    A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
+    may quote the answer, so that is a reason only with *texts*.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        texts: whether to include questions and responses.
+    """
+    response = aliased(outputs)
+    source = (
+        cases.outerjoin(
+            run_steps,
+            and_(run_steps.c.run_id == cases.c.run_id, run_steps.c.benchmark == cases.c.benchmark),
+        )
+        .outerjoin(steps, steps.c.id == run_steps.c.step)
+        .outerjoin(
+            outputs,
+            and_(outputs.c.input_key == cases.c.answer_key, outputs.c.step == run_steps.c.step),
+        )
+    )
+    if texts:
+        source = source.join(
+            response,
+            and_(
+                response.c.input_key == cases.c.response_key,
+                response.c.step == cases.c.response_step,
+            ),
+        )
+    said = response.c.output if texts else null()
+    query = (
+        select(cases, steps.c.name, outputs.c.output, said.label("response"))
+        .select_from(source)
+        .where(cases.c.run_id == run_id)
+        .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
+        .execution_options(yield_per=1000)
+    )
+    for _, rows in groupby(connection.execute(query), key=attrgetter("benchmark", "case_id")):
+        yield _case(list(rows), texts=texts)
+
+
+def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
+    first = rows[0]
+    case: dict[str, Any] = {
+        "case": first.case_id,
+        "benchmark": first.benchmark,
+        "sample_id": first.sample_id,
+        "language": first.language,
+        "condition": first.condition,
+        "metadata": json.loads(first.sample_metadata),
+        "key": first.response_key.hex(),
+        "scores": {row.name: _score(row.output, texts=texts) for row in rows if row.output},
+    }
+    if texts:
+        case |= {"question": first.question, "response": json.loads(first.response)}
+    return case
+
+
+def _score(output: str, *, texts: bool) -> dict[str, Any]:
+    value, reason = json.loads(output)
+    return {"value": value, "reason": reason} if value is None or texts else {"value": value}

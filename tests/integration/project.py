@@ -1,0 +1,191 @@
+"""A user's project in a folder of its own, and pytest run in it as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_xling.records import RunRecord, Score, Verdict
+    from pytest_xling.store.runs import StoredAnswer
+
+__all__ = ["QUESTIONS", "Outcome", "Project", "write_questions"]
+
+QUESTIONS = {
+    "en": "Why does bread rise when it is baked in a hot oven?",
+    "es": "¿Por qué sube el pan cuando se hornea a alta temperatura?",
+    "hi": "गर्म ओवन में सेंकने पर रोटी क्यों फूलती है और नरम क्यों हो जाती है?",
+    "zh": "面包在热烤箱里烘烤的时候为什么会膨胀变大？",
+}
+
+TEST_FILE = """
+import pytest
+
+pytestmark = pytest.mark.xling(
+    metrics=["no_answer", "wrong_language", "repetition", "answer_length"]
+)
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer", "wrong_language", "repetition")
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a pytest process ended."""
+
+    code: int
+    out: str
+    err: str
+    junit: ET.Element | None
+
+    @property
+    def cases(self) -> dict[str, str]:
+        """Return each test's outcome in the JUnit file: passed, failed, error or skipped."""
+        assert self.junit is not None, self.out + self.err
+        outcomes = {}
+        for case in self.junit.iter("testcase"):
+            tags = {child.tag for child in case} & {"failure", "error", "skipped"}
+            names = {"failure": "failed", "error": "error", "skipped": "skipped"}
+            outcomes[case.attrib["name"]] = names[tags.pop()] if tags else "passed"
+        return outcomes
+
+    def properties(self, name: str) -> dict[str, str]:
+        """Return the properties of the test called *name*."""
+        assert self.junit is not None
+        (case,) = [c for c in self.junit.iter("testcase") if c.attrib["name"] == name]
+        return {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with one benchmark, ``bread``."""
+
+    root: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def benchmark(self) -> Path:
+        """The benchmark's folder."""
+        return self.root / "benchmarks" / "bread"
+
+    @property
+    def store(self) -> Path:
+        """Where runs are kept unless told otherwise."""
+        return self.root / ".xling" / "store.sqlite"
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file below the root."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def script(self, text: str) -> str:
+        """Write a script for the scripted provider and return the option that names the model."""
+        self.write("script.yaml", text)
+        return "--model=scripted:script.yaml"
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command that runs pytest here."""
+        fixed = ["-p", "no:cacheprovider", "--junitxml=junit.xml"]
+        return [sys.executable, "-m", "pytest", *fixed, *arguments]
+
+    def popen(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start pytest here."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self._env(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str, timeout_s: float = 120) -> Outcome:
+        """Run pytest here."""
+        report = self.root / "junit.xml"
+        report.unlink(missing_ok=True)
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self._env(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+        )
+        junit = ET.parse(report).getroot() if report.exists() else None
+        return Outcome(done.returncode, done.stdout, done.stderr, junit)
+
+    def xling(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the ``xling`` command here."""
+        command = [sys.executable, "-m", "pytest_xling.cli", *arguments]
+        return subprocess.run(
+            command, cwd=self.root, env=self._env(), capture_output=True, text=True, check=False
+        )
+
+    def latest(self) -> RunRecord:
+        """Return the newest run in the store."""
+        with Database(self.store, create=False).read() as connection:
+            return runs.get_run(connection, "latest")
+
+    def answers(self) -> list[StoredAnswer]:
+        """Return the newest run's answers."""
+        with Database(self.store, create=False).read() as connection:
+            return runs.answers(connection, self.latest().run_id)
+
+    def scores(self) -> list[Score]:
+        """Return the newest run's scores."""
+        with Database(self.store, create=False).read() as connection:
+            return runs.scores(connection, self.latest().run_id)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return the newest run's verdicts by gate."""
+        with Database(self.store, create=False).read() as connection:
+            found = runs.read_verdicts(connection, self.latest().run_id)
+        return {verdict.case: verdict for verdict in found}
+
+    def _env(self) -> dict[str, str]:
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_", "COV"))
+        }
+        return inherited | self.environment
+
+
+def write_questions(
+    project: Project, *, count: int = 3, languages: Sequence[str] = tuple(QUESTIONS)
+) -> None:
+    """Write *count* questions in each language, parallel by id."""
+    for language in languages:
+        rows = [
+            {
+                "id": f"q{number:04d}",
+                "set": "agnostic",
+                "category": "food",
+                "source": "made up",
+                "question": f"{QUESTIONS[language]} ({number})",
+            }
+            for number in range(count)
+        ]
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")

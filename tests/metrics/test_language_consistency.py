@@ -1,0 +1,46 @@
+"""The share of sentences in the right language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.metrics.language_consistency import LanguageConsistency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Answer
+
+GERMAN = "Das ist ein ganz gewöhnlicher deutscher Satz."
+SPANISH = "Esta es una frase bastante corriente en español."
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value", "reason"),
+    [
+        (GERMAN, "de", 1.0, ""),
+        (SPANISH, "de", 0.0, "0 of 1 sentences in de; others: es 1"),
+        (
+            f"{GERMAN} {SPANISH} {GERMAN} {GERMAN}",
+            "de",
+            0.75,
+            "3 of 4 sentences in de; others: es 1",
+        ),
+        (f"1. {GERMAN}\n2. {GERMAN}", "de", 1.0, ""),
+        (GERMAN, "wo", None, "langid does not know Wolof"),
+        ("42!", "de", None, "no sentence with letters"),
+    ],
+)
+def test_readings(
+    make_answer: Callable[..., Answer],
+    text: str,
+    language: str,
+    value: float | None,
+    reason: str,
+) -> None:
+    """Equation 10 for one answer: right sentences over all sentences."""
+    answer = make_answer(text, language=language, needs=("sentence_languages",))
+    (reading,) = LanguageConsistency().score([answer])
+    assert (value, reason) == (reading.value, reading.reason)

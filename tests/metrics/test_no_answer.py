@@ -1,0 +1,48 @@
+"""Four ways not to answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.metrics.no_answer import NoAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Answer
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "value", "reason"),
+    [
+        ("An answer.", {}, 0.0, ""),
+        ("Cut off", {"stop_reason": "length"}, 0.0, ""),
+        ("", {}, 1.0, "empty"),
+        (None, {}, 1.0, "empty"),
+        (" \n\u3000", {}, 1.0, "empty"),
+        (
+            "",
+            {"stop_reason": "length"},
+            1.0,
+            "empty: the token limit was reached before any text",
+        ),
+        (None, {"stop_reason": "error", "error": "OTHER"}, 1.0, "API error: OTHER"),
+        (None, {"stop_reason": "error"}, 1.0, "API error"),
+        (None, {"stop_reason": "content_filter", "error": "SAFETY"}, 1.0, "content filter: SAFETY"),
+        ("Half an", {"stop_reason": "content_filter"}, 1.0, "content filter"),
+        ("I won't.", {"stop_reason": "refusal"}, 1.0, "refusal: I won't."),
+        (None, {"stop_reason": "error", "error": "\x1b[31mbad\n"}, 1.0, "API error: bad"),
+    ],
+)
+def test_readings(
+    make_answer: Callable[..., Answer],
+    text: str | None,
+    fields: dict[str, Any],
+    value: float,
+    reason: str,
+) -> None:
+    """Empty, error, filter and refusal are told apart, with what the provider said."""
+    (reading,) = NoAnswer().score([make_answer(text, **fields)])
+    assert (value, reason) == (reading.value, reading.reason)

@@ -1,0 +1,75 @@
+"""Text made safe and short to print."""
+
+from __future__ import annotations
+
+import time
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.text.display import printable, shorten
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+@given(ANY_TEXT, st.integers(1, 40), st.sampled_from(["end", "middle"]))
+def test_is_short_one_line_and_valid_xml(text: str, limit: int, cut: str) -> None:
+    """Whatever the text, the result fits, has no control character, and an XML parser takes it."""
+    shown = printable(text, limit=limit, cut="middle" if cut == "middle" else "end")
+    assert len(shown) <= limit
+    assert shown.isprintable() or not any(
+        ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0x202A <= ord(c) <= 0x202E for c in shown
+    )
+    escaped = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    read = ET.fromstring(f"<a>{escaped}</a>").text or ""  # noqa: S314  our own text
+    assert shown == read
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[31mred\x1b[0m alert", "red alert"),
+        ("\x9b2Jgone", "gone"),
+        ("a\x00b", "a␀b"),
+        ("x\x1b]0;title\x07y", "x␛]0;title␇y"),
+        ("one\n\n  two\tthree ", "one two three"),
+        ("user\u202etxt.exe\u202c", "usertxt.exe"),
+        ("\ud83d alone", "\ufffd alone"),
+        ("\ufffe\x85\x90", "\ufffd \ufffd"),
+        ("नमस्ते 😀 שלום", "नमस्ते 😀 שלום"),
+    ],
+)
+def test_hostile_characters(text: str, expected: str) -> None:
+    """Colours and overrides go, other controls are shown, ordinary text stays."""
+    assert expected == printable(text)
+
+
+def test_cuts_at_the_end_or_in_the_middle() -> None:
+    """The ellipsis counts as a character and stands where text is left out."""
+    assert "abcd…" == printable("abcdefghij", limit=5)
+    assert "ab…ij" == printable("abcdefghij", limit=5, cut="middle")
+
+
+def test_keeps_accents_with_their_letter() -> None:
+    """A cut never falls between a letter and what combines with it."""
+    assert "a…" == shorten("ae\u0301bc", limit=3)
+    assert "न…" == shorten("नमस्ते", limit=4, cut="end").replace("म", "")
+
+
+def test_refuses_a_limit_of_nothing() -> None:
+    """A limit below one character is a mistake."""
+    with pytest.raises(ValueError, match="limit must be at least 1"):
+        printable("abc", limit=0)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", " \n", "\x1b[", "\x1b]", "\x1b[0", "\u202e", "e\u0301", "\ud800"]
+)
+def test_five_megabytes_take_no_time_to_speak_of(piece: str) -> None:
+    """Time is linear in the text, whatever it is made of."""
+    text = piece * (5_000_000 // len(piece))
+    started = time.process_time()
+    assert len(printable(text, limit=100)) <= 100
+    assert time.process_time() - started < 5
