@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Response
 
 __all__ = ["Answers", "ask"]
+
+
+
+def _not_ours(record: logging.LogRecord) -> bool:
+    """Tell whether stamina's log record is about somebody else's retry.
+
+    Ours come by the hundred from a server with a rate limit, and pytest would show them with
+    whichever case fails then.
+    """
+    cause = str(getattr(record, "stamina.caused_by", ""))
+    return not cause.startswith((f"{RateLimited.__name__}(", f"{TransientFault.__name__}("))
+
+
+logging.getLogger("stamina").addFilter(_not_ours)
 
 _WAIT_INITIAL_S = 0.5
 _WAIT_MAX_S = 30.0

@@ -16,10 +16,10 @@ from pytest_xling.plugin.selection import Selection, is_gate
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
-from pytest_xling.scheduling.scrub import scrub
+from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
@@ -47,6 +47,7 @@ def start(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     config.stash[SESSION] = session
     config.pluginmanager.register(session, "xling-session")
+    config.pluginmanager.register(ReportGuard(), "xling-report-guard")
     if not session.is_worker:
         config.pluginmanager.register(Completeness(), "xling-completeness")
 
@@ -179,11 +180,6 @@ class XlingSession:
             )
 
         return answer
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_report_to_serializable(self) -> Generator[None, object, object]:
-        """Make any report fit to travel: half a surrogate pair would end the run with exit 0."""
-        return scrub((yield))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""

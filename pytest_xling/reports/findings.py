@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.records import Finding
+from pytest_xling.reports.estimates import kind_of
 from pytest_xling.store.queries import case_texts, metric_steps, worst
 from pytest_xling.store.runs import read_verdicts
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import Threshold, Verdict
-    from pytest_xling.store.queries import MetricStep, Place, Worst
+    from pytest_xling.store.queries import Direction, Place, Worst
 
 __all__ = ["Ranked", "Standing", "find_worst", "findings"]
 
@@ -94,38 +95,24 @@ def _candidates(
 
     Metrics without a gate count only where nothing has one.
     """
-    scored = metric_steps(connection, run_id)
-    gated = {place[:2] for place in gates}
-    flags: list[MetricStep] = []
-    low: list[MetricStep] = []
-    high: list[MetricStep] = []
-    for step in scored:
-        if not gates or (step.benchmark, step.metric) in gated:
-            of_step = [gates[p] for p in gates if p[:2] == (step.benchmark, step.metric)]
-            if not of_step or any(v.threshold.max_rate is not None for v in of_step):
-                flags.append(step)
-            low += [step] if any(map(_too_low, of_step)) else []
-            high += [step] if any(map(_too_high, of_step)) else []
-    found = worst(connection, run_id, flags, order="flagged", each=each) if flags else {}
-    if low:
-        lowest = worst(connection, run_id, low, order="lowest", each=each)
-        found |= {p: w for p, w in lowest.items() if p in gates and _too_low(gates[p])}
-    if high:
-        highest = worst(connection, run_id, high, order="highest", each=each)
-        found |= {p: w for p, w in highest.items() if p in gates and _too_high(gates[p])}
-    return found
+    rates = {place[:2] for place, gate in gates.items() if gate.threshold.max_rate is not None}
+    flags = [
+        step
+        for step in metric_steps(connection, run_id)
+        if (step.benchmark, step.metric) in rates or (not gates and kind_of(step.metric) == "flag")
+    ]
+    numbers = {place: end for place, gate in gates.items() if (end := _beyond(gate)) is not None}
+    return worst(connection, run_id, flagged=flags, numbers=numbers, each=each)
 
 
-def _too_low(verdict: Verdict) -> bool:
-    floor, high = verdict.threshold.floor, verdict.estimate.high
-    failed = verdict.outcome == "fail"
-    return failed and floor is not None and high is not None and high < floor
-
-
-def _too_high(verdict: Verdict) -> bool:
-    ceiling, low = verdict.threshold.ceiling, verdict.estimate.low
-    failed = verdict.outcome == "fail"
-    return failed and ceiling is not None and low is not None and low > ceiling
+def _beyond(verdict: Verdict) -> Direction | None:
+    """Return which end of the values is to blame for a failed gate on a mean."""
+    limits, made = verdict.threshold, verdict.estimate
+    if verdict.outcome != "fail" or limits.max_rate is not None:
+        return None
+    if limits.floor is not None and made.high is not None and made.high < limits.floor:
+        return "lowest"
+    return "highest"
 
 
 def _in_turn(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sqlalchemy import and_, case, false, func, literal, or_, select
+from sqlalchemy import and_, bindparam, case, false, func, literal, or_, select
 from sqlalchemy.orm import aliased
 
 from pytest_xling.records import Score
@@ -14,12 +15,13 @@ from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
 __all__ = [
     "Average",
+    "Direction",
     "FlagCounts",
     "MetricStep",
     "Place",
@@ -34,12 +36,32 @@ __all__ = [
     "worst",
 ]
 
+Direction: TypeAlias = Literal["lowest", "highest"]
 Place: TypeAlias = tuple[str, str, str]
 """Benchmark, metric and language."""
 
 # A score is kept as JSON: [value, reason].
 _VALUE = func.json_extract(outputs.c.output, "$[0]")
 _SET = func.coalesce(func.json_extract(cases.c.sample_metadata, "$.set"), "")
+
+# The cases of a run by answer: the limit, which leaves nothing out, keeps SQLite from forgetting
+# the order.
+_c = (
+    select(
+        cases.c.benchmark,
+        cases.c.language,
+        cases.c.case_id,
+        cases.c.sample_id,
+        cases.c.condition,
+        cases.c.position,
+        cases.c.answer_key,
+        _SET.label("set"),
+    )
+    .where(cases.c.run_id == bindparam("run_id"))
+    .order_by(cases.c.answer_key)
+    .limit(-1)
+    .subquery("by_answer")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +93,6 @@ class Worst:
     case_id: str
     value: float
     reason: str
-    response_key: bytes
-    response_step: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +141,9 @@ def averages(
 ) -> dict[Place, Average]:
     """Return the averages of *scored* by benchmark, metric and language."""
     query = (
-        _scored(run_id, scored, cases.c.benchmark, outputs.c.step, cases.c.language)
+        _scored(run_id, scored, _c.c.benchmark, outputs.c.step, _c.c.language)
         .add_columns(func.avg(_VALUE), func.count(_VALUE), func.count())
-        .group_by(cases.c.benchmark, outputs.c.step, cases.c.language)
+        .group_by(_c.c.benchmark, outputs.c.step, _c.c.language)
     )
     names = {step.step: step.metric for step in scored}
     return {
@@ -135,22 +155,23 @@ def averages(
 def scores_by_place(
     connection: Connection, run_id: str, scored: Sequence[MetricStep]
 ) -> dict[Place, list[Score]]:
-    """Return the scores of *scored*, in case order, in one pass over the run."""
+    """Return the scores of *scored*, in no order, in one pass over the run."""
     query = _scored(
         run_id,
         scored,
         outputs.c.step,
-        cases.c.benchmark,
-        cases.c.language,
-        cases.c.sample_id,
-        cases.c.condition,
+        _c.c.benchmark,
+        _c.c.language,
+        _c.c.sample_id,
+        _c.c.condition,
         outputs.c.output,
-    ).order_by(cases.c.benchmark, cases.c.position)
+    )
     made = {step.step: (step.metric, step.signature) for step in scored}
+    read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
     found: dict[Place, list[Score]] = {}
     for step, bench, language, sample_id, condition, output in connection.execute(query):
         metric, signature = made[step]
-        value, reason = json.loads(output)
+        value, reason = read(output)
         score = Score(
             metric=metric,
             benchmark=bench,
@@ -168,41 +189,52 @@ def scores_by_place(
 def worst(
     connection: Connection,
     run_id: str,
-    scored: Sequence[MetricStep],
     *,
-    order: Literal["flagged", "lowest", "highest"],
+    flagged: Sequence[MetricStep],
+    numbers: Mapping[Place, Direction],
     each: int,
 ) -> dict[Place, list[Worst]]:
-    """Return the worst answers for each benchmark, metric and language.
+    """Return the worst answers for each benchmark, metric and language, in one pass over the run.
 
     Args:
         connection: to the store.
         run_id: the run.
-        scored: the metrics to look at.
-        order: ``flagged`` gives flagged answers in case order, the others by value.
+        flagged: flag metrics; their flagged answers come in case order.
+        numbers: which end of a number metric's values is bad, worst first.
         each: answers of one benchmark, metric and language at most.
     """
-    by = {"flagged": cases.c.position, "lowest": _VALUE.asc(), "highest": _VALUE.desc()}[order]
-    rank = func.row_number().over(
-        partition_by=(cases.c.benchmark, outputs.c.step, cases.c.language),
-        order_by=(by, cases.c.position),
-    )
-    ranked = _scored(
-        run_id,
-        scored,
-        outputs.c.step,
-        cases.c.benchmark,
-        cases.c.language,
-        cases.c.case_id,
-        outputs.c.output,
-        cases.c.response_key,
-        cases.c.response_step,
-    ).add_columns(rank.label("rank"))
-    ranked = ranked.where(_VALUE == 1 if order == "flagged" else _VALUE.is_not(None))
-    inner = ranked.subquery()
-    query = select(inner).where(inner.c.rank <= each).order_by(inner.c.rank)
-    names = {step.step: step.metric for step in scored}
+    scored = metric_steps(connection, run_id)
     found: dict[Place, list[Worst]] = {}
+    steps_of = {(step.benchmark, step.metric): step for step in scored}
+    wanted = [and_(_any_of(flagged), _VALUE == 1)] if flagged else []
+    distance: list[tuple[ColumnElement[bool], Any]] = []
+    for (benchmark, metric, language), direction in numbers.items():
+        if (benchmark, metric) in steps_of:
+            here = and_(_any_of([steps_of[benchmark, metric]]), _c.c.language == language)
+            wanted.append(and_(here, _VALUE.is_not(None)))
+            distance.append((here, _VALUE if direction == "lowest" else -_VALUE))
+    if not wanted:
+        return found
+    rank = func.row_number().over(
+        partition_by=(_c.c.benchmark, outputs.c.step, _c.c.language),
+        order_by=(case(*distance, else_=0) if distance else literal(0), _c.c.position),
+    )
+    ranked = (
+        _scored(
+            run_id,
+            [step for step in scored if step in flagged or _is_in(step, numbers)],
+            outputs.c.step,
+            _c.c.benchmark,
+            _c.c.language,
+            _c.c.case_id,
+            outputs.c.output,
+        )
+        .add_columns(rank.label("rank"))
+        .where(or_(*wanted))
+        .subquery()
+    )
+    query = select(ranked).where(ranked.c.rank <= each).order_by(ranked.c.rank)
+    names = {step.step: step.metric for step in scored}
     for row in connection.execute(query):
         value, reason = json.loads(row.output)
         place = (row.benchmark, names[row.step], row.language)
@@ -214,11 +246,13 @@ def worst(
                 case_id=row.case_id,
                 value=value,
                 reason=reason,
-                response_key=row.response_key,
-                response_step=row.response_step,
             )
         )
     return found
+
+
+def _is_in(step: MetricStep, numbers: Mapping[Place, Direction]) -> bool:
+    return any((step.benchmark, step.metric) == place[:2] for place in numbers)
 
 
 def case_texts(connection: Connection, run_id: str, found: Worst) -> tuple[str, dict[str, Any]]:
@@ -271,11 +305,7 @@ def values(
     connection: Connection, run_id: str, number: MetricStep
 ) -> dict[tuple[str, str], list[float]]:
     """Return the values of a number metric by set and language; answers without one left out."""
-    query = (
-        _scored(run_id, [number], _SET, cases.c.language, _VALUE)
-        .where(_VALUE.is_not(None))
-        .order_by(_SET, cases.c.language, cases.c.position)
-    )
+    query = _scored(run_id, [number], _c.c.set, _c.c.language, _VALUE).where(_VALUE.is_not(None))
     found: dict[tuple[str, str], list[float]] = {}
     for name, language, value in connection.execute(query):
         found.setdefault((name, language), []).append(value)
@@ -283,17 +313,29 @@ def values(
 
 
 def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:
-    """Select *columns* of a run's cases beside their scores by the metrics *scored*."""
+    """Select *columns* of a run's cases beside their scores by the metrics *scored*.
+
+    Cases come in the order of their scores in the file, and all scores of an answer are read
+    together: a third of the time it takes to look each up.
+    """
+    return (
+        select(*columns)
+        .select_from(_c)
+        .join(outputs, outputs.c.input_key == _c.c.answer_key)
+        .where(_any_of(scored))
+        .params(run_id=run_id)
+    )
+
+
+def _any_of(scored: Collection[MetricStep]) -> ColumnElement[bool]:
     by_benchmark: dict[str, list[int]] = {}
     for step in scored:
         by_benchmark.setdefault(step.benchmark, []).append(step.step)
-    wanted = [
-        and_(cases.c.benchmark == literal(benchmark), outputs.c.step.in_(numbers))
-        for benchmark, numbers in by_benchmark.items()
-    ]
-    return (
-        select(*columns)
-        .select_from(cases)
-        .join(outputs, outputs.c.input_key == cases.c.answer_key)
-        .where(cases.c.run_id == run_id, or_(false(), *wanted))
+    # The sum keeps SQLite from seeking every step by itself.
+    return or_(
+        false(),
+        *(
+            and_(_c.c.benchmark == benchmark, (outputs.c.step + 0).in_(numbers))
+            for benchmark, numbers in by_benchmark.items()
+        ),
     )

@@ -107,7 +107,9 @@ class Project:
         fixed = ["-p", "no:cacheprovider", "--junitxml=junit.xml"]
         return [sys.executable, "-m", "pytest", *fixed, *arguments]
 
-    def popen(self, *arguments: str) -> subprocess.Popen[str]:
+    def popen(
+        self, *arguments: str, start_new_session: bool = False
+    ) -> subprocess.Popen[str]:
         """Start pytest here."""
         return subprocess.Popen(
             self.command(*arguments),
@@ -116,6 +118,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=start_new_session,
         )
 
     def run(self, *arguments: str, timeout_s: float = 120) -> Outcome:
@@ -167,7 +170,8 @@ class Project:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_", "COV"))
+            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_"))
+            and name != "PYTHONDONTWRITEBYTECODE"  # or pytest would rewrite the plugin every time
         }
         return inherited | self.environment
 

