@@ -113,7 +113,7 @@ def timed(command: list[str], *, cwd: Path, base_url: str) -> tuple[float, str]:
     )
     wall = time.perf_counter() - started
     if done.returncode != 0:
-        sys.exit(f"{command} ended {done.returncode}:\n{done.stdout}\n{done.stderr}")
+        sys.exit(f"{command} ended {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return wall, done.stdout
 
 

@@ -186,7 +186,15 @@ class CostCap:
         spent_usd: what was spent already, such as by other processes of the run.
     """
 
-    __slots__ = ("_answers", "_in_flight", "_own_usd", "max_usd", "price_in", "price_out", "spent_usd")
+    __slots__ = (
+        "_answers",
+        "_in_flight",
+        "_own_usd",
+        "max_usd",
+        "price_in",
+        "price_out",
+        "spent_usd",
+    )
 
     def __init__(
         self, max_usd: float | None, price_in: float, price_out: float, *, spent_usd: float = 0.0

@@ -71,6 +71,45 @@ class Memo(Generic[In, Out]):
         # Shielded: when one caller is cancelled the others still get their result.
         return await asyncio.shield(future)
 
+    async def many(self, values: Sequence[In]) -> list[Out]:
+        """Return the step's outputs for *values*, in order: one look-up, one batch.
+
+        For steps that run here and now; it does not wait for what other processes compute.
+
+        Raises:
+            XlingError: the step failed on one of them; what it did not fail on is kept.
+        """
+        keys = [self.step.key(value) for value in values]
+        found = await self._ledger.find([(key, self.step_id) for key in set(keys)])
+        outs = {key: self.step.decode(text) for (key, _), text in found.items()}
+        missing = {k: v for k, v in zip(keys, values, strict=True) if k not in outs}
+        if missing:
+            outs.update(await self._compute_many(missing))
+        return [outs[key] for key in keys]
+
+    async def _compute_many(self, missing: dict[bytes, In]) -> dict[bytes, Out]:
+        keys = list(missing)
+        outs: dict[bytes, Out] = {}
+        errors: list[XlingError] = []
+        await self.step.compute(
+            list(missing.values()),
+            lambda index, out: outs.__setitem__(keys[index], out),
+            lambda _, error: errors.append(error),
+        )
+        rows = [self._row(key, missing[key], out) for key, out in outs.items()]
+        await self._ledger.write(partial(outputs.put, rows=rows))
+        if errors:
+            raise errors[0]
+        return outs
+
+    def _row(self, key: bytes, value: In, out: Out) -> Output:
+        return Output(
+            key=(key, self.step_id),
+            output=self.step.encode(out),
+            cost_usd=self.step.cost_usd(out),
+            payload=self.step.payload(value),
+        )
+
     def _flush(self) -> None:
         values, self._waiting = self._waiting, {}
         self._start(self._resolve(values), list(values))
@@ -126,14 +165,8 @@ class Memo(Generic[In, Out]):
         failed_keys: list[bytes] = []
 
         def done(index: int, out: Out) -> None:
-            value = values[keys[index]]
             self._ledger.put(
-                Output(
-                    key=(keys[index], self.step_id),
-                    output=self.step.encode(out),
-                    cost_usd=self.step.cost_usd(out),
-                    payload=self.step.payload(value),
-                ),
+                self._row(keys[index], values[keys[index]], out),
                 leased=self.step.exclusive,
                 then=partial(self._finish, keys[index], out),
                 failed=partial(self._fail, keys[index]),

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "ask"]
 
 
-
 def _not_ours(record: logging.LogRecord) -> bool:
     """Tell whether stamina's log record is about somebody else's retry.
 

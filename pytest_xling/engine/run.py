@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.engine.scoring import Annotate
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers import Provider
     from pytest_xling.records import Request, Response, Sample
@@ -56,6 +57,7 @@ class Result:
 
     job: Job
     response: Response | None = None
+    scorable: Scorable | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
     fault: XlingError | None = None
@@ -99,9 +101,10 @@ class Run:
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order."""
         self._count(total=len(jobs))
-        answer, scorers = await asyncio.gather(self._answerer(), self._scorers(jobs))
+        answer = await self._answerer()
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
-        scored = await asyncio.gather(*(self._scored(result, scorers) for result in results))
+        scorers = await self._scorers(jobs)
+        scored = await self._scored(results, scorers)
         await self._record(scored, answer.step_id)
         return scored
 
@@ -117,22 +120,41 @@ class Run:
             self._count(errors=1, done=1)
             return Result(job=job, fault=fault)
         self._count(done=1)
-        return Result(job=job, response=response)
+        scorable = Scorable(Answer(sample=job.sample, response=response))
+        return Result(job=job, response=response, scorable=scorable)
 
-    async def _scored(self, result: Result, scorers: Mapping[str, Memo[Any, Any]]) -> Result:
-        if result.response is None:
-            return result
-        job = result.job
-        scorable = Scorable(Answer(sample=job.sample, response=result.response))
-        try:
-            readings = await asyncio.gather(*(scorers[name](scorable) for name in job.metrics))
-        except XlingError as fault:
-            return replace(result, fault=fault)
-        return replace(
-            result,
-            readings=dict(zip(job.metrics, readings, strict=True)),
-            signatures={name: _signature(scorers[name]) for name in job.metrics},
-        )
+    async def _scored(
+        self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
+    ) -> list[Result]:
+        """Score what was answered, each metric all its answers in one batch."""
+        readings: list[dict[str, Reading]] = [{} for _ in results]
+        faults: dict[int, XlingError] = {}
+
+        async def score(name: str, memo: Memo[Any, Any]) -> None:
+            wanted = [
+                index
+                for index, result in enumerate(results)
+                if result.scorable is not None and name in result.job.metrics
+            ]
+            try:
+                found = await memo.many([results[index].scorable for index in wanted])
+            except XlingError as fault:
+                faults.update(dict.fromkeys(wanted, fault))
+                return
+            for index, reading in zip(wanted, found, strict=True):
+                readings[index][name] = reading
+
+        await asyncio.gather(*(score(name, memo) for name, memo in scorers.items()))
+        signatures = {name: _signature(memo) for name, memo in scorers.items()}
+        return [
+            replace(
+                result,
+                readings={name: found[name] for name in result.job.metrics if name in found},
+                signatures=signatures,
+                fault=faults.get(index, result.fault),
+            )
+            for index, (result, found) in enumerate(zip(results, readings, strict=True))
+        ]
 
     async def _record(self, results: Sequence[Result], response_step: int) -> None:
         """Keep which answers and scores belong to this run."""
@@ -148,10 +170,10 @@ class Run:
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
                 response_key=self._answering.key(job.request),
                 response_step=response_step,
-                answer_key=Scorable(Answer(sample=job.sample, response=result.response)).key,
+                answer_key=result.scorable.key,
             )
             for result in results
-            if result.response is not None and result.fault is None
+            if result.scorable is not None and result.fault is None
             for job in (result.job,)
         ]
         await self._ledger.write(partial(run_store.add_cases, run_id=self.run_id, rows=rows))
@@ -173,10 +195,16 @@ class Run:
             )
         return scorers
 
-    async def _annotate(self, name: str, answer: Answer) -> Annotation:
+    async def _annotator(self, name: str) -> tuple[str, Annotate]:
+        """Return an annotator's signature, and it as a function over answers."""
         memo = await self._memo("annotator", name)
-        value = await memo((answer.text, answer.language))
-        return Annotation(kind=name, value=value, signature=_signature(memo))
+        signature = _signature(memo)
+
+        async def annotate(answers: Sequence[Answer]) -> list[Annotation]:
+            values = await memo.many([(answer.text, answer.language) for answer in answers])
+            return [Annotation(kind=name, value=value, signature=signature) for value in values]
+
+        return signature, annotate
 
     async def _memo(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
         task = self._memos.get((kind, name))
@@ -186,19 +214,21 @@ class Run:
         return await task
 
     async def _open(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
-        made = registry.load(kind, name)()
+        # Imports take their time; meanwhile the loop goes on.
+        loop = asyncio.get_running_loop()
+        made = (await loop.run_in_executor(self._executor, registry.load, kind, name))()
         parameters = _parameters(made)
         if kind == "annotator":
             return await Memo.open(
                 Annotating(made, parameters=parameters, executor=self._executor), self._ledger
             )
+        annotators: dict[str, Annotate] = {}
         for need in made.needs:
-            memo = await self._memo("annotator", need)
-            parameters[need] = _signature(memo)
-        return await Memo.open(
-            Scoring(made, parameters=parameters, annotate=self._annotate, executor=self._executor),
-            self._ledger,
+            parameters[need], annotators[need] = await self._annotator(need)
+        scoring = Scoring(
+            made, parameters=parameters, annotators=annotators, executor=self._executor
         )
+        return await Memo.open(scoring, self._ledger)
 
     def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
         """Note how far we are; tell the store now and then, for whoever shows the progress."""

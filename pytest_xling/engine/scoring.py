@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import Metric
 
-    Annotate = Callable[[str, Answer], Awaitable[Annotation]]
+    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation]]]
+    """Annotates answers with one annotator."""
 
 __all__ = ["Scorable", "Scoring", "missing_reason"]
 
@@ -61,14 +62,14 @@ class Scoring:
         metric: Metric,
         *,
         parameters: Mapping[str, JsonValue],
-        annotate: Annotate,
+        annotators: Mapping[str, Annotate],
         executor: Executor,
     ) -> None:
         self.name = metric.name
         self.version = metric.version
         self.parameters = parameters
         self._metric = metric
-        self._annotate = annotate
+        self._annotators = annotators
         self._run = Batched(self._score, size=_length, executor=executor)
 
     def _score(self, answers: Sequence[Answer]) -> list[Reading]:
@@ -108,18 +109,21 @@ class Scoring:
                 done(index, Reading(value=None, reason=f"no answer: {reason}"))
             else:
                 present.append(index)
-        annotated = await asyncio.gather(*(self._annotated(scorables[i].answer) for i in present))
+        annotated = await self._annotated([scorables[index].answer for index in present])
         await self._run(
             annotated,
             lambda index, reading: done(present[index], reading),
             lambda index, error: failed(present[index], error),
         )
 
-    async def _annotated(self, answer: Answer) -> Answer:
-        if not self._metric.needs:
-            return answer
-        found = await asyncio.gather(*(self._annotate(need, answer) for need in self._metric.needs))
-        return replace(answer, annotations=dict(zip(self._metric.needs, found, strict=True)))
+    async def _annotated(self, answers: list[Answer]) -> list[Answer]:
+        if not self._annotators:
+            return answers
+        columns = await asyncio.gather(*(ask(answers) for ask in self._annotators.values()))
+        return [
+            replace(answer, annotations=dict(zip(self._annotators, found, strict=True)))
+            for answer, found in zip(answers, zip(*columns, strict=True), strict=True)
+        ]
 
 
 def missing_reason(answer: Answer) -> str:

@@ -11,6 +11,7 @@ import openai
 
 from pytest_xling.providers._openai_faults import no_reply, refused
 from pytest_xling.providers._openai_reply import read_reply
+from pytest_xling.providers._openai_transport import Pools
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
@@ -22,36 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenaiClient"]
 
-# httpcore2 looks at all connections of a pool before and after each request. Of 64 requests sent
-# at once, sixteen small pools save a third of the CPU time.
-_POOLS = 16
 _CONNECT_S = 15.0
-
-
-class _Pools(httpx2.AsyncBaseTransport):
-    """Spreads requests over several small connection pools."""
-
-    def __init__(self) -> None:
-        context = httpx2.create_ssl_context()
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        self._pools = [
-            httpx2.AsyncHTTPTransport(verify=context, limits=limits) for _ in range(_POOLS)
-        ]
-        self._busy = [0] * _POOLS
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send *request* through the pool that has least to do."""
-        index = self._busy.index(min(self._busy))
-        self._busy[index] += 1
-        try:
-            return await self._pools[index].handle_async_request(request)
-        finally:
-            self._busy[index] -= 1
-
-    async def aclose(self) -> None:
-        """Close all pools."""
-        for pool in self._pools:
-            await pool.aclose()
 
 
 class OpenaiClient:
@@ -67,7 +39,7 @@ class OpenaiClient:
             "api_key": endpoint.key,
             "timeout": timeout,
             "max_retries": 0,  # the engine retries
-            "http_client": openai.DefaultAsyncHttpxClient(transport=_Pools(), timeout=timeout),
+            "http_client": openai.DefaultAsyncHttpxClient(transport=Pools(), timeout=timeout),
         }
         self._client: openai.AsyncOpenAI
         if endpoint.azure:

@@ -142,7 +142,7 @@ async def _evaluate(
     )
     jobs = [
         Job(
-            case_id="-".join(filter(None, (one.id, one.language, f"r{one.repeat or ''}"[2:]))),
+            case_id="-".join((one.id, one.language, *([f"r{one.repeat}"] if one.repeat else []))),
             benchmark=one.benchmark,
             sample=Sample(
                 id=one.id,

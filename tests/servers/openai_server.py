@@ -64,6 +64,8 @@ class Behaviour:
     """The only API key that is let in; empty: any."""
     refuse_params: str = ""
     """Comma-separated parameters that are answered 400, as reasoning models do."""
+    refuse_message: str = ""
+    """What that answer says instead of naming the parameter only."""
 
 
 def _choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -240,6 +242,7 @@ class Connection(asyncio.Protocol):
         for param in filter(None, behaviour.refuse_params.split(",")):
             if f'"{param}"'.encode() in body:
                 text = f"Unsupported parameter: '{param}' is not supported with this model."
+                text = behaviour.refuse_message or text
                 self._send(400, _error(text, "unsupported_parameter", param))
                 return
         server.in_flight += 1

@@ -1,0 +1,205 @@
+"""The client's transport, with less to do for each request.
+
+Of 64 requests at once to a server that takes 200 ms, the CPU time of the client's stock transport
+costs a tenth of the throughput. Two things here halve that: sixteen small pools instead of one
+(httpcore2 looks at all connections of a pool before and after each request), and asyncio's own
+transports instead of anyio's streams, with a request's head and body in one packet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import TYPE_CHECKING, Any
+
+import httpcore2
+import httpx2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Pools"]
+
+_POOLS = 16
+_KEEPALIVE_S = 30.0
+# A reply that nobody reads is not taken in without end.
+_UNREAD = 1 << 20
+
+
+class Pools(httpx2.AsyncBaseTransport):
+    """Spreads requests over several small connection pools."""
+
+    def __init__(self) -> None:
+        context = httpx2.create_ssl_context()
+        self._pools = [_Transport(context) for _ in range(_POOLS)]
+        self._busy = [0] * _POOLS
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send *request* through the pool that has least to do."""
+        index = self._busy.index(min(self._busy))
+        self._busy[index] += 1
+        try:
+            return await self._pools[index].handle_async_request(request)
+        finally:
+            self._busy[index] -= 1
+
+    async def aclose(self) -> None:
+        """Close all pools."""
+        for pool in self._pools:
+            await pool.aclose()
+
+
+class _Transport(httpx2.AsyncHTTPTransport):
+    """One pool, over asyncio's own transports."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        super().__init__(verify=context, limits=limits)
+        # httpx2 has no argument for the backend. If it renames this, the stock one stays in use.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=None,
+            max_keepalive_connections=None,
+            keepalive_expiry=_KEEPALIVE_S,
+            network_backend=_Backend(),
+        )
+
+
+class _Backend(httpcore2.AsyncNetworkBackend):
+    """Connects through asyncio."""
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  httpcore2's signature
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Connect; *local_address* and *socket_options* are never given here."""
+        del local_address, socket_options
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(timeout):
+                _, stream = await loop.create_connection(_Stream, host, port)
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore2.ConnectError(str(error)) from error
+        return stream
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, between attempts to connect."""
+        await asyncio.sleep(seconds)
+
+
+class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
+    """One connection. What is written leaves with the next read: the request in one piece.
+
+    There are no time-outs in here: the whole exchange has one.
+    """
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._unsent: list[bytes] = []
+        self._unread = bytearray()
+        self._ended = False
+        self._error: Exception | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport, the plain one first and TLS's later."""
+        self._transport = transport  # type: ignore[assignment]  # asyncio gives TCP a Transport
+
+    def data_received(self, data: bytes) -> None:
+        """Keep *data* until it is read."""
+        self._unread += data
+        if len(self._unread) > _UNREAD and self._transport is not None:
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        """Note that there will be no more."""
+        self._ended = True
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that there will be no more, and why."""
+        self._ended = True
+        self._error = exc
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """Send what is unsent, then return what has come, at least a byte; nothing at the end."""
+        del timeout
+        transport = self._transport
+        if transport is None:
+            msg = "not connected"
+            raise httpcore2.ReadError(msg)
+        if self._unsent:
+            transport.write(b"".join(self._unsent))
+            self._unsent.clear()
+        if not self._unread and not self._ended:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        if not self._unread and self._error is not None:
+            raise httpcore2.ReadError(str(self._error)) from self._error
+        data = bytes(self._unread[:max_bytes])
+        del self._unread[:max_bytes]
+        if not self._ended and not transport.is_closing():
+            transport.resume_reading()
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Keep *buffer* for the next read to send."""
+        del timeout
+        if buffer:
+            self._unsent.append(buffer)
+
+    async def aclose(self) -> None:
+        """Close, without waiting for the other side to agree."""
+        if self._transport is not None:
+            self._transport.close()
+            await asyncio.sleep(0)
+            self._transport.abort()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  httpcore2's signature
+    ) -> httpcore2.AsyncNetworkStream:
+        """Encrypt from here on."""
+        loop = asyncio.get_running_loop()
+        assert self._transport is not None  # noqa: S101  connect_tcp has returned
+        try:
+            async with asyncio.timeout(timeout):
+                transport = await loop.start_tls(
+                    self._transport, self, ssl_context, server_hostname=server_hostname
+                )
+        except TimeoutError as error:
+            await self.aclose()
+            raise httpcore2.ConnectTimeout(str(error)) from error
+        except (OSError, ssl.SSLError) as error:
+            await self.aclose()
+            raise httpcore2.ConnectError(str(error)) from error
+        if transport is None:
+            msg = "the connection closed while TLS was being set up"
+            raise httpcore2.ConnectError(msg)
+        self._transport = transport
+        return self
+
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401  httpcore2's signature
+        """Tell httpcore2 what it asks for: whether an idle connection has news, and of TLS."""
+        if info == "is_readable":
+            return self._ended or bool(self._unread)
+        if info == "ssl_object" and self._transport is not None:
+            return self._transport.get_extra_info("ssl_object")
+        return None

@@ -1,0 +1,67 @@
+"""A store with two runs, and the command run on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cli import main
+from tests.reports.stored_runs import make_run
+from tests.reports.stories import GATES, METRICS, STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Xling:
+    """Runs the command on one store."""
+
+    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.store = store
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> Said:
+        """Run ``xling`` with *arguments*."""
+        self._capsys.readouterr()
+        code = main([*arguments, "--xling-store", str(self.store)])
+        out, err = self._capsys.readouterr()
+        return Said(code, out, err)
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the story as run-1, and an interrupted part of it as run-2."""
+    path = tmp_path_factory.mktemp("cli") / "store.sqlite"
+    make_run(path, STORY, metrics=METRICS, gates=GATES)
+    make_run(
+        path,
+        STORY[:5],
+        metrics=METRICS,
+        run_id="run-2",
+        model="model-2",
+        status="interrupted",
+        created_at="2026-11-22T10:00:00.000+00:00",
+    )
+    return path
+
+
+@pytest.fixture
+def xling(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Xling:
+    """The command, in an 80-column terminal without colours."""
+    for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    return Xling(store, capsys)

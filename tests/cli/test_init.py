@@ -1,0 +1,104 @@
+"""``xling init``: what it writes runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli import main
+from pytest_xling.datasets.jsonl import JsonlReader
+
+if TYPE_CHECKING:
+    import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FILES = {
+    "benchmarks/example/README.md",
+    "benchmarks/example/data/en.jsonl",
+    "benchmarks/example/data/es.jsonl",
+    "benchmarks/example/data/hi.jsonl",
+    "benchmarks/example/prompts.yaml",
+    "benchmarks/example/test_example.py",
+    "thresholds.yaml",
+}
+
+
+def _files(folder: Path) -> set[str]:
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_files_are_written_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A benchmark, its thresholds, and what to do next."""
+    assert 0 == main(["init", str(tmp_path / "new")])
+    assert FILES == _files(tmp_path / "new")
+    out = capsys.readouterr().out
+    assert len(FILES) == out.count("wrote ")
+    assert "pytest --model=scripted" in out
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is there stays and is said to; the others are added."""
+    mine = tmp_path / "thresholds.yaml"
+    mine.write_text("# mine\n")
+    assert 0 == main(["init", str(tmp_path)])
+    assert "# mine\n" == mine.read_text()
+    assert f"exists  {mine}" in capsys.readouterr().out
+    assert FILES == _files(tmp_path)
+    assert 0 == main(["init", str(tmp_path)])
+    assert len(FILES) == capsys.readouterr().out.count("exists ")
+
+
+def test_a_file_in_the_way_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a folder must go there is a file."""
+    (tmp_path / "benchmarks").write_text("a file")
+    assert 4 == main(["init", str(tmp_path)])
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_questions_are_parallel(tmp_path: Path) -> None:
+    """Three questions exist in every language, one in each alone."""
+    main(["init", str(tmp_path)])
+    samples = JsonlReader.read(
+        tmp_path / "benchmarks/example", benchmark="example", languages=["en", "es", "hi"]
+    )
+    by_language: dict[str, set[str]] = {}
+    for sample in samples:
+        by_language.setdefault(sample.language, set()).add(sample.id)
+    assert {"q01", "q02", "q03"} == set.intersection(*by_language.values())
+    assert {4} == {len(ids) for ids in by_language.values()}
+
+
+def test_the_fresh_project_runs(tmp_path: Path) -> None:
+    """Its cases pass, its gates say what they think, and `xling` can show the run."""
+    main(["init", str(tmp_path)])
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("XLING_", "PYTEST_"))
+    } | {"PYTHONPATH": str(ROOT)}
+    plugins = ["-p", "pytest_xling.plugin", "-p", "pytest_xling.shortcuts"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "-p", "no:cacheprovider", "--model=scripted"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "15 passed, 6 skipped" in done.stdout
+    assert "gate open: 3 of 9 gates passed, 6 inconclusive" in done.stdout
+    shown = subprocess.run(
+        [sys.executable, "-m", "pytest_xling.cli", "show", "latest", "--json"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 9 == len(json.loads(shown.stdout)["verdicts"])

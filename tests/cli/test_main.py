@@ -1,0 +1,167 @@
+"""The command as a whole: help, mistakes, streams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cli import COMMANDS, main
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Xling
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("XLING_")}
+    return kept | {"PYTHONPATH": str(ROOT)}
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pytest_xling.cli", *arguments]
+
+
+def test_help_names_every_command(xling: Xling) -> None:
+    """Each command has a line of help and a module with help of its own."""
+    text = xling("--help").out
+    for name in COMMANDS:
+        assert f"    {name} " in text
+        said = xling(name, "--help")
+        assert 0 == said.code
+        assert f"usage: xling {name}" in said.out
+
+
+def test_version_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    """So that scripts can read it."""
+    assert 0 == main(["--version"])
+    assert capsys.readouterr().out.startswith("xling ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["shwo"], "unknown command 'shwo'. Did you mean 'show'?"),
+        (["show"], "the following arguments are required: RUN"),
+        (["runs", "--jsno"], "unrecognized arguments: --jsno"),
+        (["gate", "run-1"], "the following arguments are required: --thresholds"),
+        (["show", "run1"], "the store has no run 'run1'. Did you mean 'run-1'?"),
+        (["export", "nothing-like-it"], "`xling runs` lists them"),
+    ],
+)
+def test_mistakes_exit_with_4(xling: Xling, arguments: list[str], said: str) -> None:
+    """Wrong usage and wrong names say so on stderr, and print no result."""
+    found = xling(*arguments)
+    assert 4 == found.code
+    assert f"xling: error: {said}" in found.err or said in found.err
+    assert "Traceback" not in found.err
+    assert "" == found.out
+
+
+def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing was asked for: show what there is."""
+    assert 4 == main([])
+    assert "commands:" in capsys.readouterr().out
+
+
+def test_the_store_may_be_named_anywhere(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before or after the command, or in the environment; the command line wins."""
+    monkeypatch.setenv("XLING_STORE", str(store))
+    assert 0 == main(["runs"])
+    monkeypatch.setenv("XLING_STORE", "/nowhere/store.sqlite")
+    assert 0 == main(["--xling-store", str(store), "runs"])
+    assert 0 == main(["runs", f"--xling-store={store}"])
+    capsys.readouterr()
+    assert 4 == main(["runs"])
+    assert "there is no store at /nowhere/store.sqlite" in capsys.readouterr().err
+
+
+def test_the_usual_store_is_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Looking for it does not make it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XLING_STORE", raising=False)
+    assert 4 == main(["runs"])
+    assert "there is no store at .xling/store.sqlite" in capsys.readouterr().err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_another_file_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A text file is refused, and left as it is."""
+    file = tmp_path / "store.sqlite"
+    file.write_text("not a database, but long enough to have a header\n" * 40)
+    before = file.read_bytes()
+    assert 4 == main(["runs", "--xling-store", str(file)])
+    assert "not an SQLite file" in capsys.readouterr().err
+    assert before == file.read_bytes()
+
+
+def test_a_closed_pipe_is_quiet(store: Path) -> None:
+    """`xling export … | head -c 1` ends without a traceback."""
+    process = subprocess.Popen(
+        _command("export", "run-1", "--texts", "--xling-store", str(store)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=_environment(),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert b"" == process.stderr.read()
+    process.stderr.close()
+    assert 141 == process.wait(timeout=60)
+
+
+def test_output_is_utf8_in_any_locale(store: Path) -> None:
+    """A C locale does not break Hindi, nor the exit code."""
+    done = subprocess.run(
+        _command("show", "run-1", "--xling-store", str(store)),
+        env=_environment() | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=True,
+    )
+    assert "रोटी ताज़ा कैसे रहे?" in done.stdout.decode("utf-8")
+
+
+def test_loading_the_command_is_light() -> None:
+    """Help needs neither the store nor numpy."""
+    code = (
+        "import sys; from pytest_xling.cli import main; main(['--help']);"
+        "print([m for m in ('sqlalchemy', 'numpy', 'rich', 'ruamel') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=_environment(), capture_output=True, text=True, check=True
+    )
+    assert "[]" == done.stdout.splitlines()[-1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_a_read_only_store_is_explained(store: Path, xling: Xling) -> None:
+    """Where SQLite cannot read without writing, the message says what to do."""
+    assert 0 == xling("runs").code  # everything is imported by now
+    # Not tmp_path: nobody but its owner may enter that.
+    with TemporaryDirectory() as name:
+        folder, copy = Path(name), Path(name) / "store.sqlite"
+        copy.write_bytes(store.read_bytes())
+        copy.chmod(0o444)
+        folder.chmod(0o555)
+        was = os.geteuid()
+        if was == 0:
+            os.seteuid(65534)  # root may write anywhere
+        try:
+            xling.store = copy
+            said = xling("runs")
+        finally:
+            os.seteuid(was)
+            folder.chmod(0o755)
+    assert 4 == said.code
+    assert "read-only" in said.err

@@ -1,0 +1,163 @@
+"""The commands that show what is in the store: runs, show, export, table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli import main
+from pytest_xling.reports.tables import SURFACE_COLUMNS
+from pytest_xling.store.database import Database
+from tests.reports.stories import ENGLISH, HOSTILE, METRICS, STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.cli.conftest import Xling
+
+
+def test_runs_are_listed_oldest_first(xling: Xling) -> None:
+    """Name, model, status, answers and gates of each."""
+    said = xling("runs")
+    assert 0 == said.code
+    rows = [line.split() for line in said.out.splitlines() if line.startswith("run-")]
+    assert [
+        ["run-1", "model-1", "2026-11-21", "10:00", "complete", "11", "3", "closed"],
+        ["run-2", "model-2", "2026-11-22", "10:00", "interrupted", "5", "2", "–"],
+    ] == rows
+
+
+def test_runs_as_json(xling: Xling) -> None:
+    """The records, with what the gates said."""
+    first, second = json.loads(xling("runs", "--json").out)
+    assert ("run-1", 11, ["en", "hi", "rn"], True) == tuple(
+        first[key] for key in ("run_id", "answers", "languages", "closed")
+    )
+    assert {"pass": 3, "inconclusive": 3, "fail": 1} == first["gates"]
+    assert second["closed"] is None
+
+
+def test_an_empty_store_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says how to make one; commands that need a run do so too, with exit 4."""
+    path = tmp_path / "empty.sqlite"
+    Database(path).close()
+    assert 0 == main(["runs", "--xling-store", str(path)])
+    assert "no runs yet" in capsys.readouterr().out
+    assert 0 == main(["runs", "--json", "--xling-store", str(path)])
+    assert [] == json.loads(capsys.readouterr().out)
+    assert 4 == main(["show", "latest", "--xling-store", str(path)])
+    assert "no runs yet" in capsys.readouterr().err
+
+
+def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
+    """The heading, then the summary; `latest` is the newest run."""
+    said = xling("show", "run-1")
+    assert 0 == said.code
+    assert said.out.startswith("run run-1: complete, made 2026-11-21 10:00 UTC\nmodel model-1\n")
+    assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in said.out
+    assert xling("show", "latest").out.startswith("run run-2: interrupted")
+
+
+def test_show_verbose_shows_more_of_the_texts(xling: Xling) -> None:
+    """The end of a hostile answer comes into view; nothing of it acts."""
+    short, long = xling("show", "run-1").out, xling("show", "run-1", "--verbose").out
+    assert "]]>" not in short
+    assert "]]>" in long
+    assert "\x1b" not in long
+
+
+def test_show_uses_colours_only_when_asked(xling: Xling, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FORCE_COLOR turns them on off a terminal, NO_COLOR wins."""
+    assert "\x1b[" not in xling("show", "run-1").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in xling("show", "run-1").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in xling("show", "run-1").out
+
+
+def test_show_as_json(xling: Xling) -> None:
+    """Estimates of every metric and language, verdicts, findings with whole texts."""
+    shown = json.loads(xling("show", "run-1", "--json").out)
+    places = {(e["metric"], e["language"]) for e in shown["estimates"]}
+    assert {(metric, code) for metric in METRICS for code in ("en", "hi", "rn")} == places
+    (emoji,) = [e for e in shown["estimates"] if (e["metric"], e["language"]) == ("emoji", "en")]
+    assert (0.0, 0.0, 3, 1) == tuple(emoji[key] for key in ("value", "low", "n", "unscored"))
+    assert ENGLISH + HOSTILE == shown["findings"][0]["answer"]
+    assert shown["closed"] is True
+
+
+def test_export_has_scores_and_no_texts(xling: Xling) -> None:
+    """Case ids, values, signatures; neither questions nor answers nor quotes of them."""
+    said = xling("export", "run-1")
+    exported = json.loads(said.out)
+    assert len(STORY) == len(exported["cases"])
+    first = exported["cases"][0]
+    assert ("q1-en", "en", {"set": "agnostic"}) == tuple(
+        first[key] for key in ("case", "language", "metadata")
+    )
+    assert set(METRICS) == set(first["scores"])
+    assert {"value": 0.0} == first["scores"]["emoji"]
+    assert exported["signatures"]["culture"]["repetition"].startswith("repetition|v")
+    missing = next(case for case in exported["cases"] if case["case"] == "q4-en")
+    assert {"value": None, "reason": "no answer: API error"} == missing["scores"]["emoji"]
+    assert "Ice floats" not in said.out
+    assert "Why does ice float?" not in said.out
+    assert "skate" not in said.out
+
+
+def test_export_with_texts_to_a_file(xling: Xling, tmp_path: Path) -> None:
+    """Answers come as they were; a file is not replaced unless forced."""
+    path = tmp_path / "run.json"
+    said = xling("export", "run-1", "--texts", "-o", str(path))
+    assert (0, f"{path}: 11 cases of run run-1\n") == (said.code, said.out)
+    cases = {case["case"]: case for case in json.loads(path.read_text("utf-8"))["cases"]}
+    assert ENGLISH + HOSTILE == cases["q2-hi"]["response"]["text"]
+    assert "रोटी ताज़ा कैसे रहे?" == cases["q2-hi"]["question"]
+    assert "tokens occur" in cases["q3-en"]["scores"]["repetition"]["reason"]
+    assert cases["q4-en"]["response"]["text"] is None
+    before = path.read_bytes()
+    assert 4 == xling("export", "run-2", "-o", str(path)).code
+    assert before == path.read_bytes()
+    assert 0 == xling("export", "run-2", "-o", str(path), "--force").code
+    assert before != path.read_bytes()
+    assert ["run.json"] == [file.name for file in tmp_path.iterdir()]
+
+
+def test_export_into_a_missing_folder(xling: Xling, tmp_path: Path) -> None:
+    """Exit 4 with the reason."""
+    said = xling("export", "run-1", "-o", str(tmp_path / "no" / "run.json"))
+    assert 4 == said.code
+    assert "No such file or directory" in said.err
+
+
+def test_surface_table_of_two_runs(xling: Xling) -> None:
+    """Text, JSON and CSV hold the same rows, below each other."""
+    rows = json.loads(xling("table", "surface", "run-1", "run-2", "--json").out)
+    assert ["model-1"] * 6 + ["model-2"] * 3 == [row["model"] for row in rows]
+    assert (25.0, 25.0, 37.5, 8) == tuple(rows[3][key] for key in SURFACE_COLUMNS[3:])
+    read = list(csv.DictReader(io.StringIO(xling("table", "surface", "run-1", "--csv").out)))
+    assert ["37.5", "8"] == [read[3]["without_issues"], read[3]["n"]]
+    assert "" == read[2]["wrong_language"]
+    text = xling("table", "surface", "run-1").out
+    assert ["model-1", "agnostic", "rn", "–", "50.00", "–", "2"] in [
+        line.split() for line in text.splitlines()
+    ]
+
+
+def test_length_table(xling: Xling) -> None:
+    """The rows of Table 17's kind; one answer has no standard deviation."""
+    rows = json.loads(xling("table", "length", "run-1", "--json").out)
+    assert [("specific", "hi", 1, None), ("specific", "all", 1, None)] == [
+        tuple(row[key] for key in ("set", "language", "n", "std")) for row in rows[-2:]
+    ]
+
+
+def test_an_unknown_table(xling: Xling) -> None:
+    """There are two."""
+    said = xling("table", "surfaces", "run-1")
+    assert 4 == said.code
+    assert "invalid choice: 'surfaces'" in said.err

@@ -1,0 +1,350 @@
+"""The openai provider against a real server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import (
+    ConfigError,
+    PermanentFault,
+    ProviderFault,
+    RateLimited,
+    TransientFault,
+)
+from pytest_xling.providers import openai as module
+from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.records import Message, Request, Usage
+from tests.servers.openai_server import serving, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Response
+    from tests.servers.openai_server import OpenaiServer
+
+_KEY = "sk-proj-Tn0tARealKey0123456789"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenaiServer]:
+    """Give a server without delay."""
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BASE_URL", "API_VERSION"):
+        monkeypatch.delenv(f"OPENAI_{name}", raising=False)
+    for name in ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+
+
+def _request(prompt: str = "Why?", **params: JsonValue) -> Request:
+    settings: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": 64}
+    messages = (Message(role="system", content="Be brief."), Message(role="user", content=prompt))
+    return Request(model="m-1", messages=messages, params=settings | params)
+
+
+def _ask(url: str, request: Request | str = "Why?", *, timeout_s: float = 5.0) -> Response:
+    """Ask once, through the variables."""
+
+    async def main() -> Response:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_BASE_URL", url)
+            provider = OpenaiProvider("m-1", timeout_s=timeout_s)
+        provider.check()
+        try:
+            asked = _request(request) if isinstance(request, str) else request
+            return await provider.generate(asked)
+        finally:
+            await provider.aclose()
+
+    return asyncio.run(main())
+
+
+def test_an_answer(server: OpenaiServer) -> None:
+    """Text, reason, tokens, time and version come back."""
+    response = _ask(server.url)
+    assert "The answer is forty-two." == response.text
+    assert "stop" == response.stop_reason
+    assert Usage(prompt_tokens=12, completion_tokens=8) == response.usage
+    assert "test-model-2026 fp_1" == response.model_version
+    assert 0 < response.latency_s < 5
+    assert response.error is None
+
+
+def test_what_is_sent(server: OpenaiServer) -> None:
+    """Messages and parameters arrive as they are; None is left out."""
+    _ask(server.url, _request("नमस्ते?", seed=7, top_p=None))
+    (body,) = stats(server.url)["bodies"]
+    assert {
+        "model": "m-1",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "नमस्ते?"},
+        ],
+        "temperature": 0.0,
+        "max_tokens": 64,
+        "seed": 7,
+    } == json.loads(body)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "reason"),
+    [
+        ("length", "It never", "length"),
+        ("content_filter", None, "content_filter"),
+        ("partial_filter", "It begins", "content_filter"),
+        ("prompt_filter", None, "content_filter"),
+        ("refusal", None, "refusal"),
+        ("null_content", "", "stop"),
+        ("empty_content", "", "stop"),
+        ("parts", "in parts", "stop"),
+        ("surrogates", "a \ufffd b \ufffd c", "stop"),
+        ("nul", "a\0b", "stop"),
+        ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
+        ("huge", "word " * 1_048_576, "stop"),
+    ],
+)
+def test_answers_of_all_kinds(
+    server: OpenaiServer, mode: str, text: str | None, reason: str
+) -> None:
+    """A filter, a refusal, an empty and a hostile answer are answers, and told apart."""
+    response = _ask(server.url, f"[[{mode}]]")
+    assert (text, reason) == (response.text, response.stop_reason)
+
+
+def test_a_refusal_keeps_its_words(server: OpenaiServer) -> None:
+    """What the model said instead is kept beside the missing text."""
+    assert "I cannot help with that." == _ask(server.url, "[[refusal]]").error
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "said"),
+    [
+        ("429", RateLimited, "429"),
+        ("quota", PermanentFault, "no credit"),
+        ("500", TransientFault, "500"),
+        ("503", TransientFault, "overloaded"),
+        ("529", TransientFault, "529"),
+        ("html502", TransientFault, "502"),
+        ("html", TransientFault, "web page instead of JSON"),
+        ("half_json", TransientFault, "not whole JSON"),
+        ("not_utf8", TransientFault, "not whole JSON"),
+        ("no_object", TransientFault, "no chat completion"),
+        ("empty_choices", TransientFault, "without choices"),
+        ("close", TransientFault, "broke"),
+        ("drop", TransientFault, "broke"),
+        ("401", PermanentFault, "OPENAI_API_KEY"),
+        ("403", PermanentFault, "may not use model 'm-1'"),
+        ("404", PermanentFault, "--model=m-1"),
+        ("context_length", PermanentFault, "too long for model 'm-1'"),
+    ],
+)
+def test_faults_of_all_kinds(
+    server: OpenaiServer, mode: str, kind: type[ProviderFault], said: str
+) -> None:
+    """Each has its class, says what happened and where."""
+    with pytest.raises(ProviderFault, match=said) as caught:
+        _ask(server.url, f"[[{mode}]]")
+    assert kind is caught.type
+    assert server.url in str(caught.value)
+    # The client's own exceptions quote keys.
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("param", ["temperature", "seed"])
+def test_an_unsupported_parameter_names_the_option(param: str) -> None:
+    """A reasoning model refuses it; the message says which option to drop."""
+    with (
+        serving(refuse_params=param) as server,
+        pytest.raises(PermanentFault, match=f"--xling-{param}"),
+    ):
+        _ask(server.url, _request(seed=1))
+
+
+def test_max_tokens_is_renamed_where_it_is_refused() -> None:
+    """A server of newer models gets max_completion_tokens, from the second request on at once."""
+    message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
+    with serving(refuse_params="max_tokens", refuse_message=message) as newer:
+
+        async def main() -> None:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", newer.url)
+                provider = OpenaiProvider("m-1")
+            for _ in range(2):
+                assert "stop" == (await provider.generate(_request())).stop_reason
+            await provider.aclose()
+
+        asyncio.run(main())
+        assert {"400": 1, "200": 2} == stats(newer.url)["statuses"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "mode", "low", "high"),
+    [
+        ({}, "429", 1.0, 1.0),
+        ({"retry_after": "2.5"}, "503", 2.5, 2.5),
+        ({"retry_after_ms": "250"}, "429", 0.25, 0.25),
+        ({}, "429_date", 1.5, 3.0),
+    ],
+)
+def test_retry_after_is_read(
+    behaviour: dict[str, str], mode: str, low: float, high: float
+) -> None:
+    """Seconds, milliseconds and dates."""
+    with (
+        serving(**behaviour) as server,
+        pytest.raises((RateLimited, TransientFault)) as caught,
+    ):
+        _ask(server.url, f"[[{mode}]]")
+    assert low <= caught.value.retry_after_s <= high
+
+
+@pytest.mark.parametrize("retry_after", ["", "soon", "nan", "inf"])
+def test_a_retry_after_that_says_nothing_is_none(retry_after: str) -> None:
+    """Nonsense is no number of seconds."""
+    with serving(retry_after=retry_after) as server, pytest.raises(RateLimited) as caught:
+        _ask(server.url, "[[429]]")
+    assert caught.value.retry_after_s is None
+
+
+def test_a_hanging_server_is_left_in_time(server: OpenaiServer) -> None:
+    """The cause is a time-out, which counts as unreachable."""
+    start = time.perf_counter()
+    with pytest.raises(TransientFault, match=r"did not answer within 0\.3 s") as caught:
+        _ask(server.url, "[[hang]]", timeout_s=0.3)
+    assert time.perf_counter() - start < 3
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_server_that_is_down_is_named() -> None:
+    """The cause is a connection error, which counts as unreachable."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(TransientFault, match="cannot connect.*Is the server up") as caught:
+            _ask(url)
+    assert url in str(caught.value)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_no_key_is_in_any_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI repeats the key in its 401; neither message nor traceback shows it."""
+    with serving(key="another") as server:
+        with pytest.raises(PermanentFault, match=r"Incorrect API key.*\*\*\*") as caught:
+            _ask(server.url)
+        text = "".join(traceback.format_exception(caught.value))
+        assert "Tn0tARealKey" not in text
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("://", "://user:s3cret@"))
+        provider = OpenaiProvider("m")
+        shown = f"{provider.identify(_request())} {vars(provider)}"
+        assert "s3cret" not in shown
+        assert _KEY not in shown
+
+
+def test_no_key_is_a_mistake_that_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For OpenAI itself there must be one; any other server may do without."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ConfigError, match="set OPENAI_API_KEY"):
+        OpenaiProvider("gpt-4o").check()
+    with serving() as server:
+        assert "stop" == _ask(server.url).stop_reason
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("OPENAI_BASE_URL", "localhost:8000/v1", "OPENAI_BASE_URL"),
+        ("OPENAI_BASE_URL", "http://host:port/v1", "OPENAI_BASE_URL"),
+        ("OPENAI_API_KEY", "sk-abc\n", "OPENAI_API_KEY"),
+        ("OPENAI_API_KEY", "clé", "OPENAI_API_KEY"),
+        ("AZURE_OPENAI_ENDPOINT", "https://x.openai.azure.com", "AZURE_OPENAI_API_KEY"),
+    ],
+)
+def test_unusable_settings_are_named_before_anything_is_asked(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    """The variable is named, its value is not shown."""
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match=said):
+        OpenaiProvider("m").check()
+
+
+def test_a_missing_model_name_is_a_mistake() -> None:
+    """`--model=` names none."""
+    with pytest.raises(ConfigError, match="--model"):
+        OpenaiProvider("").check()
+
+
+def test_a_missing_package_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the client the error says what to type."""
+    monkeypatch.setattr(module, "find_spec", lambda _name: None)
+    with pytest.raises(ConfigError, match="pip install"):
+        OpenaiProvider("m").check()
+
+
+def test_azure_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deployment is in the path, the key in a header of its own."""
+    with serving(key="azure-key") as server:
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-key")
+        with pytest.raises(ConfigError, match="OPENAI_API_VERSION"):
+            OpenaiProvider("m").check()
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+
+        async def main() -> Response:
+            provider = OpenaiProvider("m")
+            provider.check()
+            try:
+                return await provider.generate(_request())
+            finally:
+                await provider.aclose()
+
+        assert "The answer is forty-two." == asyncio.run(main()).text
+
+
+def test_openai_itself_gets_the_newer_parameter() -> None:
+    """Its reasoning models refuse max_tokens."""
+    from pytest_xling.providers._openai_client import _renamed  # noqa: PLC0415  brings the client
+
+    assert {"max_completion_tokens": 9} == _renamed({"max_tokens": 9})
+    assert {"max_completion_tokens": 5} == _renamed({"max_completion_tokens": 5})
+
+
+def test_equal_questions_share_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Server, model, messages and parameters count; a slash, a sample's name and None do not."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1/")
+    first = OpenaiProvider("m").identify(_request())
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert first == OpenaiProvider("m").identify(_request(seed=None))
+    assert first != OpenaiProvider("m").identify(_request(seed=1))
+    assert first != OpenaiProvider("m").identify(_request("Who?"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
+    assert first != OpenaiProvider("m").identify(_request())
+
+
+def test_the_client_is_imported_by_the_first_request_only() -> None:
+    """Checking, and a run whose answers are stored, do not pay for it."""
+    source = (
+        "import sys; from pytest_xling.providers.openai import OpenaiProvider; "
+        "OpenaiProvider('m').check(); print(sorted({'openai', 'httpx2'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "[]\n" == done.stdout

@@ -1,0 +1,75 @@
+"""The last word on a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
+from pytest_xling.reports.closing import is_closed, last_word, reasons
+from pytest_xling.reports.rendering import to_text
+
+
+def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:
+    return Verdict(
+        case=f"emoji-{language}",
+        outcome=outcome,
+        estimate=Estimate(
+            metric="emoji", language=language, value=0.5, low=0.1, high=0.9, n=4, unscored=0
+        ),
+        threshold=Threshold(
+            benchmark="culture",
+            metric="emoji",
+            language=language,
+            max_rate=0.1,
+            on_inconclusive="warn" if warn else "fail",
+        ),
+        reason=f"because {outcome}",
+    )
+
+
+PASS, FAIL, ERROR = _verdict("pass"), _verdict("fail"), _verdict("error")
+UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "closed", "said"),
+    [
+        ([PASS], False, "gate open: 1 of 1 gate passed"),
+        ([PASS, PASS, WARNED], False, "gate open: 2 of 3 gates passed, 1 inconclusive"),
+        ([PASS, UNCLEAR], True, "gate closed: 1 of 2 gates inconclusive"),
+        ([FAIL, PASS, WARNED], True, "gate closed: 1 of 3 gates failed, 1 inconclusive"),
+        ([ERROR, FAIL], True, "gate closed: 1 of 2 gates failed, 1 without all their answers"),
+        ([], False, "no gate was judged"),
+    ],
+)
+def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  # noqa: FBT001
+    """What closes the gate comes first; what only warns leaves it open."""
+    assert closed == is_closed(verdicts)
+    assert said == last_word(verdicts).plain
+
+
+def test_gates_with_one_reason_share_a_line() -> None:
+    """Languages of one metric with the same reason are told together, blocking gates first."""
+    verdicts = [
+        _verdict("inconclusive", "ar", warn=True),
+        _verdict("fail", "hi"),
+        _verdict("fail", "zh"),
+        _verdict("pass", "es"),
+    ]
+    table, left_out = reasons(verdicts, most=5)
+    assert table is not None
+    lines = to_text([table], width=80, color=False).splitlines()
+    assert ["✗ emoji hi zh because fail", "? emoji ar    because inconclusive"] == lines
+    assert 0 == left_out
+
+
+def test_lines_left_out_count_as_gates() -> None:
+    """A line for two languages is two gates."""
+    verdicts = [_verdict("fail", "hi"), *(_verdict("inconclusive", c) for c in ("ar", "zh"))]
+    _, left_out = reasons(verdicts, most=1)
+    assert 2 == left_out
+
+
+def test_all_passed_needs_no_reasons() -> None:
+    """There is no table then."""
+    assert (None, 0) == reasons([PASS], most=5)

@@ -1,0 +1,94 @@
+"""Which answers are shown first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.records import Threshold
+from pytest_xling.reports.findings import find_worst, findings
+from pytest_xling.store.database import Database
+from pytest_xling.store.runs import read_verdicts
+from tests.reports.stored_runs import Asked, make_run
+from tests.reports.stories import ENGLISH, HINDI, HOSTILE, LOOP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+
+def test_failed_gates_come_first_and_answers_once(story: Connection) -> None:
+    """Wrong languages (budget 0) lead; a loop already shown for that is not shown again."""
+    ranked = find_worst(story, "run-1", read_verdicts(story, "run-1"), limit=10)
+    assert [
+        ("failed", "wrong_language", "q2-hi"),
+        ("failed", "wrong_language", "q3-hi"),
+        ("undecided", "repetition", "q3-en"),
+        ("tolerated", "no_answer", "q4-en"),
+        ("ungated", "no_answer", "q4-hi"),
+        ("ungated", "repetition", "q1-rn"),
+    ] == [(found.standing, found.finding.metric, found.finding.case) for found in ranked]
+
+
+def test_findings_hold_the_whole_texts(story: Connection) -> None:
+    """Question, answer and what was detected are there as they were, for JSON."""
+    (finding,) = findings(story, "run-1", limit=1)
+    assert ENGLISH + HOSTILE == finding.answer
+    assert "रोटी ताज़ा कैसे रहे?" == finding.question
+    assert "detected English" in finding.reason
+    assert "hi" == finding.language
+
+
+def test_no_answer_has_no_text(story: Connection) -> None:
+    """An API error is told by its reason."""
+    found = [f for f in findings(story, "run-1", limit=10) if f.case == "q4-en"]
+    assert [("", "API error: 500 from upstream")] == [(f.answer, f.reason) for f in found]
+
+
+def test_gates_take_turns(tmp_path: Path) -> None:
+    """The first findings are of different languages, those furthest over budget first."""
+    asked = [
+        Asked(id=f"q{number}", language=language, text=LOOP)
+        for language in ("en", "es")
+        for number in range(3)
+    ]
+    asked += [Asked(id="q9", language="en", text=ENGLISH)]
+    gates = [
+        Threshold(benchmark="culture", metric="repetition", language=code, max_rate=0.01, min_n=1)
+        for code in ("en", "es")
+    ]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["repetition"], gates=gates)
+    with Database(run.path).read() as connection:
+        cases = [finding.case for finding in findings(connection, "run-1", limit=3)]
+    assert ["q0-es", "q0-en", "q1-es"] == cases
+
+
+def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
+    """Of a ceiling that failed the longest answers are shown, of a floor the shortest."""
+    asked = [
+        Asked(id=f"q{words}", language=language, text="word " * words)
+        for language in ("en", "es")
+        for words in (30, 28, 29)
+    ]
+    gates = [
+        Threshold(benchmark="culture", metric="answer_length", language="en", ceiling=1, min_n=1),
+        Threshold(benchmark="culture", metric="answer_length", language="es", floor=900, min_n=1),
+    ]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"], gates=gates)
+    with Database(run.path).read() as connection:
+        found = findings(connection, "run-1", limit=4)
+    assert ["q30-en", "q28-es", "q29-en", "q29-es"] == [finding.case for finding in found]
+    assert "ceiling of the mean 1" in found[0].reason
+    assert "floor of the mean 900" in found[1].reason
+
+
+def test_without_gates_any_flag_counts(tmp_path: Path) -> None:
+    """Where nothing is gated flagged answers are shown all the same; numbers are not flags."""
+    asked = [
+        Asked(id="q1", language="hi", text=ENGLISH),
+        Asked(id="q2", language="hi", text=HINDI),
+    ]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language", "language_consistency"])
+    with Database(run.path).read() as connection:
+        ranked = find_worst(connection, "run-1", [], limit=5)
+    assert [("ungated", "q1-hi")] == [(found.standing, found.finding.case) for found in ranked]

@@ -1,0 +1,124 @@
+"""CaLMQA's tables, against numbers worked out by hand and by pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.reports.tables import (
+    LENGTH_COLUMNS,
+    SURFACE_COLUMNS,
+    length_table,
+    surface_table,
+)
+from pytest_xling.store.database import Database
+from pytest_xling.text.tokens import encode
+from tests.reports.stored_runs import Asked, make_run
+from tests.reports.stories import ENGLISH, STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+# en: an API error and a loop among four. hi: one in English, one a loop in English, one empty.
+# rn cannot be identified, so it stays out of "all". Each is a share of all answers asked for.
+SURFACE = [
+    ("agnostic", "en", 0.0, 25.0, 50.0, 4),
+    ("agnostic", "hi", 50.0, 25.0, 25.0, 4),
+    ("agnostic", "rn", None, 50.0, None, 2),
+    ("agnostic", "all", 25.0, 25.0, 37.5, 8),
+    ("specific", "hi", 0.0, 0.0, 100.0, 1),
+    ("specific", "all", 0.0, 0.0, 100.0, 1),
+]
+
+
+def test_surface_table_by_hand(story: Connection) -> None:
+    """Percentages are of all answers; errors are invalid but neither wrong nor repetitive."""
+    rows = surface_table(story, "run-1")
+    assert SURFACE == [tuple(row[name] for name in SURFACE_COLUMNS[1:]) for row in rows]
+    assert [SURFACE_COLUMNS] * len(rows) == [tuple(row) for row in rows]
+    assert {"model-1"} == {row["model"] for row in rows}
+
+
+def test_length_table_by_pandas(story: Connection) -> None:
+    """Mean, median and the sample standard deviation of the answers that have a text."""
+    frame = pd.DataFrame(
+        [
+            {"set": one.set, "language": one.language, "tokens": len(encode([one.text])[0])}
+            for one in STORY
+            if one.text
+        ]
+    )
+    expected = {}
+    pooled = frame.assign(language="all")
+    for key, group in pd.concat([frame, pooled]).groupby(["set", "language"]):
+        tokens: Any = group["tokens"]
+        expected[key] = (tokens.mean(), tokens.median(), tokens.std(), len(tokens))
+    rows = length_table(story, "run-1")
+    assert LENGTH_COLUMNS == tuple(rows[0])
+    assert expected.keys() == {(row["set"], row["language"]) for row in rows}
+    for row in rows:
+        mean, median, std, n = expected[row["set"], row["language"]]
+        assert n == row["n"]
+        assert mean == pytest.approx(row["mean"])
+        assert median == row["median"]
+        if n == 1:
+            assert row["std"] is None
+        else:
+            assert std == pytest.approx(row["std"])
+
+
+def test_answers_withheld_by_the_provider_are_invalid_only(tmp_path: Path) -> None:
+    """A filtered answer in the wrong language counts as no answer, not as a wrong language."""
+    run = make_run(
+        tmp_path / "s.sqlite",
+        [Asked(id="q1", language="hi", text=ENGLISH, stop_reason="content_filter")],
+        metrics=["no_answer", "wrong_language", "repetition"],
+    )
+    with Database(run.path).read() as connection:
+        row = surface_table(connection, "latest")[-1]
+    assert (0.0, 0.0, 0.0, 1) == tuple(row[name] for name in SURFACE_COLUMNS[3:])
+
+
+def test_repeats_count_as_answers(tmp_path: Path) -> None:
+    """Two answers to one question are two answers."""
+    asked = [Asked(id="q1", language="en", text=ENGLISH, repeat=repeat) for repeat in range(2)]
+    run = make_run(
+        tmp_path / "s.sqlite", asked, metrics=["no_answer", "wrong_language", "repetition"]
+    )
+    with Database(run.path).read() as connection:
+        assert [2, 2] == [row["n"] for row in surface_table(connection, "run-1")]
+
+
+def test_missing_metrics_are_named(tmp_path: Path) -> None:
+    """A run scored with something else says what is missing and what to do."""
+    run = make_run(tmp_path / "s.sqlite", STORY[:1], metrics=["no_answer", "emoji"])
+    with Database(run.path).read() as connection:
+        with pytest.raises(ConfigError, match=r"lacks repetition, wrong_language.*run again"):
+            surface_table(connection, "run-1")
+        with pytest.raises(ConfigError, match="lacks answer_length"):
+            length_table(connection, "run-1")
+
+
+def test_several_benchmarks_must_be_chosen_from(tmp_path: Path) -> None:
+    """Two benchmarks are never pooled: one is named, and a wrong name is corrected."""
+    asked = [
+        Asked(id="q1", language="en", text=ENGLISH, benchmark=name) for name in ("culture", "bread")
+    ]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"])
+    with Database(run.path).read() as connection:
+        with pytest.raises(ConfigError, match="--benchmark"):
+            length_table(connection, "run-1")
+        assert 2 == len(length_table(connection, "run-1", benchmark="bread"))
+        with pytest.raises(ConfigError, match="Did you mean 'bread'"):
+            length_table(connection, "run-1", benchmark="braed")
+
+
+def test_an_unknown_run_is_refused(story: Connection) -> None:
+    """A run's name is corrected."""
+    with pytest.raises(StoreError, match="Did you mean 'run-1'"):
+        surface_table(story, "run-2")

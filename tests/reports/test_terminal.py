@@ -1,0 +1,148 @@
+"""The summary at the end of a run, as people read it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.languages import codes
+from pytest_xling.records import Threshold
+from pytest_xling.reports.terminal import summary
+from pytest_xling.store.database import Database
+from tests.reports.stored_runs import Asked, make_run
+from tests.reports.stories import ENGLISH, HINDI
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _summary(
+    connection: Connection, *, width: int = 80, color: bool = False, verbose: bool = False
+) -> str:
+    return summary(connection, "run-1", width=width, color=color, verbose=verbose)
+
+
+def _row(text: str, start: str) -> list[str]:
+    (line, *_) = [line for line in text.splitlines() if line.startswith(start)]
+    return line.split()
+
+
+# Intervals are those of statsmodels.stats.proportion.proportion_confint(…, method="wilson").
+
+
+def test_table_has_values_intervals_and_outcomes(story: Connection) -> None:
+    """One of four English answers is none, and one of the other three a loop."""
+    text = _summary(story)
+    expected = ["en", "English", "4", "✓", "25.0%", "4.6–69.9", "?", "33.3%", "6.1–79.2"]
+    assert expected == _row(text, "en English")[:9]
+    # Hindi has no no_answer gate: its value stands there without an outcome.
+    hindi = ["hi", "Hindi", "5", "20.0%", "?", "25.0%", "4.6–69.9", "✗", "50.0%", "15.0–85.0"]
+    assert hindi == _row(text, "hi Hindi")
+    assert "✓ pass   ✗ fail   ? inconclusive   lo–hi: 95% interval" in text
+    assert "max 50%" in text
+
+
+def test_unscored_languages_have_no_number(story: Connection) -> None:
+    """Kirundi cannot be identified: a dash, never 0."""
+    assert _row(_summary(story), "rn Kirundi")[-2:] == ["?", "–"]
+
+
+def test_metrics_without_a_gate_stand_apart(story: Connection) -> None:
+    """Emoji has no gate: its rates are in a table of their own."""
+    text = _summary(story)
+    gated, plain = text.split("without a gate")
+    assert "emoji" not in gated
+    assert ["en", "English", "4", "0.0%"] == _row(plain, "en English")
+
+
+def test_last_word_counts_gates(story: Connection) -> None:
+    """Hindi fails; English passes all but repetition; Kirundi and Hindi loops are undecided."""
+    text = _summary(story)
+    assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in text
+    assert "more: xling show run-1 --verbose" in text
+    assert "(thresholds.yaml:7)" in text
+
+
+@pytest.mark.parametrize("width", [40, 72, 80, 100, 120, 200])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_no_line_is_wider_than_the_terminal(
+    story: Connection,
+    width: int,
+    verbose: bool,  # noqa: FBT001  a parameter of the test
+) -> None:
+    """Tables are cut and texts wrapped, whatever script they are in."""
+    lines = _summary(story, width=width, verbose=verbose).splitlines()
+    assert [] == [line for line in lines if cell_len(line) > width]
+
+
+def test_colour_changes_no_text(story: Connection) -> None:
+    """Without its escapes the coloured summary is the plain one."""
+    plain, coloured = _summary(story), _summary(story, color=True)
+    assert "\x1b" not in plain
+    assert "\x1b[" in coloured
+    bare = [line.rstrip() for line in ANSI.sub("", coloured).splitlines()]
+    assert plain.splitlines() == bare
+
+
+def test_hostile_text_is_shown_and_harmless(story: Connection) -> None:
+    """Markup is text, escapes of the model's are gone, control characters visible."""
+    text = _summary(story, width=200)
+    assert "[bold red]not markup[/bold red] [link=http://x]no link[/link] :smile: red" in text
+    assert "<b>&amp;</b> ]]>" in text
+    assert not set(text) & {"\x1b", "\x00", "\x07", "\u202e", "\r"}
+
+
+def test_question_and_answer_stand_side_by_side(story: Connection) -> None:
+    """Both begin on one line, whose two parts line up with the lines below."""
+    lines = _summary(story).splitlines()
+    (first,) = [i for i, line in enumerate(lines) if "रोटी" in line]
+    question, answer = lines[first].split("│")
+    assert "रोटी ताज़ा कैसे रहे?" == question.strip()
+    assert answer.strip().startswith("Ice floats because")
+    assert cell_len(question) == cell_len(lines[first + 1].split("│")[0])
+
+
+def test_verbose_shows_intervals_without_a_gate(story: Connection) -> None:
+    """No emoji in three texts may still be 56.1%."""
+    _, plain = _summary(story, verbose=True).split("without a gate")
+    assert ["en", "English", "4", "0.0%", "0.0–56.1"] == _row(plain, "en English")
+
+
+def test_wide_characters_keep_columns_apart(tmp_path: Path) -> None:
+    """Chinese takes two columns a character; the line between texts stays straight."""
+    chinese = "面包在热烤箱里烘烤的时候为什么会膨胀变大？" * 3
+    asked = [Asked(id="q1", language="zh", text=HINDI, question=chinese)]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language"])
+    with Database(run.path).read() as connection:
+        lines = [line for line in _summary(connection).splitlines() if "│" in line]
+    assert 3 <= len(lines)
+    assert 1 == len({cell_len(line.split("│")[0]) for line in lines})
+
+
+def test_an_empty_run_says_so(tmp_path: Path) -> None:
+    """A run without answers or gates has a summary too."""
+    run = make_run(tmp_path / "s.sqlite", [], metrics=[])
+    with Database(run.path).read() as connection:
+        text = _summary(connection)
+    assert "No case has been answered." in text
+    assert "no gate was judged" in text
+
+
+def test_long_lists_of_gates_are_cut(tmp_path: Path) -> None:
+    """A dozen lines of reasons, and how many gates were left out; all when verbose."""
+    gates = [
+        Threshold(benchmark="culture", metric="emoji", language=code, max_rate=0.1, min_n=index + 2)
+        for index, code in enumerate(codes()[:20])
+    ]
+    asked = [Asked(id="q1", language=gate.language, text=ENGLISH) for gate in gates]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=gates)
+    with Database(run.path).read() as connection:
+        assert "… and 8 more gates that did not pass" in _summary(connection)
+        assert "more gates" not in _summary(connection, verbose=True)
