@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from rich.table import Table
+
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Verdict
 
 __all__ = ["add_arguments", "run"]
+
+WIDE = 100
+"""Columns a terminal needs to show everything."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,24 +54,36 @@ def run(args: argparse.Namespace) -> int:
     if not rows:
         print_text("The store has no runs yet; pytest --model=… makes one.")
         return 0
-    table = listing(
-        ("run", "model", "made (UTC)", "status", "answers", "languages", "gate"),
-        [
-            (
-                row["run_id"],
-                printable(row["model"], limit=40),
-                row["created_at"][:16].replace("T", " "),
-                row["status"],
-                f"{row['answers']:,}",
-                str(len(row["languages"])),
-                {None: "–", True: "closed", False: "open"}[row["closed"]],
-            )
-            for row in rows
-        ],
-        right=("answers", "languages"),
-    )
-    print_text(to_text([table], width=width(), color=color()))
+    print_text(to_text([_table(rows, wide=width() >= WIDE)], width=width(), color=color()))
     return 0
+
+
+def _table(rows: Sequence[dict[str, Any]], *, wide: bool) -> Table:
+    """Return a line per run; names are never cut, since people copy them."""
+    columns: dict[str, list[str]] = {
+        "run": [row["run_id"] for row in rows],
+        "model": [printable(row["model"], limit=40) for row in rows],
+        "answers": [f"{row['answers']:,}" for row in rows],
+        "gate": [_outcome(row) for row in rows],
+    }
+    if wide:
+        columns |= {
+            "languages": [str(len(row["languages"])) for row in rows],
+            "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
+        }
+    return listing(
+        tuple(columns),
+        zip(*columns.values(), strict=True),
+        right=("answers", "languages"),
+        whole=("run", "gate", "made (UTC)"),
+    )
+
+
+def _outcome(row: dict[str, Any]) -> str:
+    """Say what the gates said, or why that does not count."""
+    if row["status"] != "complete":
+        return str(row["status"])
+    return {None: "none", True: "closed", False: "open"}[row["closed"]]
 
 
 def _gates(verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:

@@ -12,7 +12,7 @@ from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import findings
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -45,16 +45,18 @@ def run(args: argparse.Namespace) -> int:
         text = summary(
             connection, record.run_id, width=width(), color=color(), verbose=args.verbose
         )
-    print_text(f"{_heading(record)}\n\n{text}")
+        faults = total_progress(connection, record.run_id).errors
+    print_text(f"{_heading(record, faults)}\n\n{text}")
     return 0
 
 
-def _heading(record: RunRecord) -> str:
+def _heading(record: RunRecord, faults: int) -> str:
     made = record.created_at[:16].replace("T", " ")
     git = f", code {printable(record.git)}" if record.git else ""
+    lost = f"\n{faults} cases met a fault and have no score" if faults else ""
     return (
         f"run {record.run_id}: {record.status}, made {made} UTC{git}\n"
-        f"model {printable(record.model)}"
+        f"model {printable(record.model)}{lost}"
     )
 
 

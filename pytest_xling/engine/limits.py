@@ -62,6 +62,7 @@ class AdaptiveLimit:
     """
 
     __slots__ = (
+        "_before",
         "_clean",
         "_open",
         "_probed",
@@ -92,6 +93,7 @@ class AdaptiveLimit:
         self._rounds = 1  # clean rounds before the next probe
         self._probed = False  # the last change opened a slot
         self._threshold = 0  # below it the limit grows with every success
+        self._before = limit  # the limit when the refusals began
 
     def slot(self) -> _Slot:
         """Return a context manager that holds one slot."""
@@ -155,13 +157,15 @@ class AdaptiveLimit:
             retry_after_s: how long the server asked to wait, in seconds.
         """
         if not self._refused:
-            self._threshold = self.limit // 2
+            self._before = self.limit
         if self._probed:
             self._rounds = min(self._rounds * 2, _MAX_ROUNDS)
             self._probed = False
         self._refused += 1
         self._clean = 0
         alone = self.limit == 1
+        # A server that takes some is full; one that takes none counts requests per minute.
+        self._threshold = self._before // 2 if alone else 0
         self.limit = max(1, min(self.limit, self.in_flight) - 1)
         pause_s = _PAUSE_S if retry_after_s is None else retry_after_s
         if alone and self._open and pause_s > 0:
@@ -224,9 +228,10 @@ class CostCap:
             # A millionth of tolerance: sums of decimal prices are not exact.
             if self.spent_usd >= self.max_usd or expected > self.max_usd * 1.000001:
                 msg = (
-                    f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ are "
-                    f"spent, {self._in_flight} requests are in flight, the next would cost about "
-                    f"{mean:.4g} US$; what was answered is kept. Raise --xling-max-cost to go on"
+                    f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ "
+                    f"are spent, {self._in_flight} requests are in flight, the next would cost "
+                    f"about {mean:.4g} US$; what was answered is kept. Raise --xling-max-cost to "
+                    "go on"
                 )
                 raise BudgetExceeded(msg)
         self._in_flight += 1

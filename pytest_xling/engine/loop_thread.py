@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,10 +17,18 @@ __all__ = ["LoopThread"]
 T = TypeVar("T")
 
 
+SWITCH_S = 0.0005
+"""How long another thread may keep the interpreter while the loop has an answer to deal with."""
+
+
 class LoopThread:
     """Runs coroutines on a background event loop."""
 
     def __init__(self) -> None:
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
+        # What is imported by now stays: no need to look through it for garbage again and again.
+        gc.freeze()
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="xling-loop", daemon=True)
         self._thread.start()
@@ -41,6 +51,7 @@ class LoopThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
+        sys.setswitchinterval(self._switch_s)
 
 
 async def _cancel_others() -> None:

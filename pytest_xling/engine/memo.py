@@ -144,7 +144,9 @@ class Memo(Generic[In, Out]):
                 [(key, self.step_id) for key in missing]
             )
             missing = self._take(found, missing)
-            ours = {key: missing.pop(key) for key, _ in claimed}
+            # In the order of the calls: what was wanted first is computed first.
+            ours = {key: v for key, v in missing.items() if (key, self.step_id) in claimed}
+            missing = {key: v for key, v in missing.items() if key not in ours}
             if ours:
                 # Not awaited: what others compute may be ready before ours is.
                 self._start(self._compute(ours), list(ours))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "ask"]
 
+_WAIT_INITIAL_S = 0.5
+_WAIT_MAX_S = 30.0
+
 
 def _not_ours(record: logging.LogRecord) -> bool:
     """Tell whether stamina's log record is about somebody else's retry.
@@ -30,11 +33,8 @@ def _not_ours(record: logging.LogRecord) -> bool:
 
 logging.getLogger("stamina").addFilter(_not_ours)
 
-_WAIT_INITIAL_S = 0.5
-_WAIT_MAX_S = 30.0
 
-
-async def ask(  # noqa: PLR0913  each is one knob
+async def ask(
     provider: Answers,
     request: Request,
     *,
@@ -132,7 +132,7 @@ class _Patience:
             if self._failed >= self._attempts:
                 self.gave_up = f"gave up after {self._failed} failed attempts"
                 return False
-        return True if asked_s is None else asked_s
+        return asked_s or True  # "come back in 0 s" is no reason to come back in no time
 
     def asks_too_much(self, retry_after_s: float | None) -> bool:
         """Tell whether *retry_after_s* is longer than is ever waited."""

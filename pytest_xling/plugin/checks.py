@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.cases.outcome import judge_case
-from pytest_xling.errors import XlingError
-from pytest_xling.plugin.session import FAULT, SESSION, XlingSession
+from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.records import Verdict
 
 if TYPE_CHECKING:
@@ -18,37 +16,77 @@ if TYPE_CHECKING:
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.selection import GateSpec
+    from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Reading, Response, Sample
 
-__all__ = ["CaseCheck", "GateCheck", "case_check", "gate_check"]
+__all__ = ["FAULT", "CaseCheck", "GateCheck"]
+
+FAULT = "xling_fault"
+"""The user property that marks a case whose evaluation failed."""
 
 
 class CaseCheck:
-    """A sample in one language with its answer and scores."""
+    """A sample in one language with, once its test is set up, its answer and scores."""
 
-    def __init__(
-        self, session: XlingSession, case: Case, result: Result, response: Response
-    ) -> None:
+    def __init__(self, session: XlingSession, case: Case) -> None:
         self._session = session
-        self._case = case
+        self.case = case
+        self._result: Result | None = None
+
+    def set_up(self, item: pytest.Item) -> None:
+        """Evaluate the case; a fault is an error of the test, never a failure."""
+        __tracebackhide__ = True
+        session, case = self._session, self.case
+        result = session.result(case)
+        item.user_properties += [
+            ("xling_case", case.id),
+            ("xling_run", session.run_id),
+            ("xling_model", session.setup.model),
+            ("xling_language", case.sample.language),
+        ]
+        if result.fault is not None:
+            message = f"{type(result.fault).__name__}: {result.fault}"
+            item.user_properties.append((FAULT, message))
+            pytest.fail(message, pytrace=False)
+        for name, reading in result.readings.items():
+            value = "none" if reading.value is None else f"{reading.value:g}"
+            item.user_properties.append((f"xling_score_{name}", value))
+            item.user_properties.append((f"xling_signature_{name}", result.signatures[name]))
         self._result = result
-        self.response = response
-        """What the model answered."""
+
+    def tear_down(self) -> None:
+        """Let go of the answer."""
+        self._result = None
 
     @property
     def id(self) -> str:
         """The case id, such as ``agnostic-q01-hi``."""
-        return self._case.id
+        return self.case.id
 
     @property
     def sample(self) -> Sample:
         """The question and what is known of it."""
-        return self._case.sample
+        return self.case.sample
+
+    @property
+    def response(self) -> Response:
+        """What the model answered."""
+        response = self._evaluated().response
+        if response is None:
+            msg = f"case {self.id} has no response"
+            raise EvaluationError(msg)
+        return response
 
     @property
     def readings(self) -> Mapping[str, Reading]:
         """What each metric says, by its name."""
-        return self._result.readings
+        return self._evaluated().readings
+
+    def _evaluated(self) -> Result:
+        if self._result is None:
+            msg = f"case {self.id} is evaluated while its test runs, neither before nor after"
+            raise EvaluationError(msg)
+        return self._result
 
     def check(self, *flags: str) -> None:
         """Assert that none of *flags* is raised.
@@ -60,7 +98,7 @@ class CaseCheck:
         __tracebackhide__ = True
         try:
             outcome = judge_case(
-                self._result, flags, has_budget=self._session.has_budget(self._case)
+                self._evaluated(), flags, has_budget=self._session.has_budget(self.case)
             )
         except XlingError as error:
             pytest.fail(str(error), pytrace=False)
@@ -78,6 +116,22 @@ class GateCheck:
     def __init__(self, session: XlingSession, spec: GateSpec) -> None:
         self._session = session
         self.spec = spec
+
+    def set_up(self, item: pytest.Item) -> None:
+        """Say in the report which gate this is."""
+        spec, session = self.spec, self._session
+        limits = {name: getattr(spec.threshold, name) for name in ("max_rate", "floor", "ceiling")}
+        item.user_properties += [
+            ("xling_gate", spec.id),
+            ("xling_run", session.run_id),
+            ("xling_model", session.setup.model),
+            ("xling_language", spec.language),
+            *(
+                (f"xling_{name}", f"{limit:g}")
+                for name, limit in limits.items()
+                if limit is not None
+            ),
+        ]
 
     def verdict(self) -> Verdict:
         """Judge the run's scores, and keep the verdict with the run."""
@@ -129,46 +183,3 @@ class GateCheck:
             if verdict.threshold.on_inconclusive == "warn":
                 pytest.skip(message)
         pytest.fail(message, pytrace=False)
-
-
-def case_check(request: pytest.FixtureRequest) -> CaseCheck:
-    """Evaluate the case a test is about; a fault is an error of the test, never a failure."""
-    __tracebackhide__ = True
-    session = request.config.stash[SESSION]
-    case: Case = request.param
-    result = session.result(case)
-    properties = request.node.user_properties
-    properties += [
-        ("xling_case", case.id),
-        ("xling_run", session.run_id),
-        ("xling_model", session.setup.model),
-        ("xling_language", case.sample.language),
-    ]
-    if result.fault is not None or result.response is None:
-        message = f"{type(result.fault).__name__}: {result.fault}"
-        properties.append((FAULT, message))
-        pytest.fail(message, pytrace=False)
-    for name, reading in result.readings.items():
-        value = "none" if reading.value is None else f"{reading.value:g}"
-        properties.append((f"xling_score_{name}", value))
-        properties.append((f"xling_signature_{name}", result.signatures[name]))
-    return CaseCheck(session, case, result, result.response)
-
-
-def gate_check(request: pytest.FixtureRequest) -> GateCheck:
-    """Give the gate a test is about."""
-    session = request.config.stash[SESSION]
-    spec: GateSpec = request.param
-    limits = asdict(spec.threshold)
-    request.node.user_properties += [
-        ("xling_gate", spec.id),
-        ("xling_run", session.run_id),
-        ("xling_model", session.setup.model),
-        ("xling_language", spec.language),
-        *(
-            (f"xling_{k}", str(limits[k]))
-            for k in ("max_rate", "floor", "ceiling")
-            if limits[k] is not None
-        ),
-    ]
-    return GateCheck(session, spec)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Evaluation"]
 
-LOOK_AHEAD = 4
-"""Cases begun but not yet tested, at most, as a multiple of the connections."""
 TICK_S = 0.5
 
 
@@ -36,7 +34,7 @@ class Evaluation:
         run_id: the run the results belong to.
         groups: cases evaluated together, in the order tests will ask for them.
         metrics: for each benchmark's folder, the metrics to score.
-        ahead: whether to begin later groups while earlier ones are tested.
+        look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
     """
@@ -48,7 +46,7 @@ class Evaluation:
         run_id: str,
         groups: Sequence[Sequence[Case]],
         metrics: Mapping[str, tuple[str, ...]],
-        ahead: bool,
+        look_ahead: int,
         workers: int,
         worker: str,
     ) -> None:
@@ -67,7 +65,7 @@ class Evaluation:
         settings, provider = setup.settings, setup.provider
         allowed = settings.max_connections or provider.max_connections
         connections = max(1, min(allowed, provider.max_connections) // workers)
-        self._window = LOOK_AHEAD * connections if ahead else 1
+        self._window = look_ahead * connections
         cap = None
         if settings.price is not None:
             price_in, price_out = settings.price
@@ -95,6 +93,7 @@ class Evaluation:
         if key not in self._results:
             number = self._group_of[key]
             self._begin(number)
+            self._look_ahead(number)
             future = self._futures.pop(number)
             while True:
                 try:
@@ -105,7 +104,6 @@ class Evaluation:
                     break
             for result in results:
                 self._results[result.job.benchmark, result.job.case_id] = result
-            self._look_ahead(number)
         return self._results[key]
 
     def forget(self, case: Case) -> None:
@@ -120,7 +118,7 @@ class Evaluation:
     def _look_ahead(self, number: int) -> None:
         begun = sum(len(self._groups[n]) for n in self._futures)
         following = number + 1
-        while begun < self._window > 1 and following < len(self._groups):
+        while begun < self._window and following < len(self._groups):
             if following not in self._futures:
                 self._begin(following)
                 begun += len(self._groups[following])

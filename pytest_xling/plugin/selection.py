@@ -11,6 +11,7 @@ import pytest
 from pytest_xling import registry
 from pytest_xling.cases.plan import chosen_languages, groups_of
 from pytest_xling.errors import did_you_mean
+from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
 
-__all__ = ["GateSpec", "Selection", "is_gate"]
+__all__ = ["GateSpec", "Selection", "check_of"]
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
@@ -47,9 +48,18 @@ class GateSpec:
 class Selection:
     """Parametrises tests, and knows afterwards what pytest selected of them."""
 
-    def __init__(self, setup: Setup, *, root: Path) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        root: Path,
+        check_case: Callable[[Case], CaseCheck],
+        check_gate: Callable[[GateSpec], GateCheck],
+    ) -> None:
         self._setup = setup
         self._root = root
+        self._check_case = check_case
+        self._check_gate = check_gate
         self.metrics: dict[str, tuple[str, ...]] = {}
         """By benchmark: the metrics its selected tests name."""
         self.groups: list[list[Case]] = []
@@ -65,14 +75,15 @@ class Selection:
             _metrics(metafunc)
             cases = self._plan(folder)
             ids = [case.id for case in cases]
-            metafunc.parametrize("xling_case", cases, ids=ids, indirect=True)
+            metafunc.parametrize("xling_case", [self._check_case(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
-            gates: list[Any] = [*self._gates(folder, _metrics(metafunc))]
+            gates = self._gates(folder, _metrics(metafunc))
+            checks: list[Any] = [self._check_gate(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
-                gates = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
+                checks = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
                 ids = [NO_GATES_ID]
-            metafunc.parametrize("xling_gate", gates, ids=ids, indirect=True)
+            metafunc.parametrize("xling_gate", checks, ids=ids)
 
     def note(self, items: Sequence[pytest.Item], *, workers: int | None) -> None:
         """Note the selected tests.
@@ -85,9 +96,10 @@ class Selection:
         metrics: dict[str, dict[str, None]] = {}
         case_of: dict[str, Case] = {}
         for item in items:
-            case: Case | None = _parameter(item, "xling_case")
-            if case is None:
+            check = check_of(item)
+            if not isinstance(check, CaseCheck):
                 continue
+            case = check.case
             marker = item.get_closest_marker("xling")
             named = marker.kwargs["metrics"] if marker else ()
             metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(named))
@@ -171,14 +183,13 @@ class Selection:
         return gates
 
 
-def is_gate(item: pytest.Item) -> bool:
-    """Tell whether a test is about a gate."""
-    return isinstance(_parameter(item, "xling_gate"), GateSpec)
-
-
-def _parameter(item: pytest.Item, fixture: str) -> Any:  # noqa: ANN401  what was parametrised
+def check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:
+    """Return what a test is about: a case, a gate or neither."""
     callspec = getattr(item, "callspec", None)
-    return None if callspec is None else callspec.params.get(fixture)
+    if callspec is None:
+        return None
+    check = callspec.params.get("xling_case") or callspec.params.get("xling_gate")
+    return check if isinstance(check, CaseCheck | GateCheck) else None
 
 
 def _metrics(metafunc: pytest.Metafunc) -> tuple[str, ...]:

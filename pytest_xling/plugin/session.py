@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.errors import ConfigError, XlingError
+from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
-from pytest_xling.plugin.selection import Selection, is_gate
+from pytest_xling.plugin.selection import Selection, check_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
 
-__all__ = ["FAULT", "SESSION", "XlingSession", "start"]
+__all__ = ["XlingSession", "start"]
 
-FAULT = "xling_fault"
-"""The user property that marks a case whose evaluation failed."""
+LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
+"""Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end
+the run, few: what is begun is paid for."""
 STATUS = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
 """How a run ended, by pytest's exit status; all others leave it incomplete."""
 
@@ -45,7 +48,6 @@ def start(config: pytest.Config) -> None:
         session = XlingSession(config, read_setup(config))
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[SESSION] = session
     config.pluginmanager.register(session, "xling-session")
     config.pluginmanager.register(ReportGuard(), "xling-report-guard")
     if not session.is_worker:
@@ -68,7 +70,12 @@ class XlingSession:
             msg = "--dist=each would ask every question once per worker; use another --dist"
             raise ConfigError(msg)
         self.faults = 0
-        self.selection = Selection(setup, root=config.rootpath)
+        self.selection = Selection(
+            setup,
+            root=config.rootpath,
+            check_case=partial(CaseCheck, self),
+            check_gate=partial(GateCheck, self),
+        )
         self._evaluation: Evaluation | None = None
         self._database: Database | None = None
         self._line = ProgressLine(config)
@@ -138,13 +145,26 @@ class XlingSession:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put gates after everything else."""
-        items.sort(key=is_gate)
+        items.sort(key=lambda item: isinstance(check_of(item), GateCheck))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
         self.selection.note(session.items, workers=self.workers if self.is_worker else None)
 
     # Running
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Evaluate the case a test is about."""
+        __tracebackhide__ = True
+        if check := check_of(item):
+            check.set_up(item)
+
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Let go of what the test had."""
+        check = check_of(item)
+        if isinstance(check, CaseCheck):
+            check.tear_down()
 
     def result(self, case: Case) -> Result:
         """Return the result of *case*, evaluating its group if need be."""
@@ -156,7 +176,7 @@ class XlingSession:
                 run_id=self.run_id,
                 groups=self.selection.groups,
                 metrics=self.selection.metrics,
-                ahead=not self.is_worker,
+                look_ahead=self._look_ahead(),
                 workers=self.workers,
                 worker=self.worker,
             )
@@ -165,6 +185,12 @@ class XlingSession:
         if self.selection.used(case):
             evaluation.forget(case)
         return result
+
+    def _look_ahead(self) -> int:
+        """Workers do not look ahead: which groups they will get, only the controller knows."""
+        if self.is_worker:
+            return 0
+        return LOOK_AHEAD_IF_STOPPING if self.config.option.maxfail else LOOK_AHEAD
 
     def has_budget(self, case: Case) -> Callable[[str], bool]:
         """Return whether a metric's gate tolerates some flagged answers like *case*'s."""
@@ -253,9 +279,6 @@ class XlingSession:
                 finish_run(connection, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
-
-
-SESSION: pytest.StashKey[XlingSession] = pytest.StashKey()
 
 
 def _made_up_name(model: str, now: datetime) -> str:

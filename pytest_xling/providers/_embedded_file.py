@@ -54,8 +54,8 @@ def model_file() -> Path:
         seal.write_text(json.dumps(_state(path)), encoding="utf-8")
     except OSError as error:
         msg = (
-            f"cannot write the embedded model (250 MB) to {path.parent}: {error.strerror or error}; "
-            "set XDG_CACHE_HOME to a folder with room"
+            f"cannot write the embedded model (250 MB) to {path.parent}: "
+            f"{error.strerror or error}; set XDG_CACHE_HOME to a folder with room"
         )
         raise ConfigError(msg) from error
     return path

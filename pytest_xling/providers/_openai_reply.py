@@ -107,8 +107,8 @@ def _unreadable(body: bytes, url: str) -> TransientFault:
     start = body[: 4 * _EXCERPT].decode(errors="replace").strip()
     if start.startswith("<"):
         msg = (
-            f"{url} sent a web page instead of JSON; is this the address of an API (it usually ends "
-            f"in /v1)? It begins: {excerpt(start)!r}"
+            f"{url} sent a web page instead of JSON; is this the address of an API (it usually "
+            f"ends in /v1)? It begins: {excerpt(start)!r}"
         )
     elif not start:
         msg = f"{url} sent an empty reply"

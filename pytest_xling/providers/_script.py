@@ -61,10 +61,12 @@ def read_script(path: Path) -> tuple[Rule, ...]:
     file = read_yaml(path)
     for key in file.data:
         if key != "rules":
-            raise file.error(key, what=f"unknown key.{did_you_mean(key, ['rules'])} Known: rules")
+            what = f"unknown key.{did_you_mean(key, ['rules'])} Known: rules"
+            raise file.error(key, what=what)
     rules = file.data.get("rules")
     if not isinstance(rules, list) or not rules:
-        raise file.error("rules", what="must be a list of rules")
+        mistake = file.error("rules", what="must be a list of rules")
+        raise mistake
     return tuple(_Reader(file, index).rule(rule) for index, rule in enumerate(rules))
 
 
@@ -76,7 +78,8 @@ class _Reader:
     index: int
 
     def fail(self, *keys: str, what: str) -> NoReturn:
-        raise self.file.error("rules", self.index, *keys, what=what)
+        mistake = self.file.error("rules", self.index, *keys, what=what)
+        raise mistake
 
     def known(self, mapping: Any, keys: tuple[str, ...], *at: str) -> dict[str, Any]:  # noqa: ANN401
         if not isinstance(mapping, dict):
@@ -110,14 +113,16 @@ class _Reader:
         if language is not None:
             try:
                 language = find(language).code
-            except ConfigError as error:
-                self.fail("when", "language", what=str(error))
+            except ConfigError as unknown:
+                self.fail("when", "language", what=str(unknown))
         times = self.number(rule, "times", 1, _MAX_TIMES)
         if times != int(times):
             self.fail("times", what=f"must be a whole number, not {times!r}")
         text = self.text(rule)
         error = cast("ScriptedError | None", self.choice(rule, "error", get_args(ScriptedError)))
-        stop_reason = cast("StopReason", self.choice(rule, "stop_reason", get_args(StopReason)))
+        stop_reason = cast(
+            "StopReason | None", self.choice(rule, "stop_reason", get_args(StopReason))
+        )
         if text is None and error is None and stop_reason in {None, "stop", "length"}:
             self.fail(what="says nothing: give it a text, a stop_reason without text, or an error")
         return Rule(

@@ -6,7 +6,7 @@ import codecs
 import json
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.languages import find
@@ -48,16 +48,23 @@ def rows(raw: bytes, path: Path) -> list[Row]:
     Raises:
         DataError: names the file, the line, the key and the fix.
     """
-    text = _decoded(raw, path)
-    found = [
-        _row(line, number, path)
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line and not line.isspace()
-    ]
+    found = []
+    for number, line in enumerate(_decoded(raw, path).split("\n"), start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            found.append(_row(line.strip(), number))
+        except _MistakeError as mistake:
+            msg = f"{path}:{number}: {mistake}"
+            raise DataError(msg) from mistake.__cause__
     if not found:
         msg = f"{path}: the file is empty; write one answer a line"
         raise DataError(msg)
     return found
+
+
+class _MistakeError(Exception):
+    """What is wrong with a row; the place is added where it is known."""
 
 
 def _decoded(raw: bytes, path: Path) -> str:
@@ -66,10 +73,8 @@ def _decoded(raw: bytes, path: Path) -> str:
         return raw[mark:].decode()
     except UnicodeDecodeError as error:
         offset = mark + error.start
-        msg = (
-            f"{path}:{raw.count(bytes([10]), 0, offset) + 1}: byte 0x{raw[offset]:02x} is not UTF-8; "
-            "save the file as UTF-8"
-        )
+        line = raw.count(b"\n", 0, offset) + 1
+        msg = f"{path}:{line}: byte 0x{raw[offset]:02x} is not UTF-8; save the file as UTF-8"
         raise DataError(msg) from error
 
 
@@ -85,64 +90,91 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode = json.JSONDecoder(object_pairs_hook=_unique).decode
 
 
-def _row(line: str, number: int, path: Path) -> Row:
-    def fail(what: str) -> NoReturn:
-        msg = f"{path}:{number}: {what}"
-        raise DataError(msg)
-
-    try:
-        read = _decode(line.strip())
-    except json.JSONDecodeError as error:
-        cut = error.pos >= len(line.strip()) or error.msg.startswith("Unterminated")
-        fix = "it looks cut short; restore the rest" if cut else "write one JSON object a line"
-        fail(f"not valid JSON: {error.msg} at column {error.colno}; {fix}")
-    except (ValueError, RecursionError) as error:
-        fail(f"not valid JSON for this reader: {error}; correct it")
-    if not isinstance(read, dict):
-        fail("not a JSON object; write one object a line, such as " + _EXAMPLE)
-    if not read.keys() <= _KNOWN:
-        for key in read.keys() - _KNOWN:
-            fail(f"unknown key {key!r}.{did_you_mean(key, _KEYS)} Known: {', '.join(_KEYS)}")
-    for key in ("sample_id", "language", "text"):
-        if key not in read:
-            fail(f"key {key!r} is missing; a row looks like {_EXAMPLE}")
-    for key in ("sample_id", "language"):
-        if not isinstance(read[key], str) or not read[key].strip():
-            fail(f"key {key!r} must be a text that is not empty, not {read[key]!r}")
-    for key in ("text", "model", "error", "stop_reason"):
-        if not isinstance(read.get(key), _TEXT_OR_NULL):
-            fail(f"key {key!r} must be a text or null, not {read[key]!r}")
-    try:
-        language = _code(read["language"])
-    except ConfigError as error:
-        fail(f"key 'language': {error}")
-    temperature = read.get("temperature")
-    temperature = 0.0 if temperature is None else temperature
-    if isinstance(temperature, bool) or not isinstance(temperature, (int, float)):
-        fail(f"key 'temperature' must be a number, not {temperature!r}")
-    if not math.isfinite(temperature) or temperature < 0:
-        fail(f"key 'temperature' must be 0 or more, not {temperature!r}")
-    repeat = read.get("repeat")
-    repeat = 0 if repeat is None else repeat
-    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
-        fail(f"key 'repeat' must be a whole number from 0, not {repeat!r}")
-    text, stop_reason = read["text"], read.get("stop_reason")
-    if stop_reason is not None and stop_reason not in _STOP_REASONS:
-        suggestion = did_you_mean(stop_reason, _STOP_REASONS)
-        fail(f"unknown stop_reason {stop_reason!r}.{suggestion} Known: {', '.join(_STOP_REASONS)}")
-    if text is None and stop_reason not in _WITHOUT_TEXT:
-        fail(f"key 'text' is null, so 'stop_reason' must say why: {', '.join(_WITHOUT_TEXT)}")
+def _row(line: str, number: int) -> Row:
+    read = _parse(line)
+    _check_keys(read)
+    text, stop_reason = _answer(read)
+    error = read.get("error")
     return Row(
         line=number,
         sample_id=read["sample_id"],
-        language=language,
+        language=_code(read["language"]),
         text=None if text is None else clean(text),
-        temperature=float(temperature),
-        repeat=repeat,
-        stop_reason=stop_reason or "stop",
+        temperature=_temperature(read.get("temperature")),
+        repeat=_repeat(read.get("repeat")),
+        stop_reason=stop_reason,
         model=clean(read.get("model") or ""),
-        error=None if read.get("error") is None else clean(read["error"]),
+        error=None if error is None else clean(error),
     )
+
+
+def _parse(line: str) -> dict[str, Any]:
+    try:
+        read = _decode(line)
+    except json.JSONDecodeError as error:
+        # A row cut short fails at its end or in a string that never closes.
+        cut = error.pos >= len(line) or error.msg.startswith("Unterminated")
+        fix = "it looks cut short; restore the rest" if cut else "write one JSON object a line"
+        msg = f"not valid JSON: {error.msg} at column {error.colno}; {fix}"
+        raise _MistakeError(msg) from error
+    except (ValueError, RecursionError) as error:
+        msg = f"not valid JSON for this reader: {error}; correct it"
+        raise _MistakeError(msg) from error
+    if not isinstance(read, dict):
+        msg = f"not a JSON object; write one object a line, such as {_EXAMPLE}"
+        raise _MistakeError(msg)
+    return read
+
+
+def _check_keys(read: dict[str, Any]) -> None:
+    for key in read.keys() - _KNOWN:
+        msg = f"unknown key {key!r}.{did_you_mean(key, _KEYS)} Known: {', '.join(_KEYS)}"
+        raise _MistakeError(msg)
+    for key in ("sample_id", "language", "text"):
+        if key not in read:
+            msg = f"key {key!r} is missing; a row looks like {_EXAMPLE}"
+            raise _MistakeError(msg)
+    for key in ("sample_id", "language"):
+        if not isinstance(read[key], str) or not read[key].strip():
+            msg = f"key {key!r} must be a text that is not empty, not {read[key]!r}"
+            raise _MistakeError(msg)
+    for key in ("text", "model", "error", "stop_reason"):
+        if not isinstance(read.get(key), _TEXT_OR_NULL):
+            msg = f"key {key!r} must be a text or null, not {read[key]!r}"
+            raise _MistakeError(msg)
+
+
+def _answer(read: dict[str, Any]) -> tuple[str | None, StopReason]:
+    text, stop_reason = read["text"], read.get("stop_reason")
+    if stop_reason is not None and stop_reason not in _STOP_REASONS:
+        suggestion = did_you_mean(stop_reason, _STOP_REASONS)
+        msg = f"unknown stop_reason {stop_reason!r}.{suggestion} Known: {', '.join(_STOP_REASONS)}"
+        raise _MistakeError(msg)
+    if text is None and stop_reason not in _WITHOUT_TEXT:
+        msg = f"key 'text' is null, so 'stop_reason' must say why: {', '.join(_WITHOUT_TEXT)}"
+        raise _MistakeError(msg)
+    return text, stop_reason or "stop"
+
+
+def _temperature(value: object) -> float:
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        msg = f"key 'temperature' must be a number, not {value!r}"
+        raise _MistakeError(msg)
+    if not math.isfinite(value) or value < 0:
+        msg = f"key 'temperature' must be 0 or more, not {value!r}"
+        raise _MistakeError(msg)
+    return float(value)
+
+
+def _repeat(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        msg = f"key 'repeat' must be a whole number from 0, not {value!r}"
+        raise _MistakeError(msg)
+    return value
 
 
 _EXAMPLE = '{"sample_id": "q0001", "language": "hi", "text": "…"}'
@@ -150,4 +182,8 @@ _EXAMPLE = '{"sample_id": "q0001", "language": "hi", "text": "…"}'
 
 @cache
 def _code(language: str) -> str:
-    return find(language).code
+    try:
+        return find(language).code
+    except ConfigError as error:
+        msg = f"key 'language': {error}"
+        raise _MistakeError(msg) from error

@@ -197,9 +197,8 @@ def _prompt(request: Request) -> str:
 
 
 def _payload(request: Request) -> dict[str, Any]:
-    params = {name: value for name, value in request.params.items() if value is not None}
-    stop = params.get("stop", [])
-    seed = params.get("seed", 0)
+    params: dict[str, Any] = {k: v for k, v in request.params.items() if v is not None}
+    stop, seed = params.get("stop", []), params.get("seed", 0)
     return {
         "temperature": 0.0,
         "max_tokens": _MAX_TOKENS,

@@ -27,7 +27,7 @@ _FAULTS: dict[ScriptedError, type[RateLimited | TransientFault | PermanentFault]
 
 
 class ScriptedProvider:
-    """Follows the rules of a script, or repeats the question.
+    r"""Follows the rules of a script, or repeats the question.
 
     A script is YAML::
 
@@ -38,7 +38,7 @@ class ScriptedProvider:
             stop_reason: length
           - error: rate_limited   # or transient, permanent
             delay_s: 0.5
-          - json: '"\\ud800"'      # a text YAML cannot hold, as a JSON string
+          - json: '"\ud800"'      # a text YAML cannot hold, as a JSON string
 
     Args:
         spec: the script's path; empty: repeat the question, which is an answer in its language.

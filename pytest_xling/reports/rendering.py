@@ -56,7 +56,11 @@ def ruled() -> Table:
 
 
 def listing(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> Table:
     """Return a table of plain texts.
 
@@ -64,6 +68,7 @@ def listing(
         head: names of the columns.
         rows: one text per column.
         right: names of the columns that are flush right.
+        whole: names of the columns whose texts are never broken.
     """
     table = ruled()
     for name in head:
@@ -71,6 +76,7 @@ def listing(
             Text(name, style="bold"),
             justify="right" if name in right else "left",
             overflow="fold",
+            no_wrap=name in whole,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

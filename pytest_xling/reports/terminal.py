@@ -13,7 +13,7 @@ from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import OUTCOMES, gated_column, plain_column, tables
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import read_verdicts, total_progress
+from pytest_xling.store.runs import read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,12 +58,6 @@ def summary(connection: Connection, run_id: str, *, width: int, color: bool, ver
             lines = LINES_VERBOSE if verbose else LINES
             parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
     parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS)
-    faults = total_progress(connection, run_id).errors
-    if faults:
-        met = (
-            "1 case met a fault and has" if faults == 1 else f"{faults} cases met a fault and have"
-        )
-        parts.append(Text(f"{met} no score", style="yellow"))
     parts.append(_hint(run_id, verdicts, verbose=verbose))
     return to_text(parts, width=width, color=color)
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import and_, bindparam, case, false, func, literal, or_, select
-from sqlalchemy.orm import aliased
 
 from pytest_xling.records import Score
 from pytest_xling.store.runs import signature_of
@@ -284,7 +283,7 @@ def flag_counts(
     columns: list[Any] = []
     source: Any = cases
     for flag in flags:
-        score = aliased(outputs)
+        score = outputs.alias()
         source = source.outerjoin(
             score, and_(score.c.input_key == cases.c.answer_key, score.c.step == flag.step)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-async def _burst(limit: AdaptiveLimit, capacity: int, requests: int, *, work_s: float = 0.01) -> int:
+async def _burst(
+    limit: AdaptiveLimit, capacity: int, requests: int, *, work_s: float = 0.01
+) -> int:
     """Send *requests* at once to a server that takes *capacity*; return the refusals."""
     taken = refused = 0
 
@@ -41,14 +44,15 @@ async def _burst(limit: AdaptiveLimit, capacity: int, requests: int, *, work_s: 
     return refused
 
 
-def test_settles_where_the_server_does() -> None:
-    """A burst of 64 to a server that takes 32 leaves 32 slots, and few refusals later."""
+@pytest.mark.parametrize("capacity", [3, 16, 32, 50])
+def test_settles_where_the_server_does(capacity: int) -> None:
+    """A burst of 64 to a server that takes fewer leaves as many slots; few refusals follow."""
 
     async def main() -> None:
         limit = AdaptiveLimit(64)
-        refused = await _burst(limit, 32, 640)
-        assert limit.limit in {31, 32, 33}
-        assert refused <= 32 + 5
+        refused = await _burst(limit, capacity, 20 * capacity)
+        assert capacity - 1 <= limit.limit <= capacity + 1
+        assert refused <= 64 - capacity + 5
         assert 0 == limit.in_flight
 
     asyncio.run(main())
@@ -81,7 +85,7 @@ def test_grows_by_one_after_a_clean_round_and_stops_at_the_maximum() -> None:
                 limit.succeeded()
             seen.append(limit.limit)
         assert 4 == seen[-1]
-        assert all(after - before in {0, 1} for before, after in zip(seen, seen[1:], strict=False))
+        assert all(after - before in {0, 1} for before, after in pairwise(seen))
 
     asyncio.run(main())
 
@@ -101,7 +105,7 @@ def test_probes_less_and_less_often_where_that_is_refused() -> None:
                 probes.append(success)
                 limit.in_flight = 33
                 limit.rejected()
-        gaps = [b - a for a, b in zip(probes, probes[1:], strict=False)]
+        gaps = [b - a for a, b in pairwise(probes)]
         assert sorted(gaps) == gaps
         assert gaps[-1] >= 4 * gaps[0]
 
@@ -119,6 +123,24 @@ def test_a_server_that_takes_nothing_is_left_alone_for_as_long_as_it_asks() -> N
         start = loop.time()
         async with limit.slot():
             assert loop.time() - start >= 0.19
+
+    asyncio.run(main())
+
+
+def test_recovers_quickly_after_a_pause() -> None:
+    """A server that counts requests per minute is full at once and free at once."""
+
+    async def main() -> None:
+        limit = AdaptiveLimit(64)
+        limit.in_flight = 64
+        for _ in range(64):
+            limit.rejected(0.01)
+            limit.release()
+        assert 1 == limit.limit
+        await asyncio.sleep(0.02)
+        for _ in range(31):
+            limit.succeeded()
+        assert 32 == limit.limit
 
     asyncio.run(main())
 

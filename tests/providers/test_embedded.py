@@ -31,11 +31,13 @@ pytestmark = pytest.mark.skipif(
     reason="the extra [embedded] is not installed",
 )
 
-_SHOTS = (
-    "Question: What is the capital of Spain?\nAnswer: Madrid.\n\n"
-    "Question: {}\nAnswer:"
+_SHOTS = "Question: What is the capital of Spain?\nAnswer: Madrid.\n\nQuestion: {}\nAnswer:"
+_QUESTIONS = (
+    "What is the capital of France?",
+    "What is two plus two?",
+    "¿Qué es el Sol?",
+    "为什么?",
 )
-_QUESTIONS = ("What is the capital of France?", "What is two plus two?", "¿Qué es el Sol?", "为什么?")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -204,12 +206,11 @@ from pytest_xling.records import Message, Request
 
 async def main():
     provider = EmbeddedProvider()
-    params = {{"max_tokens": {tokens}}}
-    request = Request(model="", messages=(Message(role="user", content="Once"),), params=params)
+    messages = (Message(role="user", content="Once"),)
     print("asking", flush=True)
-    await provider.generate(Request(model="", messages=request.messages, params={{"max_tokens": 1}}))
+    await provider.generate(Request(model="", messages=messages, params={{"max_tokens": 1}}))
     print("loaded", flush=True)
-    await provider.generate(request)
+    await provider.generate(Request(model="", messages=messages, params={{"max_tokens": {tokens}}}))
 
 asyncio.run(main())
 """

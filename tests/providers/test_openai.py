@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from tests.servers.openai_server import serving, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
@@ -203,15 +205,15 @@ def test_max_tokens_is_renamed_where_it_is_refused() -> None:
         ({}, "429_date", 1.5, 3.0),
     ],
 )
-def test_retry_after_is_read(
-    behaviour: dict[str, str], mode: str, low: float, high: float
-) -> None:
+def test_retry_after_is_read(behaviour: dict[str, str], mode: str, low: float, high: float) -> None:
     """Seconds, milliseconds and dates."""
     with (
         serving(**behaviour) as server,
         pytest.raises((RateLimited, TransientFault)) as caught,
     ):
         _ask(server.url, f"[[{mode}]]")
+    assert isinstance(caught.value, RateLimited | TransientFault)
+    assert caught.value.retry_after_s is not None
     assert low <= caught.value.retry_after_s <= high
 
 
@@ -237,10 +239,34 @@ def test_a_server_that_is_down_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        with pytest.raises(TransientFault, match="cannot connect.*Is the server up") as caught:
+        with pytest.raises(TransientFault, match=r"cannot connect.*Is the server up") as caught:
             _ask(url)
     assert url in str(caught.value)
     assert isinstance(caught.value.__cause__, OSError)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
+def test_an_encrypted_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TLS works, large answers included, and a certificate nobody vouches for is refused."""
+    pem = tmp_path / "server.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")),
+        ],
+        capture_output=True,
+        check=True,
+    )
+    pem.write_text((tmp_path / "cert.pem").read_text() + (tmp_path / "key.pem").read_text())
+    with serving(certificate=str(pem)) as server:
+        with pytest.raises(TransientFault, match=r"cannot connect.*certificate"):
+            _ask(server.url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        assert "The answer is forty-two." == _ask(server.url).text
+        assert "word " * 1_048_576 == _ask(server.url, "[[huge]]").text
+        with pytest.raises(TransientFault, match="broke"):
+            _ask(server.url, "[[drop]]")
 
 
 def test_no_key_is_in_any_message(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import contextlib
 import email.utils
 import json
 import re
+import ssl
 import subprocess
 import sys
 import threading
@@ -66,6 +67,8 @@ class Behaviour:
     """Comma-separated parameters that are answered 400, as reasoning models do."""
     refuse_message: str = ""
     """What that answer says instead of naming the parameter only."""
+    certificate: str = ""
+    """A PEM file with certificate and key: speak TLS."""
 
 
 def _choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -165,9 +168,16 @@ class OpenaiServer:
 
     async def start(self, port: int = 0) -> asyncio.Server:
         """Listen on *port* of the loopback address; 0: any free one."""
+        context = None
+        if self.behaviour.certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(self.behaviour.certificate)
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Connection(self), "127.0.0.1", port, backlog=512)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        server = await loop.create_server(
+            lambda: Connection(self), "127.0.0.1", port, backlog=512, ssl=context
+        )
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self.url = f"{'https' if context else 'http'}://{address}/v1"
         return server
 
 
@@ -235,7 +245,9 @@ class Connection(asyncio.Protocol):
             mode = marker[1].decode() if server.bodies[body] <= times else mode
         if behaviour.key and not ((key := _KEY.search(head)) and key[1] == behaviour.key.encode()):
             # The real one repeats the key in its message, too.
-            self._send(401, _error(f"Incorrect API key provided: {(key[1] if key else b'').decode()}"))
+            self._send(
+                401, _error(f"Incorrect API key provided: {(key[1] if key else b'').decode()}")
+            )
             return
         if not head.split(b" ", 2)[1].split(b"?")[0].endswith(b"/completions"):
             mode = "404"
@@ -335,7 +347,7 @@ def spawned(**behaviour: Any) -> Iterator[str]:
         for name, value in behaviour.items()
     ]
     command = [sys.executable, str(Path(__file__).resolve()), *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         try:
             yield child.stdout.readline().strip()

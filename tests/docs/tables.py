@@ -1,0 +1,89 @@
+"""The tables of docs/guide.md that are made from the code.
+
+Run it to write them: ``python -m tests.docs.tables``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.config.options import OPTIONS
+from pytest_xling.languages import languages
+from pytest_xling.registry import load, names
+from tests.docs.blocks import table_between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_xling.config.options import Option
+
+__all__ = ["GUIDE", "TABLES"]
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _options() -> str:
+    return _table(
+        ("option", "environment", "ini", "in `run:`", "meaning"), [_option(o) for o in OPTIONS]
+    )
+
+
+def _option(option: Option) -> list[str]:
+    value = f"={option.metavar}" if option.metavar else ""
+    flags = [f"`{flag}{value}`" for flag in (option.short, option.flag) if flag]
+    return [
+        "<br>".join(flags),
+        f"`{option.env}`",
+        f"`{option.dest}`",
+        f"`{option.key}`" if option.in_file else "–",
+        option.help,
+    ]
+
+
+def _metrics() -> str:
+    rows = []
+    for name in names("metric"):
+        metric = load("metric", name)
+        if not metric.__module__.startswith("pytest_xling."):
+            continue  # installed beside us, not ours
+        first = " ".join((inspect.getdoc(metric) or "").split("\n\n")[0].split())
+        rows.append([f"`{name}`", metric.kind, first])
+    return _table(("metric", "kind", "what it says"), rows)
+
+
+def _languages() -> str:
+    rows = []
+    for language in languages():
+        identifier = language.identifier if language.identifiable else "cannot be told reliably"
+        native = language.native_name if language.native_name != language.english_name else ""
+        english = language.english_name
+        rows.append(
+            [f"`{language.code}`", f"{english} {native}".strip(), language.resource_level, identifier]
+        )
+    return _table(("code", "language", "resources", "identified by"), rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "languages": _languages,
+    "metrics": _metrics,
+    "options": _options,
+}
+"""What makes each table, by its name in the document."""
+
+
+def _write() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    for name, make in TABLES.items():
+        text = text.replace(table_between(text, name), make())
+    GUIDE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()

@@ -1,0 +1,201 @@
+"""Transcripts: strict where they are read, exact where answers are looked up."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.errors import ConfigError, DataError, PermanentFault
+from pytest_xling.providers.transcript import TranscriptProvider
+from pytest_xling.records import Message, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_xling.records import Response
+
+_ROW: dict[str, Any] = {"sample_id": "q1", "language": "hi", "text": "नमस्ते"}
+
+
+def _write(path: Path, *rows: dict[str, Any] | str) -> TranscriptProvider:
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    file = path / "answers.jsonl"
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return TranscriptProvider(str(file))
+
+
+def _request(
+    sample_id: str = "q1", language: str = "hi", *, temperature: float = 0.0, repeat: int = 0
+) -> Request:
+    return Request(
+        model="transcript",
+        messages=(Message(role="user", content="?"),),
+        params={"temperature": temperature},
+        repeat=repeat,
+        sample_id=sample_id,
+        language=language,
+    )
+
+
+def _look_up(provider: TranscriptProvider, request: Request) -> Response:
+    return asyncio.run(provider.generate(request))
+
+
+def test_an_answer_with_all_it_may_have(tmp_path: Path) -> None:
+    """Text, reason and model come back as they are stored."""
+    provider = _write(tmp_path, _ROW | {"stop_reason": "length", "model": "gpt-4o"})
+    provider.check()
+    response = _look_up(provider, _request())
+    assert ("नमस्ते", "length", "gpt-4o") == (
+        response.text,
+        response.stop_reason,
+        response.model_version,
+    )
+
+
+def test_an_answer_that_is_none_says_why(tmp_path: Path) -> None:
+    """A filtered answer and a stored API error stay what they are."""
+    provider = _write(
+        tmp_path,
+        _ROW | {"text": None, "stop_reason": "content_filter", "error": "SAFETY"},
+        {"sample_id": "q2", "language": "hi", "text": None, "stop_reason": "error"},
+    )
+    first, second = _look_up(provider, _request()), _look_up(provider, _request("q2"))
+    assert (None, "content_filter", "SAFETY") == (first.text, first.stop_reason, first.error)
+    assert (None, "error", None) == (second.text, second.stop_reason, second.error)
+
+
+def test_conditions_are_told_apart(tmp_path: Path) -> None:
+    """Temperature and repeat choose the row."""
+    rows: list[dict[str, Any] | str] = [
+        _ROW | {"text": f"{temperature} {repeat}", "temperature": temperature, "repeat": repeat}
+        for temperature in (0, 0.7)
+        for repeat in (0, 1)
+    ]
+    provider = _write(tmp_path, *rows)
+    assert "0.7 1" == _look_up(provider, _request(temperature=0.7, repeat=1)).text
+    assert "0 0" == _look_up(provider, _request()).text
+    with pytest.raises(
+        PermanentFault, match=r"temperature 0\.5, repeat 1.*for temperature 0, 0\.7"
+    ):
+        _look_up(provider, _request(temperature=0.5, repeat=1))
+
+
+def test_one_row_without_a_temperature_answers_at_all(tmp_path: Path) -> None:
+    """Who kept no temperature meant any; who kept one did not."""
+    provider = _write(tmp_path, _ROW, _ROW | {"sample_id": "q2", "temperature": 0.7})
+    assert "नमस्ते" == _look_up(provider, _request(temperature=1.0)).text
+    with pytest.raises(PermanentFault):
+        _look_up(provider, _request("q2", temperature=1.0))
+
+
+def test_an_answer_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    """The message names sample, language and condition."""
+    provider = _write(tmp_path, _ROW)
+    with pytest.raises(PermanentFault, match="'q9' in 'zh' at temperature 0, repeat 2"):
+        _look_up(provider, _request("q9", "zh", repeat=2))
+
+
+def test_aliases_of_languages_are_understood(tmp_path: Path) -> None:
+    """`iw` is Hebrew, as are `he` and its name."""
+    provider = _write(tmp_path, _ROW | {"language": "iw", "text": "שלום"})
+    assert "שלום" == _look_up(provider, _request(language="he")).text
+
+
+def test_half_characters_are_mended(tmp_path: Path) -> None:
+    r"""JSON lets ``\ud800`` through; nothing after this may."""
+    provider = _write(tmp_path, r'{"sample_id": "q1", "language": "hi", "text": "a\ud800b"}')
+    assert "a\ufffdb" == _look_up(provider, _request()).text
+
+
+def test_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
+    """A file saved by a Windows editor reads the same."""
+    file = tmp_path / "answers.jsonl"
+    line = json.dumps(_ROW).encode()
+    file.write_bytes(codecs.BOM_UTF8 + line + b"\r\n\r\n" + line.replace(b"q1", b"q2") + b"\r\n")
+    provider = TranscriptProvider(str(file))
+    provider.check()
+    assert "नमस्ते" == _look_up(provider, _request("q2")).text
+
+
+def test_the_models_in_it_are_known(tmp_path: Path) -> None:
+    """Each once, sorted; rows without one do not count."""
+    rows = [_ROW | {"sample_id": f"q{n}", "model": m} for n, m in enumerate(["b", "a", "b"])]
+    assert ("a", "b") == _write(tmp_path, *rows, _ROW | {"sample_id": "x"}).models
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ('{"sample_id": "q2", "language": "hi", "te', r":2: not valid JSON.*cut short"),
+        ('{"sample_id": "q2", "language": "hi", "text": }', r":2: not valid JSON.*column 47"),
+        ("[1]", ":2: not a JSON object"),
+        ('{"sample_id": "q2", "sample_id": "q3"}', ":2: .*'sample_id' is given twice"),
+        ("[" * 100_000, ":2: not valid JSON"),
+        (_ROW | {"sampel_id": "q"}, ":2: unknown key 'sampel_id'.*Did you mean 'sample_id'"),
+        ({"language": "hi", "text": "x"}, ":2: key 'sample_id' is missing"),
+        ({"sample_id": "q2", "language": "hi"}, ":2: key 'text' is missing"),
+        (_ROW | {"sample_id": 2}, ":2: key 'sample_id' must be a text"),
+        (_ROW | {"language": " "}, ":2: key 'language' must be a text"),
+        (_ROW | {"language": "klingon"}, ":2: key 'language': unknown language 'klingon'"),
+        (_ROW | {"text": 5}, ":2: key 'text' must be a text or null"),
+        (_ROW | {"text": None}, ":2: key 'text' is null, so 'stop_reason' must say why"),
+        (_ROW | {"text": None, "stop_reason": "stop"}, ":2: key 'text' is null"),
+        (_ROW | {"stop_reason": "lenght"}, ":2: unknown stop_reason 'lenght'.*'length'"),
+        (_ROW | {"temperature": "hot"}, ":2: key 'temperature' must be a number"),
+        (_ROW | {"temperature": -1}, ":2: key 'temperature' must be 0 or more"),
+        (
+            '{"sample_id": "q2", "language": "hi", "text": "", "temperature": NaN}',
+            ":2: .*0 or more",
+        ),
+        (_ROW | {"repeat": 1.5}, ":2: key 'repeat' must be a whole number"),
+        (_ROW | {"repeat": True}, ":2: key 'repeat' must be a whole number"),
+        (_ROW, r":2: sample 'q1' in 'hi' .* was answered in line 1 already"),
+        (_ROW | {"language": "hindi"}, r":2: sample 'q1' in 'hi' .* line 1 already"),
+    ],
+)
+def test_mistakes_name_the_line_the_key_and_the_fix(
+    tmp_path: Path, second: dict[str, Any] | str, said: str
+) -> None:
+    """Whatever is wrong in the second line is said of the second line."""
+    with pytest.raises(DataError, match=said):
+        _write(tmp_path, _ROW, second).check()
+
+
+def test_a_file_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:
+    """Latin-1 is refused, not guessed."""
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(json.dumps(_ROW).encode() + b'\n{"text": "caf\xe9"}\n')
+    with pytest.raises(DataError, match=r"answers\.jsonl:2: byte 0xe9 is not UTF-8"):
+        TranscriptProvider(str(file)).check()
+
+
+def test_a_missing_an_empty_and_an_unnamed_file_are_mistakes(tmp_path: Path) -> None:
+    """Each says what to do."""
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        TranscriptProvider(str(tmp_path / "none.jsonl")).check()
+    with pytest.raises(DataError, match="is empty"):
+        _write(tmp_path, "", " ").check()
+    with pytest.raises(DataError, match="cannot be read"):
+        TranscriptProvider(str(tmp_path)).check()
+    with pytest.raises(ConfigError, match="transcript:PATH"):
+        TranscriptProvider("").check()
+
+
+def test_the_key_is_of_the_content_and_the_row(tmp_path: Path) -> None:
+    """Another file content, sample, language, temperature or repeat is another key."""
+    provider = _write(tmp_path, _ROW)
+    first = provider.identify(_request())
+    others = [
+        provider.identify(_request("q2")),
+        provider.identify(_request(language="zh")),
+        provider.identify(_request(temperature=0.7)),
+        provider.identify(_request(repeat=1)),
+        _write(tmp_path, _ROW | {"text": "other"}).identify(_request()),
+    ]
+    assert first == _write(tmp_path, _ROW).identify(_request())
+    assert first not in others
