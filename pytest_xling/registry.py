@@ -10,14 +10,23 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["Kind", "MetricKind", "load", "names"]
+__all__ = ["Kind", "Loads", "MetricKind", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 MetricKind: TypeAlias = Literal["flag", "number"]
+
+
+@runtime_checkable
+class Loads(Protocol):
+    """A metric or annotator with something large to load before its first batch."""
+
+    def load(self) -> None:
+        """Load it; called while the first answers are awaited, on the thread that will score."""
+        ...
 
 
 @cache

@@ -48,6 +48,10 @@ class LanguageId:
     version: ClassVar[str] = "1"
     libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
 
+    def load(self) -> None:
+        """Load langid's model."""
+        langid.codes()
+
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.
 

@@ -73,6 +73,8 @@ class Answering:
         self._provider = provider
         self._limit = limit
         self._cap = cap
+        self.asking = asyncio.Event()
+        """Set once anything had to be asked."""
 
     def key(self, request: Request) -> bytes:
         """Return the content key: all that determines the answer, and the repeat."""
@@ -101,6 +103,8 @@ class Answering:
         failed: Callable[[int, XlingError], None],
     ) -> None:
         """Ask all *requests* at once, as far as the limit lets them."""
+
+        self.asking.set()
 
         async def one(index: int, request: Request) -> None:
             try:

@@ -95,6 +95,8 @@ class Run:
         self._answering = Answering(provider, limit=limit, cap=cap)
         self._answer: asyncio.Task[Memo[Request, Response]] | None = None
         self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
+        self._made: list[Any] = []
+        self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._reported = 0.0
 
@@ -102,11 +104,22 @@ class Run:
         """Answer and score *jobs*, in one batch per step; one result each, in order."""
         self._count(total=len(jobs))
         answer = await self._answerer()
+        if self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare(jobs))
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scorers = await self._scorers(jobs)
         scored = await self._scored(results, scorers)
         await self._record(scored, answer.step_id)
         return scored
+
+    async def _prepare(self, jobs: Sequence[Job]) -> None:
+        """Load what scoring needs while the first answers are awaited, if any is asked for."""
+        await self._answering.asking.wait()
+        await self._scorers(jobs)
+        loop = asyncio.get_running_loop()
+        for made in self._made:
+            if isinstance(made, registry.Loads):
+                await loop.run_in_executor(self._executor, made.load)
 
     async def _answerer(self) -> Memo[Request, Response]:
         if self._answer is None:
@@ -217,6 +230,7 @@ class Run:
         # Imports take their time; meanwhile the loop goes on.
         loop = asyncio.get_running_loop()
         made = (await loop.run_in_executor(self._executor, registry.load, kind, name))()
+        self._made.append(made)
         parameters = _parameters(made)
         if kind == "annotator":
             return await Memo.open(
@@ -255,6 +269,8 @@ class Run:
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
         await self._answering.gate.close(grace_s=GRACE_S)
+        if self._preparing is not None:
+            self._preparing.cancel()
         await self._report()
         await self._ledger.aclose()
         await self._provider.aclose()

@@ -28,6 +28,10 @@ class AnswerLength:
     libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
     scores_missing: ClassVar[bool] = False
 
+    def load(self) -> None:
+        """Load the tokenizer."""
+        encode([""])
+
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""
         texts = [answer.text for answer in answers]

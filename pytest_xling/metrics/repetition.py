@@ -62,6 +62,10 @@ class Repetition:
             msg = f"repetition: times must be at least 2, not {self.times}"
             raise ConfigError(msg)
 
+    def load(self) -> None:
+        """Load the tokenizer."""
+        encode([""])
+
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""
         texts = [answer.text for answer in answers]

@@ -28,7 +28,7 @@ _CONTEXT = 4096
 _MAX_TOKENS = 256
 # One copy of the model takes about 350 MB.
 _MAX_COPIES = 8
-_SEEDS = 1 << 32
+_SEEDS = 1 << 32  # llama.cpp takes seeds below this; without one it would draw one
 _QUIET = -1
 
 
@@ -204,8 +204,7 @@ def _payload(request: Request) -> dict[str, Any]:
         "max_tokens": _MAX_TOKENS,
         **params,
         "stop": [stop] if isinstance(stop, str) else list(stop),
-        # The same seed for all repeats would make them one answer, many times.
-        "seed": (int(seed) + request.repeat) % _SEEDS,
+        "seed": int(seed) % _SEEDS,
         "prompt": _prompt(request),
         "stream": True,
         "cache_prompt": False,

@@ -41,13 +41,12 @@ _QUESTIONS = (
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def _request(question: str, repeat: int = 0, **params: JsonValue) -> Request:
+def _request(question: str, **params: JsonValue) -> Request:
     settings: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": 12, "stop": ["\n"]}
     return Request(
         model="embedded",
         messages=(Message(role="user", content=_SHOTS.format(question)),),
         params=settings | params,
-        repeat=repeat,
     )
 
 
@@ -82,11 +81,20 @@ def test_an_answer_depends_on_the_request_only() -> None:
     assert [alone[i].text for i in order] == [response.text for response in shuffled]
 
 
-def test_repeats_of_one_seed_differ() -> None:
-    """Sampling again means another answer, or it would be no second sample."""
-    question = _QUESTIONS[2]
-    requests = [_request(question, repeat, temperature=1.2, seed=1) for repeat in range(4)]
+def test_other_seeds_give_other_samples() -> None:
+    """Sampling with another seed is another answer, or repeats would be no samples."""
+    requests = [_request(_QUESTIONS[2], temperature=1.2, seed=seed) for seed in range(4)]
     assert len({response.text for response in _answers(requests)}) > 1
+
+
+@pytest.mark.parametrize(("workers", "copies"), [("1", 4), ("2", 2), ("3", 1), ("8", 1)])
+def test_workers_share_the_cores(
+    monkeypatch: pytest.MonkeyPatch, workers: str, copies: int
+) -> None:
+    """Under pytest-xdist each worker runs its part of the copies, one at least."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(4)), raising=False)
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
+    assert copies == EmbeddedProvider()._copies
 
 
 def test_stops_at_the_limit() -> None:
