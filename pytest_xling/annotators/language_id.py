@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import pycld2
 
 from pytest_xling.languages import find
-from pytest_xling.text import langid
 from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ class LanguageId:
 
     def load(self) -> None:
         """Load langid's model."""
+        from pytest_xling.text import langid  # noqa: PLC0415  see annotate
+
         langid.codes()
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
@@ -58,6 +59,9 @@ class LanguageId:
         Raises:
             ConfigError: a language we do not know.
         """
+        # Imported when there is a text to look at: a run that finds all kept needs it not.
+        from pytest_xling.text import langid  # noqa: PLC0415
+
         asks_cld2 = {code: find(code).identifier == "cld2" for code in set(languages)}
         by_langid = langid.identify(texts)
         return [

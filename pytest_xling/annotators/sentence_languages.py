@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.text import langid
-from pytest_xling.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +43,10 @@ class SentenceLanguages:
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order."""
+        # Imported when there is a text to look at: a run that finds all kept needs them not.
+        from pytest_xling.text import langid  # noqa: PLC0415
+        from pytest_xling.text.sentences import sentences  # noqa: PLC0415
+
         known = langid.codes()
         split = [
             [s for s in sentences(text[: self.max_chars], language) if _LETTER.search(s)]

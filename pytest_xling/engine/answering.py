@@ -103,7 +103,6 @@ class Answering:
         failed: Callable[[int, XlingError], None],
     ) -> None:
         """Ask all *requests* at once, as far as the limit lets them."""
-
         self.asking.set()
 
         async def one(index: int, request: Request) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,8 +26,6 @@ class LoopThread:
     def __init__(self) -> None:
         self._switch_s = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
-        # What is imported by now stays: no need to look through it for garbage again and again.
-        gc.freeze()
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="xling-loop", daemon=True)
         self._thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
@@ -120,6 +121,8 @@ class Run:
         for made in self._made:
             if isinstance(made, registry.Loads):
                 await loop.run_in_executor(self._executor, made.load)
+        # What is loaded by now stays: no need to look through it for garbage again and again.
+        gc.freeze()
 
     async def _answerer(self) -> Memo[Request, Response]:
         if self._answer is None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.records import Reading
-from pytest_xling.text.tokens import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +29,15 @@ class AnswerLength:
 
     def load(self) -> None:
         """Load the tokenizer."""
+        from pytest_xling.text.tokens import encode  # noqa: PLC0415  see score
+
         encode([""])
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""
+        # Imported when there is something to score: a run that finds all scores kept needs it not.
+        from pytest_xling.text.tokens import encode  # noqa: PLC0415
+
         texts = [answer.text for answer in answers]
         return [
             Reading(value=float(len(tokens)))

@@ -38,7 +38,7 @@ class EmbeddedProvider:
     Each core runs a copy of the model with one thread and one request at a time. Requests batched
     in one copy's slots are hardly faster here (30 tokens a second and core either way), but what is
     in a batch changes how sums are rounded, and so the answer; and threads that share a request
-    wait for each other in a loop, which costs nine tenths of the speed once a core is busy with
+    wait for each other in a loop, which costs most of the speed once a core is busy with
     something else. For the same reason prompts are not cached. So the answer to a request depends
     on nothing but the request, and on the kind of CPU.
 

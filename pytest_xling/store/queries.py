@@ -31,6 +31,7 @@ __all__ = [
     "flag_counts",
     "metric_steps",
     "scores_by_place",
+    "unscored_errors",
     "values",
     "worst",
 ]
@@ -54,6 +55,8 @@ _c = (
         cases.c.condition,
         cases.c.position,
         cases.c.answer_key,
+        cases.c.response_key,
+        cases.c.response_step,
         _SET.label("set"),
     )
     .where(cases.c.run_id == bindparam("run_id"))
@@ -308,6 +311,29 @@ def values(
     found: dict[tuple[str, str], list[float]] = {}
     for name, language, value in connection.execute(query):
         found.setdefault((name, language), []).append(value)
+    return found
+
+
+def unscored_errors(
+    connection: Connection, run_id: str, number: MetricStep
+) -> dict[tuple[str, str], list[str]]:
+    """Return, by set and language, what stood in place of each answer without a value."""
+    response = outputs.alias()
+    error = func.coalesce(func.json_extract(response.c.output, "$.error"), "")
+    query = (
+        _scored(run_id, [number], _c.c.set, _c.c.language, error)
+        .join(
+            response,
+            and_(
+                response.c.input_key == _c.c.response_key,
+                response.c.step == _c.c.response_step,
+            ),
+        )
+        .where(_VALUE.is_(None))
+    )
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, language, text in connection.execute(query):
+        found.setdefault((name, language), []).append(text)
     return found
 
 

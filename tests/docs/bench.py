@@ -54,7 +54,9 @@ class Bench:
         name = project["name"].replace("-", "_")
         info = pyproject.parent / f"{name}-{project['version']}.dist-info"
         info.mkdir()
-        metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        metadata = (
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        )
         (info / "METADATA").write_text(metadata, encoding="utf-8")
         lines = []
         for group, entries in project["entry-points"].items():

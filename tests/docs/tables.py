@@ -65,7 +65,12 @@ def _languages() -> str:
         native = language.native_name if language.native_name != language.english_name else ""
         english = language.english_name
         rows.append(
-            [f"`{language.code}`", f"{english} {native}".strip(), language.resource_level, identifier]
+            [
+                f"`{language.code}`",
+                f"{english} {native}".strip(),
+                language.resource_level,
+                identifier,
+            ]
         )
     return _table(("code", "language", "resources", "identified by"), rows)
 
@@ -81,7 +86,8 @@ TABLES: dict[str, Callable[[], str]] = {
 def _write() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     for name, make in TABLES.items():
-        text = text.replace(table_between(text, name), make())
+        head, old = f"<!-- table: {name} -->\n\n", table_between(text, name)
+        text = text.replace(head + old, head + make())
     GUIDE.write_text(text, encoding="utf-8")
 
 

@@ -1,17 +1,19 @@
-"""The documents are true: their commands were run, their tables are the code's, their links lead."""
+"""The documents are true: their commands are run, their tables are the code's, their links lead."""
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from ruamel.yaml import YAML
 
 from pytest_xling.config.options import OPTIONS
+from pytest_xling.registry import names
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests.docs.bench import ROOT, Bench, carry_out
@@ -22,52 +24,157 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCS = ROOT / "docs"
-WRITTEN = ("add-a-benchmark.md", "add-a-metric.md", "add-a-provider.md", "guide.md")
+PAGES = ("add-a-benchmark.md", "add-a-metric.md", "add-a-provider.md", "guide.md")
 
-_CODE = re.compile(r"```.*?```", re.DOTALL)
+_CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _OPTION = re.compile(r"--(?:xling-[a-z-]+|model|langs)\b")
+_PROSE = re.compile(r"[^\w\- ]")
 
 
-@dataclass(frozen=True)
-class Done:
-    """A document, carried out."""
-
-    bench: Bench
-
-    def answers(self) -> list[tuple[str, str | None]]:
-        """Return language and answer of each case of the run with that many tests ago."""
-        with Database(self.bench.root / ".xling" / "store.sqlite", create=False).read() as found:
-            latest = runs.get_run(found, "latest")
-            return [(a.language, a.response.text) for a in runs.answers(found, latest.run_id)]
-
-
-def _do(name: str, factory: pytest.TempPathFactory) -> Done:
+def _carried_out(page: str, factory: pytest.TempPathFactory) -> Bench:
     if shutil.which("bash") is None:
         pytest.skip("the documents show commands for a POSIX shell, and there is no bash")
-    return Done(carry_out(DOCS / name, factory.mktemp(name.partition(".")[0])))
+    return carry_out(DOCS / page, factory.mktemp(page.removesuffix(".md")))
 
 
 @pytest.fixture(scope="module")
-def metric(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def metric_page(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """What became of add-a-metric.md."""
-    return _do("add-a-metric.md", tmp_path_factory).bench
+    return _carried_out("add-a-metric.md", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def provider_page(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """What became of add-a-provider.md."""
-    return _do("add-a-provider.md", tmp_path_factory).bench
+    return _carried_out("add-a-provider.md", tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
-def benchmark_page(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """What became of add-a-benchmark.md."""
-    return _do("add-a-benchmark.md", tmp_path_factory).bench
+def test_the_guide_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every command in it does what it says, and what it sends and stores is as described."""
+    bench = _carried_out("guide.md", tmp_path_factory)
+    case = bench.properties("test_answer[q02-hi]")
+    assert {"xling_run": "first", "xling_case": "q02-hi", "xling_language": "hi"}.items() <= (
+        case.items()
+    )
+    assert "1" == case["xling_score_wrong_language"]
+    assert "none" == bench.properties("test_answer[q03-es]")["xling_score_repetition"]
+    assert "wrong_language-hi" == bench.properties("test_gate[wrong_language-hi]")["xling_gate"]
 
 
-@pytest.fixture(scope="module")
-def guide(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """What became of guide.md."""
-    return _do("guide.md", tmp_path_factory).bench
+def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path) -> None:
+    """What cannot be run here is at least well-formed, and its options exist."""
+    (text,) = [b.text for b in read_blocks(GUIDE) if b.argument.endswith("gates.yml")]
+    steps = YAML(typ="safe", pure=True).load(text)["jobs"]["gates"]["steps"]
+    uses = [step["uses"].partition("@")[0] for step in steps if "uses" in step]
+    assert ["actions/cache/restore", "actions/cache/save"] == [u for u in uses if "cache" in u]
+    (command,) = [step["run"] for step in steps if step.get("run", "").startswith("pytest")]
+    bench = Bench(tmp_path)
+    bench.run("xling init")
+    done = bench.run(command.replace("--model=gpt-4o", "--model=scripted"))
+    assert 0 == done.returncode, done.stdout
+    assert bench.properties("test_answer[q01-hi]")
+
+
+def test_the_metric_is_scored_gated_and_signed(metric_page: Bench) -> None:
+    """Found by its entry point; its parameters and libraries are in the signature."""
+    case = metric_page.properties("test_answer[q01-hi]")
+    assert "1" == case["xling_score_script_share"]
+    assert case["xling_signature_script_share"].startswith("script_share|v1|min_letters:5|regex:")
+    assert "0.9" == metric_page.properties("test_gate[script_share-hi]")["xling_floor"]
+
+
+def test_the_annotator_is_asked_by_the_metric_that_needs_it(metric_page: Bench) -> None:
+    """Its signature is part of the metric's."""
+    case = metric_page.properties("test_answer[q01-hi]", "mixed.xml")
+    assert "1" == case["xling_score_mixed_scripts"]
+    assert "letter_scripts|v1|regex:" in case["xling_signature_mixed_scripts"]
+
+
+def test_the_metric_needs_nothing_else_to_be_one_of_ours(
+    metric_page: Bench, tmp_path: Path
+) -> None:
+    """The same file in the package's folder is found by its name, and its test still passes."""
+    shutil.copytree(ROOT / "pytest_xling", tmp_path / "pytest_xling")
+    file = metric_page.root / "acme" / "acme_metrics" / "script_share.py"
+    shutil.copy(file, tmp_path / "pytest_xling" / "metrics")
+    shutil.copy(metric_page.root / "acme" / "tests" / "test_script_share.py", tmp_path)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert "script_share" not in names("metric")  # it was the copy that knew it
+
+
+def test_the_provider_answers_are_in_the_store(provider_page: Bench) -> None:
+    """`cat` answers with the question, once for each case; `false` answers nothing."""
+    store = provider_page.root / ".xling" / "store.sqlite"
+    with Database(store, create=False).read() as connection:
+        answered, failed = runs.list_runs(connection)
+        answers = runs.answers(connection, answered.run_id)
+    assert ["command:cat", "complete"] == [answered.model, answered.status]
+    assert ["command:false", "incomplete"] == [failed.model, failed.status]
+    assert 8 == len(answers)
+    assert [a.question for a in answers] == [a.response["text"] for a in answers]
+
+
+def test_the_benchmark_and_the_reader_work(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Its folder is collected, its gates are judged, a reader of one's own brings other data."""
+    bench = _carried_out("add-a-benchmark.md", tmp_path_factory)
+    assert "de-q01-de" == bench.properties("test_answer[de-q01-de]")["xling_case"]
+    assert "500" == bench.properties("test_gate[answer_length-de]")["xling_ceiling"]
+    with Database(bench.root / ".xling" / "store.sqlite", create=False).read() as connection:
+        answers = runs.answers(connection, runs.get_run(connection, "latest").run_id)
+    places = {(answer.sample_id, answer.language) for answer in answers}
+    assert {("k1", "en"), ("k1", "de"), ("k2", "de")} == places
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_is_run_or_says_why_not(page: str) -> None:
+    """A shell block without a mark would be a promise nobody keeps."""
+    blocks = [block for block in read_blocks(DOCS / page) if block.language == "sh"]
+    assert blocks
+    assert [] == [b.line for b in blocks if b.mark not in {"run", "not run"}]
+    assert [] == [b.line for b in blocks if b.mark == "not run" and not b.argument]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_options_that_are_named_exist(page: str) -> None:
+    """Nothing is told of an option that was renamed or never made."""
+    there = {flag for option in OPTIONS for flag in (option.flag, option.short) if flag}
+    named = set(_OPTION.findall((DOCS / page).read_text(encoding="utf-8")))
+    assert named
+    assert set() == named - there
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_tables_of_the_guide_are_the_codes(name: str) -> None:
+    """Out of date? `python -m tests.docs.tables` writes them."""
+    assert TABLES[name]() == table_between(GUIDE.read_text(encoding="utf-8"), name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    """Relative links name a file or folder that is there, and a heading in it."""
+    text = _CODE.sub("", (DOCS / page).read_text(encoding="utf-8"))
+    links = [link for link in _LINK.findall(text) if "://" not in link]
+    assert links
+    for link in links:
+        name, _, heading = link.partition("#")
+        target = DOCS / (name or page)
+        assert target.exists(), link
+        assert not heading or heading in _anchors(target), link
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors GitHub gives the headings of *page*."""
+    headings = _HEADING.findall(_CODE.sub("", page.read_text(encoding="utf-8")))
+    return {_PROSE.sub("", heading.strip().lower()).replace(" ", "-") for heading in headings}

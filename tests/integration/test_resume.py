@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import subprocess
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from tests.integration.project import write_questions
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
     from tests.integration.project import Project
@@ -56,7 +56,9 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     with sqlite3.connect(project.store) as connection:
-        (kept,) = connection.execute("SELECT count(*) FROM outputs JOIN inputs ON input_key = key").fetchone()
+        (kept,) = connection.execute(
+            "SELECT count(*) FROM outputs JOIN inputs ON input_key = key"
+        ).fetchone()
     assert kept >= 40 - 8 - 8  # at most 8 in flight, and those answered in the last commit
     before = asked(server)
     outcome = project.run(*OPTIONS, f"-n{processes}")

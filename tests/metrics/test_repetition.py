@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics import repetition
 from pytest_xling.metrics.repetition import Repetition
+from pytest_xling.text import repeats
 from pytest_xling.text.tokens import _encoding, encode
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_equal_hashes_are_no_proof(
 ) -> None:
     """Even if all hashes collide, only runs that are really equal are counted."""
     monkeypatch.setattr(
-        repetition,
+        repeats,
         "_window_hashes",
         lambda tokens, length: np.zeros(len(tokens) - length + 1, dtype=np.uint64),
     )

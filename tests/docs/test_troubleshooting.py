@@ -1,0 +1,105 @@
+"""Every message in the guide's troubleshooting table is one the program gives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+
+import pytest
+
+from tests.docs.bench import SERVER, Bench
+from tests.docs.blocks import read_blocks
+from tests.docs.tables import GUIDE
+from tests.servers.openai_server import spawned
+
+_ROW = re.compile(r"^\| `([^`]+)`")
+
+CONFTEST = "def pytest_addoption(parser): parser.addoption('--model')\n"
+ANSWER = '{"sample_id": "q01", "language": "es", "text": "Porque es menos denso."}\n'
+
+
+@dataclass(frozen=True)
+class Provocation:
+    """What brings a message about."""
+
+    script: str
+    code: int = 4
+    name: str = ""
+    """A file to write first."""
+    text: str = ""
+
+
+SCRIPTED = "pytest --model=scripted --langs=es"
+PROVOKED = {
+    "unrecognized arguments: --model": Provocation(f"{SCRIPTED} -p no:xling_short"),
+    "conflicting option string: --model": Provocation(SCRIPTED, 1, "conftest.py", CONFTEST),
+    "no benchmark (a folder with a prompts.yaml) lies in": Provocation(
+        f"mkdir empty; cd empty; {SCRIPTED} --rootdir=."
+    ),
+    "no model is named": Provocation("pytest -rs", 0),
+    "there is no API key for": Provocation("pytest --model=gpt-4o"),
+    "means nothing here": Provocation(f"XLING_LANG=hi {SCRIPTED}"),
+    "unknown language": Provocation("pytest --model=scripted --langs=hii"),
+    "has no data for language": Provocation("pytest --model=scripted --langs=sw"),
+    "unknown metric": Provocation(
+        SCRIPTED, name="thresholds.yaml", text="benchmarks: {example: {repitition: {max_rate: 0}}}"
+    ),
+    "says no limit": Provocation(
+        SCRIPTED, name="thresholds.yaml", text="benchmarks: {example: {repetition: {min_n: 9}}}"
+    ),
+    "--xling-max-cost needs the model's price": Provocation(
+        "OPENAI_API_KEY=none pytest --model=gpt-4o --xling-max-cost=5"
+    ),
+    "cannot connect to": Provocation(
+        "OPENAI_BASE_URL=http://127.0.0.1:1/v1 pytest --model=some-model --langs=es", 3
+    ),
+    "Is --model=": Provocation(f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es", 3),
+    "the cost cap of": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es --xling-price=1,1"
+        " --xling-max-cost=0",
+        3,
+    ),
+    "has no answer for sample": Provocation(
+        "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
+    ),
+    "the store has no run": Provocation(f"{SCRIPTED} -q >/dev/null; xling show nobody"),
+    "too few answers: needs": Provocation(SCRIPTED, 0),
+    "answers are missing: they met a fault": Provocation(
+        "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
+    ),
+}
+
+
+def _section() -> list[str]:
+    text = GUIDE.read_text(encoding="utf-8")
+    return text[text.index("## Troubleshooting") :].splitlines()
+
+
+def test_all_rows_are_provoked() -> None:
+    """A row without a provocation might tell of a message that is gone."""
+    assert list(PROVOKED) == [row[1] for line in _section() if (row := _ROW.match(line))]
+
+
+@pytest.mark.parametrize("message", PROVOKED)
+def test_the_message_is_given(message: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In those words, and with an exit code that fits."""
+    if shutil.which("bash") is None:
+        pytest.skip("the commands are for a POSIX shell, and there is no bash")
+    bench = Bench(tmp_path_factory.mktemp("trouble"))
+    assert 0 == bench.run("xling init").returncode
+    provoked = PROVOKED[message]
+    if provoked.name:
+        bench.write(provoked.name, provoked.text)
+    if SERVER in provoked.script:
+        with spawned(mode="404") as server:
+            done = bench.run(provoked.script, server=server)
+    else:
+        done = bench.run(provoked.script)
+    assert message in " ".join(done.stdout.split()), done.stdout
+    assert provoked.code == done.returncode, done.stdout
+
+
+def test_the_guide_has_marks_of_every_kind() -> None:
+    """If a mark were misread, its blocks would be skipped without a word."""
+    assert {"file", "run", "shows", "not run"} <= {block.mark for block in read_blocks(GUIDE)}
