@@ -6,18 +6,22 @@ A local OpenAI-compatible server answers after 200 ms. The same 1,000 distinct p
 
 - by a bare ``AsyncOpenAI`` loop with 64 connections: a client, nothing else;
 - by ``pytest --model=…``: store, cases, metrics, gates and JUnit included;
-- by it again, warm: nothing is asked;
-- by both kinds of client of a server that answers 429 above 32 requests in flight.
+- by the same again, warm: nothing is asked;
+- by both of a server that answers 429 + Retry-After above 32 requests in flight.
 
-Ideal: 1,000 / 64 rounds of 200 ms = 3.2 s; 6.4 s where only 32 are let in. Evaluation is the time
-from the first request the server saw to the last answer it gave; the process is timed from outside.
+Plain pytest with as many empty cases and JUnit is timed too. Ideal: 16 rounds of 200 ms = 3.2 s
+for 1,000 prompts over 64 connections; 32 rounds = 6.4 s where only 32 are let in. *Evaluation* is
+the time from the first request the server saw to the last answer it gave; the process is timed
+from outside.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,6 +36,7 @@ from tests.servers.openai_server import spawned, stats  # noqa: E402  the path i
 
 PROMPTS = 1000
 CONNECTIONS = 64
+ADMITTED = 32
 DELAY_S = 0.2
 ANSWER = (
     "Ships float because they push aside water that weighs as much as they do. "
@@ -69,6 +74,13 @@ def test_answer(xling_case):
     xling_case.check("no_answer", "wrong_language", "repetition")
 def test_gate(xling_gate):
     xling_gate.check()
+"""
+
+PLAIN = """
+import pytest
+@pytest.mark.parametrize("case", range({prompts}))
+def test_answer(case):
+    pass
 """
 
 THRESHOLDS = """
@@ -113,7 +125,9 @@ def timed(command: list[str], *, cwd: Path, base_url: str) -> tuple[float, str]:
     )
     wall = time.perf_counter() - started
     if done.returncode != 0:
-        sys.exit(f"{command} ended {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        sys.exit(
+            f"{command} ended {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        )
     return wall, done.stdout
 
 
@@ -133,38 +147,70 @@ def measure(
     with spawned(delay_s=DELAY_S, answer=ANSWER, **server) as base_url:
         wall, out = timed(command, cwd=cwd, base_url=base_url)
         seen = stats(base_url)
-    evaluation = seen["active_s"]
     answered, refused = seen["statuses"].get("200", 0), seen["statuses"].get("429", 0)
+    lost = f", lost {found[1]}" if (found := re.search(r"lost (\d+)", out)) else ""
     print(
-        f"  {name:<22} evaluation {evaluation:6.2f} s = {evaluation / ideal_s:5.2f} x ideal   "
-        f"process {wall:6.2f} s = {wall / ideal_s:5.2f} x   answered {answered}"
-        f"   refused {refused}" + (f"   {out.strip()}" if "lost" in out else "")
+        f"  {name:<26} evaluation {seen['active_s']:6.2f} s = {seen['active_s'] / ideal_s:4.2f} x"
+        f"   process {wall:6.2f} s = {wall / ideal_s:4.2f} x"
+        f"   answered {answered}, refused {refused}{lost}"
     )
-    return {"evaluation": evaluation, "process": wall}
+    return {"evaluation": seen["active_s"] / ideal_s, "process": wall / ideal_s}
+
+
+def warm(folder: Path, prompts: int) -> dict[str, float]:
+    """Time a first and a second run on one server, and plain pytest beside the second."""
+    plain_file = folder / "test_plain.py"
+    plain_file.write_text(PLAIN.format(prompts=prompts), encoding="utf-8")
+    plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xling",
+             "-p", "no:xling_short", "--junitxml=plain.xml", str(plain_file)]  # fmt: skip
+    with spawned(delay_s=0.0, answer=ANSWER) as base_url:
+        timed(xling(folder), cwd=folder, base_url=base_url)
+        before = stats(base_url)["requests"]
+        wall, _ = timed(xling(folder), cwd=folder, base_url=base_url)
+        asked = stats(base_url)["requests"] - before
+        plain_wall, _ = timed(plain, cwd=folder, base_url=base_url)
+    per_case_ms = 1000 * (wall - plain_wall) / prompts
+    print(
+        f"  {'warm':<26} process {wall:.2f} s, requests {asked}; plain pytest {plain_wall:.2f} s: "
+        f"{per_case_ms:.2f} ms a case more"
+    )
+    return {"process_s": wall, "requests": asked, "ms_per_case": per_case_ms}
 
 
 def main() -> None:
     """Run all measurements and print them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Throughput of a whole run.")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--prompts", type=int, default=PROMPTS)
     arguments = parser.parse_args()
-    ideal = arguments.prompts / CONNECTIONS * DELAY_S
-    bare = [sys.executable, "-c", BARE, str(arguments.prompts), str(CONNECTIONS)]
+    prompts = arguments.prompts
+    ideal = math.ceil(prompts / CONNECTIONS) * DELAY_S
+    refusing_ideal = math.ceil(prompts / ADMITTED) * DELAY_S
+    bare = [sys.executable, "-c", BARE, str(prompts), str(CONNECTIONS)]
+    refusing = {"max_in_flight": ADMITTED, "retry_after": "1"}
     collected: dict[str, list[dict[str, float]]] = {}
     for number in range(arguments.rounds):
-        print(f"round {number + 1}; ideal {ideal:.2f} s")
+        print(f"round {number + 1}; ideal {ideal:.1f} s, with refusals {refusing_ideal:.1f} s")
+        for label, command_of, ideal_s, server in (
+            ("bare AsyncOpenAI", lambda _: bare, ideal, {}),
+            ("pytest --model", xling, ideal, {}),
+            ("bare, 429 above 32", lambda _: bare, refusing_ideal, refusing),
+            ("pytest --model, 429", xling, refusing_ideal, refusing),
+        ):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                make_project(folder, prompts)
+                result = measure(label, command_of(folder), cwd=folder, ideal_s=ideal_s, **server)
+                collected.setdefault(label, []).append(result)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            make_project(folder, arguments.prompts)
-            for label, command in (("bare AsyncOpenAI", bare), ("pytest --model", xling(folder))):
-                result = measure(label, command, cwd=folder, ideal_s=ideal)
-                collected.setdefault(label, []).append(result)
-    print("median")
+            make_project(folder, prompts)
+            collected.setdefault("warm", []).append(warm(folder, prompts))
+    print(f"median of {arguments.rounds}")
     for label, results in collected.items():
-        evaluation = statistics.median(r["evaluation"] for r in results) / ideal
-        process = statistics.median(r["process"] for r in results) / ideal
-        print(f"  {label:<22} evaluation {evaluation:.2f} x ideal   process {process:.2f} x ideal")
+        medians = {key: statistics.median(r[key] for r in results) for key in results[0]}
+        shown = "   ".join(f"{key} {value:.2f}" for key, value in medians.items())
+        print(f"  {label:<26} {shown}")
 
 
 if __name__ == "__main__":

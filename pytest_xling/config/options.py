@@ -149,8 +149,8 @@ OPTIONS: tuple[Option, ...] = (
         ini="int",
         metavar="N",
         in_file=True,
-        help="Use only N questions of each benchmark, the same ones each time and in every"
-        " language.",
+        help="Ask only the first N questions of each language, taking turns between the sets of a"
+        " benchmark; parallel questions stay parallel.",
     ),
     Option(
         name="seed",

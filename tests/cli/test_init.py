@@ -81,9 +81,8 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         for name, value in os.environ.items()
         if not name.startswith(("XLING_", "PYTEST_"))
     } | {"PYTHONPATH": str(ROOT)}
-    plugins = ["-p", "pytest_xling.plugin", "-p", "pytest_xling.shortcuts"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-p", "no:cacheprovider", "--model=scripted"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--model=scripted"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
