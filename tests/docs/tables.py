@@ -62,17 +62,9 @@ def _languages() -> str:
     rows = []
     for language in languages():
         identifier = language.identifier if language.identifiable else "cannot be told reliably"
-        native = language.native_name if language.native_name != language.english_name else ""
-        english = language.english_name
-        rows.append(
-            [
-                f"`{language.code}`",
-                f"{english} {native}".strip(),
-                language.resource_level,
-                identifier,
-            ]
-        )
-    return _table(("code", "language", "resources", "identified by"), rows)
+        called = [f"`{language.code}`", language.english_name, language.native_name]
+        rows.append([*called, language.resource_level, identifier])
+    return _table(("code", "language", "its own name", "resources", "identified by"), rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
