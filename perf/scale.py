@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from throughput import PLAIN, make_project, timed
+from perf.throughput import PLAIN, make_project, timed
 
 
 def command(*options: str) -> list[str]:

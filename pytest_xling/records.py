@@ -57,7 +57,8 @@ class Sample:
 class Condition:
     """How a question is asked: sampling temperature and the number of the repeat."""
 
-    temperature: float = 0.0
+    temperature: float | None = 0.0
+    """None leaves it to the model."""
     repeat: int = 0
 
     @property

@@ -52,14 +52,21 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
     """Import and return the class registered as *name*.
 
     Raises:
-        ConfigError: no such name; says what is close.
+        ConfigError: no such name (says what is close), or its module does not load.
     """
     if name in _builtin(kind):
         module = import_module(f"pytest_xling.{kind}s.{name}")
         (public,) = module.__all__
         return getattr(module, public)
     if name in _entry_points(kind):
-        return _entry_points(kind)[name].load()
+        entry = _entry_points(kind)[name]
+        try:
+            return entry.load()
+        except (ImportError, AttributeError) as error:
+            msg = (
+                f"{kind} {name!r} of another package cannot be loaded from {entry.value!r}: {error}"
+            )
+            raise ConfigError(msg) from error
     known = names(kind)
     msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
     raise ConfigError(msg)

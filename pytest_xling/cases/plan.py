@@ -108,11 +108,12 @@ def make_request(
 ) -> Request:
     """Return what *provider* is asked for *case*."""
     sample, condition = case.sample, case.condition
-    params: dict[str, JsonValue] = {
-        "temperature": condition.temperature,
-        "max_tokens": settings.max_tokens,
-        "seed": settings.seed + condition.repeat,
-    }
+    params: dict[str, JsonValue] = {"max_tokens": settings.max_tokens}
+    if condition.temperature is not None:
+        params["temperature"] = condition.temperature
+    # Only where something is random: some servers refuse a seed.
+    if condition.temperature or condition.repeat:
+        params["seed"] = settings.seed + condition.repeat
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)
     return Request(

@@ -141,7 +141,8 @@ OPTIONS: tuple[Option, ...] = (
         default=(0.0,),
         metavar="T,T",
         in_file=True,
-        help="Sampling temperatures, separated by commas, each 0 to 2 (default 0).",
+        help="Sampling temperatures, separated by commas, each 0 to 2 (default 0); or the word"
+        " 'default' to send none, for models that refuse it.",
     ),
     Option(
         name="limit",

@@ -42,8 +42,8 @@ class Settings:
     run_name: str | None = None
     samples: int = option("samples").default
     """How often each question is asked."""
-    temperatures: tuple[float, ...] = option("temperatures").default
-    """Rising, each once, 0 to 2."""
+    temperatures: tuple[float | None, ...] = option("temperatures").default
+    """Rising, each once, 0 to 2; or only None, to leave it to the model."""
     limit: int | None = None
     seed: int = option("seed").default
     max_connections: int | None = None

@@ -75,8 +75,10 @@ def number(*, above: float | None = None, minimum: float | None = None) -> Calla
     return parse
 
 
-def temperatures(text: str) -> tuple[float, ...]:
-    """Parse comma-separated temperatures: sorted, each once, 0 to 2."""
+def temperatures(text: str) -> tuple[float | None, ...]:
+    """Parse comma-separated temperatures: sorted, each once, 0 to 2; ``default`` sends none."""
+    if text.strip().lower() == "default":
+        return (None,)
     values = set()
     for part in _parts(text):
         value = _finite(part) + 0.0  # makes -0.0 plain zero

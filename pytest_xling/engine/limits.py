@@ -188,10 +188,12 @@ class CostCap:
         price_in: US dollars per million prompt tokens.
         price_out: US dollars per million completion tokens.
         spent_usd: what was spent already, such as by other processes of the run.
+        first_usd: what a request is reckoned to cost until one has been answered.
     """
 
     __slots__ = (
         "_answers",
+        "_first_usd",
         "_in_flight",
         "_own_usd",
         "max_usd",
@@ -201,8 +203,15 @@ class CostCap:
     )
 
     def __init__(
-        self, max_usd: float | None, price_in: float, price_out: float, *, spent_usd: float = 0.0
+        self,
+        max_usd: float | None,
+        price_in: float,
+        price_out: float,
+        *,
+        spent_usd: float = 0.0,
+        first_usd: float = 0.0,
     ) -> None:
+        self._first_usd = first_usd
         self.max_usd = max_usd
         self.price_in = price_in
         self.price_out = price_out
@@ -223,10 +232,13 @@ class CostCap:
             BudgetExceeded: it would probably cost more than is left.
         """
         if self.max_usd is not None:
-            mean = self._own_usd / self._answers if self._answers else 0.0
+            mean = self._own_usd / self._answers if self._answers else self._first_usd
             expected = self.spent_usd + mean * (self._in_flight + 1)
+            # The first request of all goes out whatever it is reckoned to cost, or none ever would.
+            first = not (self._answers or self._in_flight)
             # A millionth of tolerance: sums of decimal prices are not exact.
-            if self.spent_usd >= self.max_usd or expected > self.max_usd * 1.000001:
+            over = expected > self.max_usd * 1.000001 and not first
+            if self.spent_usd >= self.max_usd or over:
                 msg = (
                     f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ "
                     f"are spent, {self._in_flight} requests are in flight, the next would cost "

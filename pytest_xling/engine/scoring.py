@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.engine.step import Batched
+from pytest_xling.errors import EvaluationError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Annotation, Answer, Reading
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     """Annotates answers with one annotator."""
 
 __all__ = ["Scorable", "Scoring", "missing_reason"]
+
+
+FLAG_VALUES = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,18 @@ class Scoring:
         self._run = Batched(self._score, size=_length, executor=executor)
 
     def _score(self, answers: Sequence[Answer]) -> list[Reading]:
-        return self._metric.score(answers)
+        readings = self._metric.score(answers)
+        if len(readings) != len(answers):
+            msg = f"metric {self.name!r} gave {len(readings)} readings for {len(answers)} answers"
+            raise EvaluationError(msg)
+        flag = self._metric.kind == "flag"
+        for reading in readings:
+            value = reading.value
+            if value is not None and not (value in FLAG_VALUES if flag else math.isfinite(value)):
+                wanted = "1.0 or 0.0" if flag else "a number"
+                msg = f"metric {self.name!r} gave {value!r}, not {wanted} or None with a reason"
+                raise EvaluationError(msg)
+        return readings
 
     def key(self, scorable: Scorable) -> bytes:
         """Return the content key of the answer."""

@@ -37,7 +37,12 @@ class CaseCheck:
         """Evaluate the case; a fault is an error of the test, never a failure."""
         __tracebackhide__ = True
         session, case = self._session, self.case
-        result = session.result(case)
+        try:
+            result = session.result(case)
+        except Exception as error:
+            # Not one of our own errors: a bug, in a metric perhaps. Let it show, as a fault.
+            item.user_properties.append((FAULT, repr(error)))
+            raise
         item.user_properties += [
             ("xling_case", case.id),
             ("xling_run", session.run_id),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation"]
 
 TICK_S = 0.5
+FIRST_PROMPT_TOKENS = 200
+"""What a prompt is reckoned to hold until one has been counted."""
 
 
 class Evaluation:
@@ -69,7 +71,14 @@ class Evaluation:
         cap = None
         if settings.price is not None:
             price_in, price_out = settings.price
-            cap = CostCap(max_usd=settings.max_cost_usd, price_in=price_in, price_out=price_out)
+            allowed_usd = settings.max_cost_usd
+            cap = CostCap(
+                # Each process minds its own share, so that all together keep within the cap.
+                max_usd=None if allowed_usd is None else allowed_usd / workers,
+                price_in=price_in,
+                price_out=price_out,
+                first_usd=(FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6,
+            )
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(

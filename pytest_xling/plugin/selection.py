@@ -10,7 +10,7 @@ import pytest
 
 from pytest_xling import registry
 from pytest_xling.cases.plan import chosen_languages, groups_of
-from pytest_xling.errors import did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
@@ -203,12 +203,11 @@ def _metrics(metafunc: pytest.Metafunc) -> tuple[str, ...]:
             'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
         )
         raise pytest.Collector.CollectError(msg)
-    known = registry.names("metric")
-    for metric in metrics:
-        if metric not in known:
-            msg = (
-                f"{where}: unknown metric {metric!r}.{did_you_mean(metric, known)} "
-                f"Known: {', '.join(known)}"
-            )
-            raise pytest.Collector.CollectError(msg)
+    try:
+        for metric in metrics:
+            for need in registry.load("metric", metric).needs:
+                registry.load("annotator", need)
+    except ConfigError as error:
+        msg = f"{where}: {error}"
+        raise pytest.Collector.CollectError(msg) from error
     return tuple(metrics)

@@ -237,3 +237,20 @@ def test_what_others_spent_counts() -> None:
     """A cap that other processes have used up lets nothing out."""
     with pytest.raises(BudgetExceeded, match="5 US"):
         CostCap(5.0, 1.0, 1.0, spent_usd=5.0).admit()
+
+
+def test_the_first_volley_is_reckoned_by_the_longest_answer() -> None:
+    """Before any price is known, only as many go out as the cap allows in the worst case."""
+    cap = CostCap(1.0, 1.0, 1.0, first_usd=0.4)
+    cap.admit()
+    cap.admit()
+    with pytest.raises(BudgetExceeded):
+        cap.admit()
+
+
+def test_one_request_goes_out_even_if_it_may_cost_too_much() -> None:
+    """A cap below the worst case of one request would otherwise never let any out."""
+    cap = CostCap(0.1, 1.0, 1.0, first_usd=0.4)
+    cap.admit()
+    with pytest.raises(BudgetExceeded):
+        cap.admit()

@@ -1,0 +1,114 @@
+"""The scoring step: what a metric gives is checked before anything stands on it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from pytest_xling.engine.scoring import Scorable, Scoring, missing_reason
+from pytest_xling.errors import EvaluationError
+from pytest_xling.records import Answer, Reading, Response, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.errors import XlingError
+    from pytest_xling.records import StopReason
+    from pytest_xling.registry import MetricKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """A metric that gives the readings it was made with."""
+
+    name: ClassVar[str] = "fixed"
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = False
+
+    kind: MetricKind
+    readings: tuple[Reading, ...]
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return the fixed readings, whatever was asked."""
+        del answers
+        return list(self.readings)
+
+
+def answer(text: str | None, stop_reason: StopReason = "stop", error: str | None = None) -> Answer:
+    """Return an answer to some question."""
+    sample = Sample(id="q1", benchmark="b", language="en", prompt={"question": "Why?"})
+    return Answer(sample=sample, response=Response(text=text, stop_reason=stop_reason, error=error))
+
+
+def score(metric: Fixed, answers: Sequence[Answer]) -> tuple[dict[int, Reading], list[XlingError]]:
+    """Run the step over *answers*; return what it gave by index, and what failed."""
+    done: dict[int, Reading] = {}
+    failed: list[XlingError] = []
+    with ThreadPoolExecutor(1) as executor:
+        step = Scoring(metric, parameters={}, annotators={}, executor=executor)  # type: ignore[arg-type]  # its fields stand where a metric has class variables
+        asyncio.run(
+            step.compute(
+                [Scorable(a) for a in answers],
+                done.__setitem__,
+                lambda _, error: failed.append(error),
+            )
+        )
+    return done, failed
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("flag", 0.5), ("flag", -1.0), ("number", math.nan), ("number", math.inf), ("flag", math.nan)],
+)
+def test_values_that_are_none_are_refused(kind: MetricKind, value: float) -> None:
+    """Half a flag, NaN and infinity are a bug of the metric, named as such."""
+    done, failed = score(Fixed(kind=kind, readings=(Reading(value=value),)), [answer("Because.")])
+    assert not done
+    (error,) = failed
+    assert isinstance(error, EvaluationError)
+    assert "'fixed'" in str(error)
+
+
+def test_too_few_readings_are_refused() -> None:
+    """A metric that loses an answer would shift all others."""
+    done, failed = score(
+        Fixed(kind="flag", readings=(Reading(value=0.0),)), [answer("a"), answer("b")]
+    )
+    assert not done
+    assert "1 readings for 2 answers" in str(failed[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "stop_reason", "error", "reason"),
+    [
+        (None, "error", "OTHER", "API error"),
+        (None, "content_filter", None, "content filter"),
+        (None, "refusal", None, "refusal"),
+        ("", "stop", None, "empty text"),
+        (" \n", "stop", None, "empty text"),
+    ],
+)
+def test_no_answer_is_none_with_the_reason(
+    text: str | None, stop_reason: StopReason, error: str | None, reason: str
+) -> None:
+    """Where there is no answer the metric is not asked, and the reason says which kind it is."""
+    missing = answer(text, stop_reason, error)
+    assert reason == missing_reason(missing)
+    done, failed = score(Fixed(kind="flag", readings=()), [missing])
+    assert {0: Reading(value=None, reason=f"no answer: {reason}")} == done
+    assert not failed
+
+
+def test_the_key_depends_on_all_a_metric_may_see() -> None:
+    """Text, stop reason, language, prompt and reference: each changes the key."""
+    plain = Scorable(answer("a")).key
+    assert plain == Scorable(answer("a")).key
+    others = [answer("b"), answer("a", "length"), answer("a", "stop", "odd")]
+    assert len({plain, *(Scorable(other).key for other in others)}) == 4
