@@ -28,8 +28,8 @@ _PASSING = frozenset({408, 409, 425})
 _OPTIONS = {
     "max_completion_tokens": "--xling-max-tokens",
     "max_tokens": "--xling-max-tokens",
-    "seed": "--xling-seed",
-    "temperature": "--xling-temperatures",
+    "seed": "--xling-temperatures (at 0, with one repeat, no seed is sent)",
+    "temperature": "--xling-temperatures (=default sends none)",
 }
 
 
