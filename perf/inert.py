@@ -4,12 +4,12 @@
 
 One trivial test is run, and collected, by pytest as it is and by pytest with both of the plugin's
 entry points blocked (``-p no:xling -p no:xling_short``), which keeps it from being imported. The
-two take turns in one go, so that whatever else the
-machine does meets both. Wall and CPU time and the peak of resident memory are those of each
-process, as the kernel counts them. Exit status 1: more than 50 ms or 5 MB over bare.
+two take turns in one go, so that whatever else the machine does meets both. Wall and CPU time and
+the peak of resident memory are those of each process, as the kernel counts them. Exit status 1:
+more than 50 ms or 5 MB over bare.
 
 Both the best and the median of the rounds are judged. The best is what the plugin costs where
-nothing disturbs; of noise, the median says that it is not only the best.
+nothing disturbs it, the median what it usually costs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def measure(options: tuple[str, ...], *, cwd: Path, rounds: int) -> dict[str, li
     pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     commands = {"bare": [*pytest, *BARE, *options], "loaded": [*pytest, *options]}
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
-    for name, command in commands.items():
+    for command in commands.values():
         cost_of(command, cwd=cwd)  # the first run of each compiles and fills the disk cache
     for number in range(rounds):
         order = list(commands) if number % 2 else list(reversed(commands))

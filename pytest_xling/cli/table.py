@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.languages import find
 from pytest_xling.reports.rendering import listing, to_text
 from pytest_xling.reports.tables import (
+    ALL_LANGUAGES,
     LENGTH_COLUMNS,
     SURFACE_COLUMNS,
     length_table,
@@ -41,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs", nargs="+", metavar="RUN", help="names of runs, below each other in one table"
     )
     parser.add_argument("--benchmark", metavar="NAME", help="which one, if the runs have several")
+    parser.add_argument(
+        "--language", metavar="LANG", type=_language, help="rows of this one only; or `all`"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     form.add_argument("--csv", action="store_true", help="print CSV, not rounded")
@@ -51,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
     make, columns = TABLES[args.table]
     with reading(args) as connection:
         rows = [
-            row for name in args.runs for row in make(connection, name, benchmark=args.benchmark)
+            row
+            for name in args.runs
+            for row in make(connection, name, benchmark=args.benchmark)
+            if args.language in {None, row["language"]}
         ]
     if args.json:
         print_json(rows)
@@ -60,10 +68,17 @@ def run(args: argparse.Namespace) -> int:
         writer.writeheader()
         writer.writerows(rows)
     else:
-        numbers = [column for column in columns if column not in TEXTS]
+        heads = {column: column.replace("_", "_\n") for column in columns}
+        numbers = [head for column, head in heads.items() if column not in TEXTS]
         cells = [[_cell(row[column]) for column in columns] for row in rows]
-        print_text(to_text([listing(columns, cells, right=numbers)], width=width(), color=color()))
+        table = listing(list(heads.values()), cells, right=numbers)
+        print_text(to_text([table], width=width(), color=color()))
     return 0
+
+
+def _language(text: str) -> str:
+    """Read a language of the rows: ``all`` is the one that pools them."""
+    return text if text == ALL_LANGUAGES else find(text).code
 
 
 def _cell(value: str | float | None) -> str:

@@ -41,11 +41,18 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
 
     Args:
         verdicts: of all gates.
-        most: lines at most; gates that keep the release back first, failed ones before others.
+        most: lines at most; gates that keep the release back first, failed ones before others,
+            rates before means.
     """
     told = sorted(
         (verdict for verdict in verdicts if verdict.outcome != "pass"),
-        key=lambda v: (not blocks(v), _ORDER.index(v.outcome), v.threshold.benchmark, v.case),
+        key=lambda v: (
+            not blocks(v),
+            _ORDER.index(v.outcome),
+            v.threshold.benchmark,
+            v.threshold.max_rate is None,
+            v.case,
+        ),
     )
     if not told:
         return None, 0
@@ -81,6 +88,9 @@ def last_word(verdicts: Sequence[Verdict]) -> Text:
     if not is_closed(verdicts):
         said = f"gate open: {counts['pass']} of {total} {gates} passed"
         return Text(", ".join((said, *parts)), style="bold green")
+    warned = sum(v.outcome == "inconclusive" and not blocks(v) for v in verdicts)
+    if warned:
+        parts[-1] += f" ({warned} only reported)"
     first, *others = parts
     number, word = first.split(" ", 1)
     said = f"gate closed: {number} of {total} {gates} {word}"

@@ -148,4 +148,4 @@ def _reason(found: Worst, threshold: Threshold | None) -> str:
         return found.reason
     limits = (("floor", threshold.floor), ("ceiling", threshold.ceiling))
     said = ", ".join(f"{name} of the mean {limit:g}" for name, limit in limits if limit is not None)
-    return "; ".join(filter(None, (f"{found.value:g}; {said}", found.reason)))
+    return "; ".join(filter(None, (f"{round(found.value, 3):g}; {said}", found.reason)))

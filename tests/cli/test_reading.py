@@ -154,6 +154,23 @@ def test_surface_table_of_two_runs(xling: Xling) -> None:
     ]
 
 
+def test_table_of_one_language(xling: Xling) -> None:
+    """By any name of it, or all of them pooled; what is no language is refused."""
+    for asked, code in (("all", "all"), ("Kirundi", "rn")):
+        rows = json.loads(xling("table", "length", "run-1", "--language", asked, "--json").out)
+        assert {code} == {row["language"] for row in rows}
+    said = xling("table", "length", "run-1", "--language", "kirundy")
+    assert 4 == said.code
+    assert "unknown language 'kirundy'" in said.err
+
+
+def test_heads_of_a_table_are_broken_between_words(xling: Xling) -> None:
+    """So that a row fits 80 columns."""
+    first, second = xling("table", "surface", "run-1").out.splitlines()[:2]
+    assert ["wrong_", "without_"] == first.split()
+    assert ["model", "set", "language", "language", "repetition", "issues", "n"] == second.split()
+
+
 def test_length_table(xling: Xling) -> None:
     """The rows of Table 17's kind; one answer has no standard deviation."""
     rows = json.loads(xling("table", "length", "run-1", "--json").out)

@@ -107,9 +107,7 @@ class Project:
         fixed = ["-p", "no:cacheprovider", "--junitxml=junit.xml"]
         return [sys.executable, "-m", "pytest", *fixed, *arguments]
 
-    def popen(
-        self, *arguments: str, start_new_session: bool = False
-    ) -> subprocess.Popen[str]:
+    def popen(self, *arguments: str, start_new_session: bool = False) -> subprocess.Popen[str]:
         """Start pytest here."""
         return subprocess.Popen(
             self.command(*arguments),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
@@ -37,7 +39,12 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
         ([PASS], False, "gate open: 1 of 1 gate passed"),
         ([PASS, PASS, WARNED], False, "gate open: 2 of 3 gates passed, 1 inconclusive"),
         ([PASS, UNCLEAR], True, "gate closed: 1 of 2 gates inconclusive"),
-        ([FAIL, PASS, WARNED], True, "gate closed: 1 of 3 gates failed, 1 inconclusive"),
+        (
+            [FAIL, UNCLEAR, WARNED],
+            True,
+            "gate closed: 1 of 3 gates failed, 2 inconclusive (1 only reported)",
+        ),
+        ([UNCLEAR, WARNED], True, "gate closed: 2 of 2 gates inconclusive (1 only reported)"),
         ([ERROR, FAIL], True, "gate closed: 1 of 2 gates failed, 1 without all their answers"),
         ([], False, "no gate was judged"),
     ],
@@ -61,6 +68,17 @@ def test_gates_with_one_reason_share_a_line() -> None:
     lines = to_text([table], width=80, color=False).splitlines()
     assert ["✗ emoji hi zh because fail", "? emoji ar    because inconclusive"] == lines
     assert 0 == left_out
+
+
+def test_rates_come_before_means() -> None:
+    """What a reader should see first is not left to the alphabet."""
+    rate = _verdict("fail")
+    limits = replace(rate.threshold, metric="answer_length", max_rate=None, ceiling=9)
+    mean = replace(rate, case="answer_length-hi", threshold=limits)
+    table, _ = reasons([mean, rate], most=5)
+    assert table is not None
+    lines = to_text([table], width=80, color=False).splitlines()
+    assert ["emoji", "answer_length"] == [line.split()[1] for line in lines]
 
 
 def test_lines_left_out_count_as_gates() -> None:
