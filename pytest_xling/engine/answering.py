@@ -29,13 +29,14 @@ class Gate:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
         self._closed = asyncio.Event()
+        self._reason = "the run is being stopped"
         self._under_way = 0
         self._idle = asyncio.Event()
 
     async def generate(self, request: Request) -> Response:
         """Ask the provider unless closed."""
         if self._closed.is_set():
-            msg = "the run is being stopped; this was not asked"
+            msg = f"{self._reason}; this was not asked"
             raise PermanentFault(msg)
         self._under_way += 1
         try:
@@ -44,6 +45,11 @@ class Gate:
             self._under_way -= 1
             if self._closed.is_set() and not self._under_way:
                 self._idle.set()
+
+    def shut(self, reason: str) -> None:
+        """Let nothing more through, because of *reason*."""
+        self._reason = reason
+        self._closed.set()
 
     async def close(self, *, grace_s: float) -> None:
         """Let nothing more through, and wait up to *grace_s* for what is under way."""

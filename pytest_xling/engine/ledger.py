@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,13 +54,20 @@ class _Queue:
 class Ledger:
     """Runs store operations on a thread of its own.
 
+    Args:
+        database: the store.
+        broken: told, on the loop, when a transaction failed.
+
     Whatever has queued up while one transaction ran goes into the next one together, so the cost
     of a commit is shared and nothing waits for a timer. What is put counts as done, for those who
     wait for it, only once it is committed: a killed process loses nothing it has acted on.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, *, broken: Callable[[StoreError], None] | None = None
+    ) -> None:
         self.database = database
+        self._broken = broken
         self.owner = this_process()
         self._loop = asyncio.get_running_loop()
         self._queue = _Queue()
@@ -124,7 +132,8 @@ class Ledger:
     async def aclose(self) -> None:
         """Commit what is queued, give up all claims, and end the thread."""
         self._renewal.cancel()
-        await self.write(partial(outputs.release_all, owner=self.owner))
+        with contextlib.suppress(StoreError):  # claims end with the process all the same
+            await self.write(partial(outputs.release_all, owner=self.owner))
         with self._wanted:
             self._closed = True
             self._wanted.notify()
@@ -186,6 +195,8 @@ class Ledger:
             put.then()
 
     def _fail(self, queue: _Queue, error: StoreError) -> None:
+        if self._broken is not None:
+            self._broken(error)
         for call in queue.calls:
             if not call.future.done():
                 call.future.set_exception(error)

@@ -196,6 +196,7 @@ class CostCap:
         "_first_usd",
         "_in_flight",
         "_own_usd",
+        "_settled",
         "max_usd",
         "price_in",
         "price_out",
@@ -219,11 +220,33 @@ class CostCap:
         self._answers = 0
         self._own_usd = 0.0
         self._in_flight = 0
+        self._settled = asyncio.Event()
 
     def price(self, usage: Usage) -> float:
         """Return the price of *usage* in US dollars."""
         price = usage.prompt_tokens * self.price_in + usage.completion_tokens * self.price_out
         return price / _TOKENS_PER_PRICE
+
+    async def room(self) -> None:
+        """Wait while only requests in flight, which may turn out cheap, stand in the way."""
+        while self._in_flight and self._is_over() and not self._is_spent():
+            self._settled.clear()
+            await self._settled.wait()
+
+    def _mean_usd(self) -> float:
+        return self._own_usd / self._answers if self._answers else self._first_usd
+
+    def _is_spent(self) -> bool:
+        return self.max_usd is not None and self.spent_usd >= self.max_usd
+
+    def _is_over(self) -> bool:
+        """Tell whether one more request would probably cost more than is left."""
+        # The first request of all goes out whatever it is reckoned to cost, or none ever would.
+        if self.max_usd is None or not (self._answers or self._in_flight):
+            return False
+        expected = self.spent_usd + self._mean_usd() * (self._in_flight + 1)
+        # A millionth of tolerance: sums of decimal prices are not exact.
+        return expected > self.max_usd * 1.000001
 
     def admit(self) -> None:
         """Let one more request go out; :meth:`settle` must follow.
@@ -231,26 +254,20 @@ class CostCap:
         Raises:
             BudgetExceeded: it would probably cost more than is left.
         """
-        if self.max_usd is not None:
-            mean = self._own_usd / self._answers if self._answers else self._first_usd
-            expected = self.spent_usd + mean * (self._in_flight + 1)
-            # The first request of all goes out whatever it is reckoned to cost, or none ever would.
-            first = not (self._answers or self._in_flight)
-            # A millionth of tolerance: sums of decimal prices are not exact.
-            over = expected > self.max_usd * 1.000001 and not first
-            if self.spent_usd >= self.max_usd or over:
-                msg = (
-                    f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ "
-                    f"are spent, {self._in_flight} requests are in flight, the next would cost "
-                    f"about {mean:.4g} US$; what was answered is kept. Raise --xling-max-cost to "
-                    "go on"
-                )
-                raise BudgetExceeded(msg)
+        if self._is_spent() or self._is_over():
+            msg = (
+                f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ "
+                f"are spent, {self._in_flight} requests are in flight, the next would cost "
+                f"about {self._mean_usd():.4g} US$; what was answered is kept. Raise "
+                "--xling-max-cost to go on"
+            )
+            raise BudgetExceeded(msg)
         self._in_flight += 1
 
     def settle(self, usage: Usage | None) -> None:
         """Book a request that :meth:`admit` let out; None: it was not answered, nothing is due."""
         self._in_flight -= 1
+        self._settled.set()
         if usage is not None:
             cost = self.price(usage)
             self._answers += 1

@@ -164,6 +164,7 @@ class _Exchange:
         async with limit.slot():
             breaker.check()
             if cap is not None:
+                await cap.room()
                 cap.admit()
             usage = None
             try:

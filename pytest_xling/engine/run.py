@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from pytest_xling.engine.answering import Answering
 from pytest_xling.engine.ledger import Ledger
 from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.scoring import Scorable, Scoring
-from pytest_xling.errors import XlingError
+from pytest_xling.errors import StoreError, XlingError
 from pytest_xling.records import Annotation, Answer, Reading
 from pytest_xling.store import runs as run_store
 from pytest_xling.store.runs import CaseRow, Progress, signature_of
@@ -91,7 +92,8 @@ class Run:
         self._worker = worker
         self._provider = provider
         self._cap = cap
-        self._ledger = Ledger(database)
+        # What cannot be kept must not be paid for.
+        self._ledger = Ledger(database, broken=self._stop_asking)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
         self._answering = Answering(provider, limit=limit, cap=cap)
         self._answer: asyncio.Task[Memo[Request, Response]] | None = None
@@ -100,6 +102,9 @@ class Run:
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._reported = 0.0
+
+    def _stop_asking(self, error: StoreError) -> None:
+        self._answering.gate.shut(f"nothing can be kept: {error}")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order."""
@@ -274,7 +279,8 @@ class Run:
         await self._answering.gate.close(grace_s=GRACE_S)
         if self._preparing is not None:
             self._preparing.cancel()
-        await self._report()
+        with contextlib.suppress(StoreError):  # has been said by those who lost something by it
+            await self._report()
         await self._ledger.aclose()
         await self._provider.aclose()
         self._executor.shutdown(wait=False, cancel_futures=True)

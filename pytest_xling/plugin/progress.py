@@ -6,6 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from pytest_xling.errors import StoreError
+
 if TYPE_CHECKING:
     import pytest
 
@@ -78,8 +80,11 @@ class ProgressWatch:
         from pytest_xling.store.runs import total_progress  # noqa: PLC0415
 
         while not self._over.wait(1.0):
-            with self._database.read() as connection:
-                state = total_progress(connection, self._run_id)
+            try:
+                with self._database.read() as connection:
+                    state = total_progress(connection, self._run_id)
+            except StoreError:  # said by those who lost something by it
+                continue
             if state.done < state.total:
                 self._line.show(state)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.errors import ConfigError, XlingError
+from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
@@ -156,7 +157,6 @@ class XlingSession:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Evaluate the case a test is about."""
-        __tracebackhide__ = True
         if check := check_of(item):
             check.set_up(item)
 
@@ -251,16 +251,19 @@ class XlingSession:
             return
         from pytest_xling.reports.terminal import summary  # noqa: PLC0415
 
-        writer = terminalreporter._tw  # noqa: SLF001  what pytest's own plugins write to
-        with self.database.read() as connection:
-            text = summary(
-                connection,
-                self.run_id,
-                width=writer.fullwidth,
-                color=writer.hasmarkup,
-                verbose=terminalreporter.verbosity > 0,
-            )
         terminalreporter.section(f"xling: {self.setup.model}")
+        writer = terminalreporter._tw  # noqa: SLF001  what pytest's own plugins write to
+        try:
+            with self.database.read() as connection:
+                text = summary(
+                    connection,
+                    self.run_id,
+                    width=writer.fullwidth,
+                    color=writer.hasmarkup,
+                    verbose=terminalreporter.verbosity > 0,
+                )
+        except StoreError as error:
+            text = f"{error}\n"
         terminalreporter.write(text)
         if self.faults:
             terminalreporter.write_line(
@@ -275,7 +278,8 @@ class XlingSession:
             from pytest_xling.store.runs import finish_run  # noqa: PLC0415
 
             status = STATUS.get(int(self._session.exitstatus), "incomplete")
-            with self.database.write() as connection:
+            # A store that is full stays marked as running; the exit status tells.
+            with contextlib.suppress(StoreError), self.database.write() as connection:
                 finish_run(connection, self.run_id, status=status)
         if self._database is not None:
             self._database.close()

@@ -90,7 +90,8 @@ def last_word(verdicts: Sequence[Verdict]) -> Text:
         return Text(", ".join((said, *parts)), style="bold green")
     warned = sum(v.outcome == "inconclusive" and not blocks(v) for v in verdicts)
     if warned:
-        parts[-1] += f" ({warned} only reported)"
+        some = "" if warned == counts["inconclusive"] else f"{warned} "
+        parts[-1] += f" ({some}only reported)"
     first, *others = parts
     number, word = first.split(" ", 1)
     said = f"gate closed: {number} of {total} {gates} {word}"

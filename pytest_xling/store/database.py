@@ -89,6 +89,7 @@ class Database:
         remedies = {
             "readonly": "it, or its folder, is read-only; make it writable",
             "unable to open": "its folder is missing or not writable",
+            "disk I/O": "the disk is full or failing; what was stored before is safe",
             "disk is full": "the disk is full; free some space and run again, nothing is lost",
             "not a database": "it is not an SQLite file; name another file",
             "malformed": "it is damaged; move it away, or restore a copy",

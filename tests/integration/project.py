@@ -29,6 +29,14 @@ QUESTIONS = {
     "zh": "面包在热烤箱里烘烤的时候为什么会膨胀变大？",
 }
 
+# Writing more fails as on a full disk.
+LIMITED = """
+import os, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
 TEST_FILE = """
 import pytest
 
@@ -119,12 +127,18 @@ class Project:
             start_new_session=start_new_session,
         )
 
-    def run(self, *arguments: str, timeout_s: float = 120) -> Outcome:
-        """Run pytest here."""
+    def run(
+        self, *arguments: str, timeout_s: float = 120, largest_file_bytes: int | None = None
+    ) -> Outcome:
+        """Run pytest here, perhaps where no file can grow beyond *largest_file_bytes*."""
         report = self.root / "junit.xml"
         report.unlink(missing_ok=True)
+        command = self.command(*arguments)
+        if largest_file_bytes is not None:
+            command.remove("--junitxml=junit.xml")  # the report could not be written either
+            command = [sys.executable, "-c", LIMITED, str(largest_file_bytes), *command]
         done = subprocess.run(
-            self.command(*arguments),
+            command,
             cwd=self.root,
             env=self._env(),
             capture_output=True,

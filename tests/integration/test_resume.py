@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -55,10 +56,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
     wait_for(server, 40, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    with sqlite3.connect(project.store) as connection:
-        (kept,) = connection.execute(
-            "SELECT count(*) FROM outputs JOIN inputs ON input_key = key"
-        ).fetchone()
+    kept = stored_answers(project)
     assert kept >= 40 - 8 - 8  # at most 8 in flight, and those answered in the last commit
     before = asked(server)
     outcome = project.run(*OPTIONS, f"-n{processes}")
@@ -132,6 +130,30 @@ def test_errors_are_not_kept(project: Project) -> None:
         outcome = project.run("--model=some-model", "--langs=en")
         assert outcome.code == 0, outcome.out
         assert len(asked(url)) == 10
+
+
+def test_a_store_that_fills_up_stops_the_asking(project: Project, server: str) -> None:
+    """What cannot be kept is not paid for; with room again, only what is missing is asked."""
+    write_questions(project, count=300, languages=("en", "hi"))
+    outcome = project.run(*OPTIONS, largest_file_bytes=200_000)
+    assert outcome.code == 3, outcome.out
+    assert "INTERNALERROR" not in outcome.out
+    assert "is full" in outcome.out
+    before = asked(server)
+    assert len(before) < 600
+    kept = stored_answers(project)
+    outcome = project.run(*OPTIONS)
+    assert outcome.code == 0, outcome.out
+    assert sum((asked(server) - before).values()) == 600 - kept
+
+
+def stored_answers(project: Project) -> int:
+    """Return how many answers the store holds."""
+    with contextlib.closing(sqlite3.connect(project.store)) as connection:
+        (kept,) = connection.execute(
+            "SELECT count(*) FROM outputs JOIN inputs ON input_key = key"
+        ).fetchone()
+    return int(kept)
 
 
 def test_the_store_can_be_named(project: Project) -> None:

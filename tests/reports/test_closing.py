@@ -44,6 +44,7 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
             True,
             "gate closed: 1 of 3 gates failed, 2 inconclusive (1 only reported)",
         ),
+        ([FAIL, WARNED], True, "gate closed: 1 of 2 gates failed, 1 inconclusive (only reported)"),
         ([UNCLEAR, WARNED], True, "gate closed: 2 of 2 gates inconclusive (1 only reported)"),
         ([ERROR, FAIL], True, "gate closed: 1 of 2 gates failed, 1 without all their answers"),
         ([], False, "no gate was judged"),

@@ -82,6 +82,19 @@ def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
     assert "floor of the mean 900" in found[1].reason
 
 
+def test_a_share_is_shown_with_three_decimals(tmp_path: Path) -> None:
+    """Two sentences of three in the right language are 0.667."""
+    gate = Threshold(
+        benchmark="culture", metric="language_consistency", language="en", floor=0.9, min_n=1
+    )
+    texts = (f"{ENGLISH} {HINDI} {ENGLISH}", *[HINDI] * 6)
+    asked = [Asked(id=f"q{n}", language="en", text=text) for n, text in enumerate(texts)]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["language_consistency"], gates=[gate])
+    with Database(run.path).read() as connection:
+        found = findings(connection, "run-1", limit=9)
+    assert "0.667; floor of the mean 0.9; 2 of 3 sentences in en" in found[-1].reason
+
+
 def test_without_gates_any_flag_counts(tmp_path: Path) -> None:
     """Where nothing is gated flagged answers are shown all the same; numbers are not flags."""
     asked = [

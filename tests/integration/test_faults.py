@@ -1,0 +1,192 @@
+"""A server that misbehaves: faults are errors and exit 3, never low scores, and nothing leaks."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+MODEL = "--model=some-model"
+PRICE = "--xling-price=1000,2000"
+ANSWER_USD = (12 * 1000 + 8 * 2000) / 1e6
+"""What an answer costs: the server counts 12 tokens of each prompt and 8 of each answer."""
+
+
+def write_modes(project: Project, questions: dict[str, str]) -> None:
+    """Ask in English, each question of the id that is its key."""
+    rows = [
+        {"id": name, "set": "agnostic", "category": "c", "source": "s", "question": question}
+        for name, question in questions.items()
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    project.write("benchmarks/bread/data/en.jsonl", text)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_server_that_is_down_ends_the_run_in_seconds(project: Project, processes: str) -> None:
+    """Every case is an error that says where nobody listens; the gate is one, too; exit 3."""
+    write_questions(project, count=40, languages=("en", "hi"))
+    project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.5}}}\n")
+    port = free_port()
+    project.environment["OPENAI_BASE_URL"] = f"http://127.0.0.1:{port}/v1"
+    started = time.monotonic()
+    outcome = project.run(MODEL, "--langs=en,hi", f"-n{processes}")
+    assert time.monotonic() - started < 20
+    assert outcome.code == 3, outcome.out[-3000:]
+    gates = {name: how for name, how in outcome.cases.items() if "gate" in name}
+    assert {"test_gate[no_answer-en]": "failed", "test_gate[no_answer-hi]": "failed"} == gates
+    assert {"error"} == {how for name, how in outcome.cases.items() if name not in gates}
+    assert len(outcome.cases) == 82
+    assert f"cannot connect to http://127.0.0.1:{port}/v1" in outcome.out
+    assert "incomplete" in outcome.out
+    assert {"error"} == {verdict.outcome for verdict in project.verdicts().values()}
+    assert project.latest().status == "incomplete"
+    assert [] == project.scores()
+
+
+def test_a_server_that_hangs_is_given_up(project: Project) -> None:
+    """--xling-timeout bounds every attempt, and a server that never answers the whole run."""
+    started = time.monotonic()
+    with spawned(mode="hang") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, "--langs=en", "--xling-timeout=0.5")
+    assert time.monotonic() - started < 15
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert [*outcome.cases.values()] == ["error"] * 3 + ["skipped"]
+    assert "did not answer within 0.5 s" in outcome.out
+
+
+def test_each_misbehaviour_has_its_own_outcome(project: Project) -> None:
+    """One server, one run: what passes is asked again, what does not is an error of its case.
+
+    Refused, filtered and empty answers are answers, flagged by no_answer and told apart.
+    """
+    passing = ["html*1", "half_json*2", "html502*1", "503*1", "429*2", "close*1", "drop*1"]
+    lasting = {
+        "html": "sent a web page instead of JSON",
+        "half_json": "not whole JSON",
+        "hang": "did not answer within 1 s",
+        "404": "Is --model=some-model a model there",
+        "403": "may not use model 'some-model'",
+        "context_length": "too long for model",
+        "quota": "no credit left",
+    }
+    flagged = {
+        "content_filter": "no_answer: content filter",
+        "prompt_filter": "no_answer: content filter: The prompt was filtered.",
+        "partial_filter": "no_answer: content filter",
+        "refusal": "no_answer: refusal: I cannot help with that.",
+        "null_content": "no_answer: empty",
+        "empty_content": "no_answer: empty",
+    }
+    names = {mode: mode.replace("*", "x") for mode in (*passing, *lasting, *flagged)}
+    write_modes(project, {name: f"[[{mode}]] Why?" for mode, name in names.items()})
+    with spawned(answer="Bread rises because of hot gas in the soft dough.") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, "--langs=en", "--xling-timeout=1")
+        asked = {
+            prompt.split("]]")[0].strip("["): n for prompt, n in stats(url)["prompts"].items()
+        }
+    assert outcome.code == 3, outcome.out[-3000:]
+    outcomes = {
+        **dict.fromkeys(passing, "passed"),
+        **dict.fromkeys(lasting, "error"),
+        **dict.fromkeys(flagged, "failed"),
+    }
+    expected = {f"test_answer[{names[mode]}-en]": how for mode, how in outcomes.items()}
+    assert expected | {"test_gate[no-gates]": "skipped"} == outcome.cases
+    assert outcome.junit is not None
+    for case in outcome.junit.iter("testcase"):
+        for mode, message in (*lasting.items(), *flagged.items()):
+            if case.attrib["name"] == f"test_answer[{names[mode]}-en]":
+                assert message in "".join(case.itertext())
+    # What was served once bad was asked once more; what is final, once; what may pass, 6 times.
+    assert {mode: int(mode[-1]) + 1 for mode in passing} == {mode: asked[mode] for mode in passing}
+    assert {"404": 1, "403": 1, "context_length": 1, "quota": 1, "html": 6, "half_json": 6} == {
+        mode: asked[mode] for mode in lasting if mode != "hang"
+    }
+    assert set(flagged) == {mode for mode in flagged if asked[mode] == 1}
+    assert {*passing, *flagged} == {
+        mode for mode, name in names.items() if name in {s.sample_id for s in project.scores()}
+    }
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_wrong_key_is_named_but_never_shown(project: Project, processes: str) -> None:
+    """The message says which variable holds it; the key itself is nowhere, even if echoed."""
+    key = "sk-proj-Zq8very0secret7key5-4321"
+    with spawned(key="another", delay_s=0.01) as url:
+        address = url.replace("//", "//user:hunter2pass@")
+        project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY=key)
+        outcome = project.run(MODEL, "--langs=en", f"-n{processes}", "-vv", "--full-trace", "-l")
+        assert stats(url)["statuses"]["401"] == 3  # asked once each: a key does not get better
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert [*outcome.cases.values()].count("error") == 3
+    assert "The key in OPENAI_API_KEY is missing, wrong" in outcome.out
+    shown = [outcome.out.encode(), outcome.err.encode()]
+    kept = [path.read_bytes() for path in project.root.rglob("*") if path.is_file()]
+    exported = project.xling("export", "latest")
+    for secret in (key, key[8:20], "hunter2pass"):
+        assert [] == [text for text in (*shown, *kept) if secret.encode() in text]
+        assert secret not in exported.stdout + exported.stderr
+
+
+def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> None:
+    """Exit 3 within the cap; a second run with more asks only the rest, and reuses the first."""
+    write_questions(project, count=15, languages=("en", "hi"))
+    with spawned(echo=True, delay_s=0.05) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        capped = project.run(MODEL, "--langs=en,hi", PRICE, f"--xling-max-cost={12 * ANSWER_USD}")
+        assert capped.code == 3, capped.out[-3000:]
+        assert stats(url)["requests"] == 12
+        outcomes = [*capped.cases.values()]
+        assert (12, 18) == (outcomes.count("passed"), outcomes.count("error"))
+        assert "Raise --xling-max-cost to go on" in capped.out
+        assert len(project.answers()) == 12
+        rest = project.run(MODEL, "--langs=en,hi", PRICE, f"--xling-max-cost={18 * ANSWER_USD}")
+        assert rest.code == 0, rest.out[-3000:]
+        assert {1} == set(stats(url)["prompts"].values())
+        assert len(project.answers()) == stats(url)["requests"] == 30
+
+
+def test_the_cost_cap_holds_over_all_workers(project: Project) -> None:
+    """However many processes ask, together they spend no more than the cap."""
+    write_questions(project, count=15, languages=("en", "hi"))
+    with spawned(echo=True, delay_s=0.05) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        cap = f"--xling-max-cost={12 * ANSWER_USD}"
+        outcome = project.run(MODEL, "--langs=en,hi", PRICE, cap, "-n2")
+        requests = stats(url)["requests"]
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert 10 <= requests <= 12
+    assert [*outcome.cases.values()].count("passed") == requests
+
+
+def test_what_requests_in_flight_might_cost_does_not_end_the_run(project: Project) -> None:
+    """Answers as long as --xling-max-tokens would break the cap, but short ones leave room."""
+    write_questions(project, count=15, languages=("en", "hi"))
+    with spawned(echo=True, delay_s=0.1) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        cap = f"--xling-max-cost={40 * ANSWER_USD}"
+        outcome = project.run(MODEL, "--langs=en,hi", PRICE, cap, "--xling-max-tokens=100")
+        assert stats(url)["requests"] == 30
+    assert outcome.code == 0, outcome.out[-3000:]
+    assert not re.search("cost cap", outcome.out)
