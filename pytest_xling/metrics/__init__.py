@@ -18,7 +18,8 @@ class Metric(Protocol):
     """Scores answers in batches.
 
     A metric is a frozen dataclass: its fields are its parameters and part of its signature.
-    ``score`` is pure and gives on a batch what it gives one by one.
+    ``score`` is pure and gives on a batch what it gives one by one. A metric with something large to
+    load may also have ``load()`` (:class:`pytest_xling.registry.Loads`).
     """
 
     name: ClassVar[str]

@@ -121,12 +121,14 @@ class GateCheck:
     def __init__(self, session: XlingSession, spec: GateSpec) -> None:
         self._session = session
         self.spec = spec
+        self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
         spec, session = self.spec, self._session
         limits = {name: getattr(spec.threshold, name) for name in ("max_rate", "floor", "ceiling")}
-        item.user_properties += [
+        self._properties = item.user_properties
+        self._properties += [
             ("xling_gate", spec.id),
             ("xling_run", session.run_id),
             ("xling_model", session.setup.model),
@@ -179,6 +181,18 @@ class GateCheck:
         """Assert that the gate is open."""
         __tracebackhide__ = True
         verdict = self.verdict()
+        made = verdict.estimate
+        self._properties += [
+            ("xling_outcome", verdict.outcome),
+            ("xling_n", str(made.n)),
+            ("xling_unscored", str(made.unscored)),
+            ("xling_signature", made.signature),
+            *(
+                (f"xling_{name}", f"{number:.6g}")
+                for name, number in (("value", made.value), ("low", made.low), ("high", made.high))
+                if number is not None
+            ),
+        ]
         where = f"{self.spec.benchmark}, {self.spec.language}, {verdict.threshold.origin}"
         message = f"{self.spec.metric}: {verdict.reason} ({where})"
         if verdict.outcome == "pass":

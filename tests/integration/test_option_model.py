@@ -154,6 +154,19 @@ def test_junit_carries_scores_and_where_they_come_from(project: Project, process
     assert float(properties["xling_score_answer_length"]) > 5
 
 
+def test_junit_carries_what_a_gate_decided_on(project: Project) -> None:
+    """Value, interval, size, limit, signature and outcome stand in the properties of a gate."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    properties = project.run("--model=scripted", "--langs=zh").properties(
+        "test_gate[wrong_language-zh]"
+    )
+    assert properties["xling_outcome"] == "pass"
+    assert (properties["xling_value"], properties["xling_n"]) == ("0", "3")
+    assert float(properties["xling_low"]) <= 0 < float(properties["xling_high"]) < 0.7
+    assert properties["xling_max_rate"] == "0.7"
+    assert properties["xling_signature"].startswith("wrong_language|v")
+
+
 def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) -> None:
     """Plain pytest in the same project neither asks nor fails."""
     outcome = project.run("-rs")
