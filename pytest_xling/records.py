@@ -66,7 +66,7 @@ class Condition:
         """A short ASCII name: empty for the plain condition, else such as ``t0.7-r2``."""
         parts = []
         if self.temperature:
-            parts.append(f"t{self.temperature:g}")
+            parts.append(f"t{str(self.temperature).removesuffix('.0')}")
         if self.repeat:
             parts.append(f"r{self.repeat}")
         return "-".join(parts)

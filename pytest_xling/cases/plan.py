@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import DataError
@@ -51,9 +51,13 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         ConfigError: a language has no data, or the data is wrong.
     """
     languages = chosen_languages(benchmark, settings)
-    samples = benchmark.samples(languages)
+    samples = benchmark.samples(sorted(languages))
+    first_seen: dict[str, int] = {}
+    for sample in samples:
+        first_seen.setdefault(sample.id, len(first_seen))
+    samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
     if settings.limit is not None:
-        samples = list(_limited(samples, settings.limit))
+        samples = _limited(samples, settings.limit)
     for sample in samples:
         if missing := benchmark.prompts.missing_fields(sample):
             msg = (
@@ -61,20 +65,18 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
                 f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
             )
             raise DataError(msg)
-    first_seen: dict[str, int] = {}
-    for sample in samples:
-        first_seen.setdefault(sample.id, len(first_seen))
-    samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
     conditions = [
         Condition(temperature=temperature, repeat=repeat)
         for temperature in settings.temperatures
         for repeat in range(settings.samples)
     ]
     pairs = [(sample, condition) for sample in samples for condition in conditions]
-    return [
+    cases = [
         Case(id=_case_id(sample, condition), sample=sample, condition=condition, position=number)
         for number, (sample, condition) in enumerate(pairs)
     ]
+    _check_ids(cases, benchmark)
+    return cases
 
 
 def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
@@ -88,7 +90,20 @@ def _case_id(sample: Sample, condition: Condition) -> str:
     return "-".join(filter(None, (sample.id, sample.language, condition.id)))
 
 
-def _limited(samples: Iterable[Sample], limit: int) -> Iterable[Sample]:
+def _check_ids(cases: Iterable[Case], benchmark: Benchmark) -> None:
+    """Check, whoever read the data, that ids can name tests and baselines."""
+    seen: set[str] = set()
+    for case in cases:
+        if not (case.id.isascii() and case.id.isprintable()):
+            msg = f"{benchmark.data}: only printable ASCII can name a case, unlike {case.id!r}"
+            raise DataError(msg)
+        if case.id in seen:
+            msg = f"{benchmark.data}: two samples make a case {case.id!r}; rename one"
+            raise DataError(msg)
+        seen.add(case.id)
+
+
+def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
     """Keep the first *limit* samples of each language, taking turns between its sets.
 
     Parallel samples stay parallel: each language takes as many from the front of a set.
@@ -97,10 +112,11 @@ def _limited(samples: Iterable[Sample], limit: int) -> Iterable[Sample]:
     for sample in samples:
         sets = by_language.setdefault(sample.language, {})
         sets.setdefault(sample.metadata.get("set", ""), []).append(sample)
-    for sets in by_language.values():
-        turns = [s for turn in zip_longest(*sets.values()) for s in turn if s is not None]
-        kept = {sample.id for sample in turns[:limit]}
-        yield from (s for of_set in sets.values() for s in of_set if s.id in kept)
+    kept: set[tuple[str, str]] = set()
+    for language, sets in by_language.items():
+        turns = (s for turn in zip_longest(*sets.values()) for s in turn if s is not None)
+        kept.update((sample.id, language) for sample in islice(turns, limit))
+    return [sample for sample in samples if (sample.id, sample.language) in kept]
 
 
 def make_request(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import did_you_mean
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.languages import find
 from pytest_xling.records import Message
 
 if TYPE_CHECKING:
@@ -68,17 +69,19 @@ class Prompts:
                 known = ("chat", "completion")
                 what = f"unknown key.{did_you_mean(key, known)}"
                 raise file.error(str(key), what=what)
-        chat = file.get("chat")
-        if not isinstance(chat, str) or not _fields(chat):
-            what = "needs a template that names a field of the data, such as '{question}'"
-            raise file.error(CHAT, what=what)
+        chat = file.get(CHAT)
+        template = chat if isinstance(chat, str) else ""
+        if wrong := _wrong_with(template):
+            raise file.error(CHAT, what=wrong)
         completion = file.get("completion")
         if completion is not None and not isinstance(completion, dict):
             what = "needs one entry per language code"
             raise file.error(COMPLETION, what=what)
         return cls(
-            chat=chat,
-            completion={code: _completion(file, code) for code in completion or {}},
+            chat=template,
+            completion={
+                _language(file, code): _completion(file, code) for code in completion or {}
+            },
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
@@ -102,10 +105,30 @@ class Prompts:
 
 
 def _fields(template: str) -> list[str]:
+    return [name for _, name, _, _ in string.Formatter().parse(template) if name]
+
+
+def _wrong_with(template: str) -> str:
+    """Say what keeps *template* from being filled in; "" if nothing does."""
     try:
-        return [name for _, name, _, _ in string.Formatter().parse(template) if name]
-    except ValueError:
-        return []
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        return f"{error}; write '{{{{' and '}}}}' for braces that name no field"
+    for _, name, form, conversion in parts:
+        if name is not None and (form or conversion or not name.isidentifier()):
+            return f"{{{name}}} is no field; write '{{{{' and '}}}}' for braces that name none"
+    if not _fields(template):
+        return "needs a template that names a field of the data, such as '{question}'"
+    return ""
+
+
+def _language(file: YamlFile, code: str) -> str:
+    if code == DEFAULT:
+        return code
+    try:
+        return find(code).code
+    except ConfigError as error:
+        raise file.error(COMPLETION, code, what=str(error)) from error
 
 
 def _completion(file: YamlFile, code: str) -> Completion:

@@ -26,15 +26,20 @@ COMMANDS = {
     "export": "write a run as JSON",
     "table": "print the tables of the CaLMQA paper for stored runs",
     "transcripts": "turn answers stored elsewhere into a transcript",
-    "explain": "explain a key of the store: what was asked, and what it just missed",
+    "explain": "say what was asked in a case, and why it was not answered from the store",
     "init": "write a starter benchmark and thresholds.yaml",
 }
+
+WITHOUT_STORE = {"init", "transcripts"}
+FLAGS = ("-h", "--help", "--version")
+"""Of the command as a whole, but for the store's."""
 
 DESCRIPTION = "Look at stored runs of pytest-xling, judge them again, and start a benchmark."
 EPILOG = """\
 exit codes: 0 done, gate open; 1 gate closed; 3 run incomplete; 4 wrong usage or configuration
 
-RUN is a run's name, as `xling runs` lists them, or `latest`. A run is made by pytest:
+The store may be named in the variable XLING_STORE, too. RUN is a run's name, as `xling runs` lists
+them, or `latest`. A run is made by pytest:
   pytest --model=MODEL --langs=hi,zh
 """
 
@@ -108,6 +113,9 @@ def _parser(shared: _Parser, argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    if argv and argv[0].startswith("-") and argv[0] not in FLAGS:
+        hint = did_you_mean(argv[0], (*FLAGS, "--xling-store"))
+        parser.error(f"unknown option {argv[0]!r} before the command.{hint}")
     chosen = next((word for word in argv if not word.startswith("-")), None)
     if chosen is not None and chosen not in COMMANDS:
         msg = f"unknown command {chosen!r}.{did_you_mean(chosen, COMMANDS)}"
@@ -118,7 +126,7 @@ def _parser(shared: _Parser, argv: Sequence[str]) -> argparse.ArgumentParser:
             help=help_text,
             description=f"{help_text[0].upper()}{help_text[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            parents=[shared],
+            parents=[] if name in WITHOUT_STORE else [shared],
             allow_abbrev=False,
         )
         if name == chosen:

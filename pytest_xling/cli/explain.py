@@ -42,9 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "\nother key of the same step shows what: that field is why it was not reused."
     )
     parser.add_argument(
-        "key", metavar="KEY", help="the first digits of a key; with --run, a case such as q01-hi"
+        "key",
+        metavar="KEY",
+        help="a case, such as q01-hi, of the run that --run names; or the first digits of a key",
     )
-    parser.add_argument("--run", metavar="RUN", help="the run KEY is a case of")
+    parser.add_argument("--run", metavar="RUN", help="a run's name, or `latest`")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.judge import judge
+from pytest_xling.metrics import bounds_of
 from pytest_xling.registry import load
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.terminal import judgement
@@ -65,12 +66,10 @@ def run(args: argparse.Namespace) -> int:
             }
         )
     else:
-        print_text(judgement(verdicts, counts, width=width(), color=color()))
+        text = judgement(verdicts, counts, complete=complete, width=width(), color=color())
+        print_text(text)
         if not complete:
-            print_text(
-                f"run {record.run_id} is {record.status}: answers are missing, so this decides "
-                "nothing (exit 3)"
-            )
+            print_text(f"run {record.run_id} is {record.status}: this decides nothing (exit 3)")
     if not complete:
         return INCOMPLETE
     return CLOSED if is_closed(verdicts) else 0
@@ -95,6 +94,7 @@ def _judged(
     scores = scores_by_place(connection, record.run_id, gated)
     verdicts = []
     for step in gated:
+        metric = load("metric", step.metric)
         for benchmark, language in counts:
             if benchmark != step.benchmark:
                 continue
@@ -105,8 +105,9 @@ def _judged(
                 scores.get((benchmark, step.metric, language), []),
                 metric=step.metric,
                 language=language,
-                kind=load("metric", step.metric).kind,
+                kind=metric.kind,
                 alpha=threshold.alpha,
+                bounds=bounds_of(metric),
             )
             verdicts.append(judge(made, threshold, case=f"{step.metric}-{language}"))
     if not verdicts:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -46,7 +46,15 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
     Raises:
         StoreError: there is no store, or it cannot be read.
     """
-    database = Database(store_path(args), create=False)
+    path = store_path(args)
+    if not path.exists():
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        msg = (
+            f"there is no store at {path}{where}; go to the folder of your project, name the store "
+            "with --xling-store, or make one: pytest --model=MODEL"
+        )
+        raise StoreError(msg)
+    database = Database(path, create=False)
     try:
         with database.read() as connection:
             yield connection

@@ -48,8 +48,12 @@ def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
     """Give a file to write; it takes *path*'s place when all is written, or not at all.
 
     Raises:
-        ConfigError: there is a file already and *force* is off, or it cannot be written.
+        ConfigError: there is a file already and *force* is off, it is a folder, or it cannot be
+            written.
     """
+    if path.is_dir():
+        msg = f"{path} is a folder; name a file"
+        raise ConfigError(msg)
     if path.exists() and not force:
         msg = f"{path} exists already; say --force to replace it"
         raise ConfigError(msg)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.reports.closing import is_closed
-from pytest_xling.reports.rendering import listing, to_text
+from pytest_xling.reports.rendering import MIN_SHORTENED, listing, taken, widest
 from pytest_xling.store.queries import case_counts
 from pytest_xling.store.runs import list_runs, read_verdicts
 from pytest_xling.text.display import printable
@@ -18,15 +18,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from rich.table import Table
-
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Verdict
 
 __all__ = ["add_arguments", "run"]
-
-WIDE = 100
-"""Columns a terminal needs to show everything."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,28 +49,32 @@ def run(args: argparse.Namespace) -> int:
     if not rows:
         print_text("The store has no runs yet; pytest --model=… makes one.")
         return 0
-    print_text(to_text([_table(rows, wide=width() >= WIDE)], width=width(), color=color()))
+    print_text(_table(rows))
     return 0
 
 
-def _table(rows: Sequence[dict[str, Any]], *, wide: bool) -> Table:
+def _table(rows: Sequence[dict[str, Any]]) -> str:
     """Return a line per run; names are never cut, since people copy them."""
     columns: dict[str, list[str]] = {
         "run": [row["run_id"] for row in rows],
-        "model": [printable(row["model"], limit=40) for row in rows],
+        "model": [printable(row["model"]) for row in rows],
         "answers": [f"{row['answers']:,}" for row in rows],
         "gate": [_outcome(row) for row in rows],
     }
-    if wide:
-        columns |= {
-            "languages": [str(len(row["languages"])) for row in rows],
-            "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
-        }
+    more = {
+        "languages": [str(len(row["languages"])) for row in rows],
+        "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
+    }
+    if taken(columns | more) <= width():
+        columns |= more
+    elif width() - taken(columns) + widest("model", columns["model"]) < MIN_SHORTENED:
+        del columns["model"]  # names made up for runs say which it is
     return listing(
-        tuple(columns),
-        zip(*columns.values(), strict=True),
+        columns,
+        width=width(),
+        color=color(),
         right=("answers", "languages"),
-        whole=("run", "gate", "made (UTC)"),
+        shortened="model",
     )
 
 

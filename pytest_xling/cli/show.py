@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.closing import faults_met, is_closed
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import findings
 from pytest_xling.reports.terminal import summary
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
 def _heading(record: RunRecord, faults: int) -> str:
     made = record.created_at[:16].replace("T", " ")
     git = f", code {printable(record.git)}" if record.git else ""
-    lost = f"\n{faults} cases met a fault and have no score" if faults else ""
+    have = "has" if faults == 1 else "have"
+    lost = f"\n{faults_met(faults)} and {have} no score" if faults else ""
     return (
         f"run {record.run_id}: {record.status}, made {made} UTC{git}\n"
         f"model {printable(record.model)}{lost}"

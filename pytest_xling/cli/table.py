@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.rendering import listing, to_text
+from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.tables import (
     ALL_LANGUAGES,
     LENGTH_COLUMNS,
@@ -21,6 +22,9 @@ from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from pytest_xling.reports.tables import Row
 
 __all__ = ["add_arguments", "run"]
 
@@ -61,6 +65,11 @@ def run(args: argparse.Namespace) -> int:
             for row in make(connection, name, benchmark=args.benchmark)
             if args.language in {None, row["language"]}
         ]
+    if not rows:
+        msg = f"{' and '.join(args.runs)}: no answers"
+        if args.language is not None:
+            msg += f" in the language {args.language!r}"
+        raise ConfigError(msg)
     if args.json:
         print_json(rows)
     elif args.csv:
@@ -68,12 +77,24 @@ def run(args: argparse.Namespace) -> int:
         writer.writeheader()
         writer.writerows(rows)
     else:
-        heads = {column: column.replace("_", "_\n") for column in columns}
-        numbers = [head for column, head in heads.items() if column not in TEXTS]
-        cells = [[_cell(row[column]) for column in columns] for row in rows]
-        table = listing(list(heads.values()), cells, right=numbers)
-        print_text(to_text([table], width=width(), color=color()))
+        print_text(_text(rows, columns))
     return 0
+
+
+def _text(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """Return the table; a single model stands above it, since its name may be long."""
+    models = {printable(str(row["model"])) for row in rows}
+    title = f"model {models.pop()}\n\n" if len(models) == 1 else ""
+    heads = {column: column.replace("_", "_\n") for column in columns}
+    if title:
+        del heads["model"]
+    return title + listing(
+        {head: [_cell(row[column]) for row in rows] for column, head in heads.items()},
+        width=width(),
+        color=color(),
+        right=[head for column, head in heads.items() if column not in TEXTS],
+        shortened="model",
+    )
 
 
 def _language(text: str) -> str:
@@ -86,7 +107,7 @@ def _cell(value: str | float | None) -> str:
         case None:
             return "–"
         case str():
-            return printable(value, limit=40)
+            return printable(value)
         case int():
             return f"{value:,}"
         case _:

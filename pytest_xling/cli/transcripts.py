@@ -22,12 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Then, with the questions of the same checkout:\n"
         "  pytest benchmarks/culture --model=transcript:FILE --xling-data culture=DIR"
     )
-    parser.add_argument("layout", choices=["calmqa"], help="whose layout DIR has")
+    parser.add_argument(
+        "layout", choices=["calmqa"], metavar="LAYOUT", help="of the files in DIR: calmqa"
+    )
     parser.add_argument("folder", metavar="DIR", type=parse_path, help="a checkout of CaLMQA")
     parser.add_argument(
         "--answers-by", metavar="MODEL", required=True, help='as stored there, such as "GPT 4o"'
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=parse_path, required=True)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=parse_path, required=True, help="write there"
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 

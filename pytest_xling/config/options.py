@@ -23,6 +23,7 @@ __all__ = [
     "add_pytest_options",
     "add_short_options",
     "option",
+    "taken",
 ]
 
 
@@ -118,7 +119,7 @@ OPTIONS: tuple[Option, ...] = (
         default=Path(".xling/store.sqlite"),
         metavar="FILE",
         help="Where answers, scores and runs are kept. Default: .xling/store.sqlite in the root"
-        " directory.",
+        " directory (for the command `xling`, in the working directory).",
     ),
     Option(
         name="run-name",
@@ -280,11 +281,28 @@ def add_short_options(parser: PytestParser) -> None:
         try:
             group.addoption(entry.short, **attributes)
         except (ValueError, argparse.ArgumentError) as error:  # pytest's own, or argparse's
-            msg = (
-                f"{entry.short} already belongs to another plugin;"
-                f" say `-p no:xling_short` and use {entry.flag} instead"
-            )
-            raise ConfigError(msg) from error
+            raise ConfigError(_way_out(entry)) from error
+
+
+def taken(clash: str) -> str | None:
+    """Return what to do about a clash of option names.
+
+    Args:
+        clash: what argparse says of it.
+
+    Returns:
+        A message; None where the clash is not about one of our short options.
+    """
+    words = clash.replace(",", " ").split()
+    return next((_way_out(entry) for entry in OPTIONS if entry.short in words), None)
+
+
+def _way_out(entry: Option) -> str:
+    return (
+        f"{entry.short} already belongs to a conftest.py or to another plugin;"
+        f" say `-p no:xling_short` (in addopts, to make that permanent) and use {entry.flag}"
+        " for pytest-xling's"
+    )
 
 
 def add_cli_options(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.engine.retries import ask
 from pytest_xling.errors import PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Response, Usage
+from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,13 +36,13 @@ class Gate:
         self._idle = asyncio.Event()
 
     async def generate(self, request: Request) -> Response:
-        """Ask the provider unless closed."""
+        """Ask the provider unless closed; whatever it is, what it says comes in clean."""
         if self._closed.is_set():
             msg = f"{self._reason}; this was not asked"
             raise PermanentFault(msg)
         self._under_way += 1
         try:
-            return await self._provider.generate(request)
+            return _cleaned(await self._provider.generate(request))
         finally:
             self._under_way -= 1
             if self._closed.is_set() and not self._under_way:
@@ -119,9 +121,23 @@ class Answering:
             else:
                 done(index, response)
 
-        async with asyncio.TaskGroup() as group:
-            for index, request in enumerate(requests):
-                group.create_task(one(index, request))
+        # One that breaks takes no other with it: those are paid for.
+        tasks = (one(index, request) for index, request in enumerate(requests))
+        for index, broken in enumerate(await asyncio.gather(*tasks, return_exceptions=True)):
+            if broken is not None:
+                fault = PermanentFault(f"provider {self.name!r} broke: {broken!r}")
+                fault.__cause__ = broken
+                failed(index, fault)
+
+
+def _cleaned(response: Response) -> Response:
+    text, error = response.text, response.error
+    return replace(
+        response,
+        text=None if text is None else clean(text),
+        error=None if error is None else clean(error),
+        model_version=clean(response.model_version),
+    )
 
 
 def request_key(provider: Provider, request: Request) -> bytes:

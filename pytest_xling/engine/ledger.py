@@ -26,6 +26,7 @@ __all__ = ["Ledger"]
 T = TypeVar("T")
 
 LEASE_S = 30.0
+ENDED = "the store's thread has ended; nothing more can be read or kept"
 
 
 @dataclass(slots=True)
@@ -126,8 +127,11 @@ class Ledger:
     ) -> None:
         """Keep *row* with the next commit, then call *then* (or *failed*) on the loop."""
         with self._wanted:
-            self._queue.puts.append(_Put(row, leased, then, failed))
-            self._wanted.notify()
+            if not self._closed:
+                self._queue.puts.append(_Put(row, leased, then, failed))
+                self._wanted.notify()
+                return
+        failed(StoreError(ENDED))
 
     async def aclose(self) -> None:
         """Commit what is queued, give up all claims, and end the thread."""
@@ -142,6 +146,8 @@ class Ledger:
     async def _call(self, function: Callable[[Connection], T], *, writes: bool) -> T:
         future: asyncio.Future[T] = self._loop.create_future()
         with self._wanted:
+            if self._closed:
+                raise StoreError(ENDED)
             self._queue.calls.append(_Call(function, future, writes))
             self._wanted.notify()
         return await future
@@ -150,10 +156,22 @@ class Ledger:
         while True:
             await asyncio.sleep(LEASE_S / 3)
             if self._leased > 0:
-                await self.write(partial(outputs.renew, owner=self.owner, ttl_s=LEASE_S))
+                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                    await self.write(partial(outputs.renew, owner=self.owner, ttl_s=LEASE_S))
 
     def _work(self) -> None:
-        """Run transactions until closed; the body of the thread."""
+        """Be the thread; whatever ends it, nobody is left to wait for it."""
+        try:
+            self._transact_all()
+        finally:
+            with self._wanted:
+                self._closed = True
+                rest, self._queue = self._queue, _Queue()
+            if rest.calls or rest.puts:
+                self._on_loop(self._fail, rest, StoreError(ENDED))
+
+    def _transact_all(self) -> None:
+        """Run transactions until closed."""
         while True:
             with self._wanted:
                 while not (self._queue.calls or self._queue.puts or self._closed):

@@ -32,7 +32,14 @@ class LoopThread:
 
     def _work(self) -> None:
         asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
+        while True:
+            try:
+                self.loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):
+                # Raised by a step, whose task keeps it; asyncio raises it here as well. Whoever
+                # waits for another task must not wait for ever.
+                continue
+            return
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start *work* and return its future."""

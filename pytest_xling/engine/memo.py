@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_xling.store import outputs
 from pytest_xling.store.outputs import Output
+from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ class Memo(Generic[In, Out]):
     def _row(self, key: bytes, value: In, out: Out) -> Output:
         return Output(
             key=(key, self.step_id),
-            output=self.step.encode(out),
+            output=clean(self.step.encode(out)),
             cost_usd=self.step.cost_usd(out),
             payload=self.step.payload(value),
         )

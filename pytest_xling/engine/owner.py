@@ -15,38 +15,52 @@ __all__ = ["dead", "this_process"]
 
 
 def this_process() -> str:
-    """Return ``host:pid:start``, which no other process shares."""
+    """Return ``place:pid:start``, which no other process shares."""
     return _name(os.getpid())
 
 
 @cache
 def _name(pid: int) -> str:
-    return f"{socket.gethostname()}:{pid}:{_started(pid)}"
+    return f"{_place()}:{pid}:{_started(pid)}"
+
+
+@cache
+def _place() -> str:
+    """Return what tells hosts apart, and containers, which may share a host's name."""
+    try:
+        space = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        space = ""
+    return f"{socket.gethostname()}/{space}"
 
 
 def dead(owners: Iterable[str]) -> set[str]:
-    """Return those of *owners* that ran on this host and are gone.
+    """Return those of *owners* that ran here and are gone.
 
     Of a process on another host nothing can be told; its leases end by their time.
     """
-    host = socket.gethostname()
+    place = _place()
     gone = set()
     for owner in owners:
         where, _, process = owner.rpartition(":")[0].rpartition(":")
         started = owner.rpartition(":")[2]
-        if where == host and process.isdigit() and not _lives(int(process), started):
+        if where == place and process.isdigit() and not _lives(int(process), started):
             gone.add(owner)
     return gone
 
 
 def _lives(pid: int, started: str) -> bool:
+    if os.name == "nt":
+        return True  # os.kill(pid, 0) would send it Ctrl-C; its leases end by their time
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return _started(pid) == started
+    # xdist does not reap a worker that was killed before the run is over.
+    state, since = _state_and_start(pid)
+    return state not in {"Z", "X"} and since == started
 
 
 def _started(pid: int) -> str:
@@ -54,8 +68,13 @@ def _started(pid: int) -> str:
 
     It tells a process from a later one with the same number.
     """
+    return _state_and_start(pid)[1]
+
+
+def _state_and_start(pid: int) -> tuple[str, str]:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]
+        return "", ""
+    fields = stat.rpartition(")")[2].split()
+    return fields[0], fields[19]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "Result", "Run"]
 
+_log = logging.getLogger(__name__)
+
 PROGRESS_EVERY_S = 0.5
+CLOSE_S = 20.0
+"""How long to wait, when closing, for a store that another process holds."""
 GRACE_S = 5.0
-"""How long to wait, when stopped, for answers that are paid for already."""
+"""How long to wait, when stopped, for answers that are paid for already, and for the provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +117,7 @@ class Run:
         answer = await self._answerer()
         if self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare(jobs))
+            self._preparing.add_done_callback(_ignore)
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scorers = await self._scorers(jobs)
         scored = await self._scored(results, scorers)
@@ -207,13 +213,13 @@ class Run:
         scorers = dict(zip(names, opened, strict=True))
         new = {(b, scorers[m].step_id) for b, m in wanted} - self._known_steps
         if new:
-            self._known_steps |= new
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
             await self._ledger.write(
                 partial(run_store.add_run_steps, run_id=self.run_id, steps_of=steps_of)
             )
+            self._known_steps |= new
         return scorers
 
     async def _annotator(self, name: str) -> tuple[str, Annotate]:
@@ -279,11 +285,29 @@ class Run:
         await self._answering.gate.close(grace_s=GRACE_S)
         if self._preparing is not None:
             self._preparing.cancel()
-        with contextlib.suppress(StoreError):  # has been said by those who lost something by it
-            await self._report()
-        await self._ledger.aclose()
-        await self._provider.aclose()
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        try:
+            # A store that another process holds must not keep us from ending.
+            async with asyncio.timeout(CLOSE_S):
+                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                    await self._report()
+                await self._ledger.aclose()
+        except TimeoutError:
+            _log.warning("xling: the store is held by another process; the last answers are lost")
+        finally:
+            await self._close_provider()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _close_provider(self) -> None:
+        """Let the provider go; whatever it makes of that must not cost the run's report."""
+        closing = asyncio.create_task(self._provider.aclose())
+        await asyncio.wait([closing], timeout=GRACE_S)
+        if not closing.done():
+            closing.cancel()
+            _log.warning("xling: provider %r does not close", self._provider.name)
+        elif not closing.cancelled() and (error := closing.exception()) is not None:
+            _log.warning(
+                "xling: provider %r broke as it was closed: %r", self._provider.name, error
+            )
 
 
 def _parameters(step: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
@@ -305,6 +329,6 @@ def _signature_once(name: str, version: str, parameters: tuple[tuple[str, Any], 
 
 
 def _ignore(task: asyncio.Task[None]) -> None:
-    """Progress is a courtesy: a store that fails says so where it matters."""
+    """Let a courtesy fail: what is wrong is said where it matters."""
     if not task.cancelled():
         task.exception()

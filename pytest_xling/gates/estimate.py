@@ -15,6 +15,7 @@ from pytest_xling.stats.wilson import wilson_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_xling.metrics import Bounds
     from pytest_xling.records import Score
     from pytest_xling.registry import MetricKind
 
@@ -25,7 +26,13 @@ ALL_LANGUAGES = "all"
 
 
 def estimate(
-    scores: Sequence[Score], *, metric: str, language: str, kind: MetricKind, alpha: float
+    scores: Sequence[Score],
+    *,
+    metric: str,
+    language: str,
+    kind: MetricKind,
+    alpha: float,
+    bounds: Bounds = (None, None),
 ) -> Estimate:
     """Estimate the rate of a flag, or the mean of a number.
 
@@ -38,10 +45,11 @@ def estimate(
         language: the language all of them are in, or ``all``.
         kind: ``flag`` gives a Wilson interval, ``number`` a t interval.
         alpha: the interval misses with this probability, both sides together.
+        bounds: of a number's values; a t interval, which knows of none, is cut there.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
-            is there twice; a value is not finite, or a flag's is neither 0 nor 1.
+            is there twice; a value is not finite or out of bounds, or a flag's is neither 0 nor 1.
     """
     _check(scores, metric=metric, language=language)
     # In one order, so that rounding does not depend on the order answers came in.
@@ -60,13 +68,13 @@ def estimate(
         )
     clusters = [cluster for cluster, _ in scored]
     values = [value for _, value in scored]
-    _check_values(values, metric=metric, kind=kind)
+    _check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
     if kind == "flag":
         interval = wilson_interval(mean, effective_size(values, clusters), alpha=alpha)
     else:
         interval = mean_interval(values, clusters, alpha=alpha)
-    low, high = interval or (None, None)
+    low, high = _within(bounds, interval) if interval else (None, None)
     return Estimate(
         metric=metric,
         language=language,
@@ -106,13 +114,27 @@ def _check(scores: Sequence[Score], *, metric: str, language: str) -> None:
         raise EvaluationError(msg)
 
 
-def _check_values(values: list[float], *, metric: str, kind: MetricKind) -> None:
+def _within(bounds: Bounds, interval: tuple[float, float]) -> tuple[float, float]:
+    """Return the part of *interval* that is possible."""
+    lowest, highest = bounds
+    low, high = interval
+    return (
+        low if lowest is None else max(low, lowest),
+        high if highest is None else min(high, highest),
+    )
+
+
+def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
+    lowest, highest = bounds
     for value in values:
         if not math.isfinite(value):
             msg = f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason"
             raise EvaluationError(msg)
         if kind == "flag" and value not in (0, 1):
             msg = f"{metric!r} gave {value!r}; a flag is 1.0 or 0.0"
+            raise EvaluationError(msg)
+        if (lowest is not None and value < lowest) or (highest is not None and value > highest):
+            msg = f"{metric!r} gave {value!r}, and its bounds are {lowest} and {highest}"
             raise EvaluationError(msg)
 
 

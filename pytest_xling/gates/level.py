@@ -74,7 +74,7 @@ def _size_to_decide(
     distance = min(abs(mean - limit) for limit in limits if low <= limit <= high)
     if not distance:
         return math.inf
-    ratio = (high - low) / 2 / distance
+    ratio = max(high - mean, mean - low) / distance  # one side may end at the metric's bounds
     return n * ratio * ratio
 
 

@@ -95,18 +95,19 @@ def find(code_or_alias: str) -> Language:
     """Return the language of a code, an alias or a name; case and ``_`` for ``-`` do not matter.
 
     Raises:
-        ConfigError: no such language; says what is close and what there is.
+        ConfigError: no such language; says what is close, or else what there is.
     """
     spelling = _normalise(code_or_alias)
     known = _spellings()
     if spelling in known:
         return known[spelling]
-    suggestion = did_you_mean(spelling, known)
+    advice = did_you_mean(spelling, known)
     base = spelling.partition("-")[0]
     if base in known:  # a region or script we have no data for: es-ar, zh-tw
-        suggestion = f" Did you mean {known[base].code!r}?"
-    listing = ", ".join(f"{language.code} ({language.english_name})" for language in languages())
-    msg = f"unknown language {code_or_alias!r}.{suggestion} Known: {listing}"
+        advice = f" Did you mean {known[base].code!r}?"
+    if not advice:
+        advice = f" Known, by these codes or by name: {', '.join(codes())}"
+    msg = f"unknown language {code_or_alias!r}.{advice}"
     raise ConfigError(msg)
 
 

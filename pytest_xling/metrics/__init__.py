@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from pytest_xling.registry import MetricKind
 
@@ -11,15 +11,19 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Answer, Reading
 
-__all__ = ["Metric", "MetricKind"]
+__all__ = ["Bounded", "Bounds", "Metric", "MetricKind", "bounds_of"]
+
+Bounds: TypeAlias = tuple[float | None, float | None]
+"""The lowest and the highest value there can be; None where there is no end."""
 
 
 class Metric(Protocol):
     """Scores answers in batches.
 
     A metric is a frozen dataclass: its fields are its parameters and part of its signature.
-    ``score`` is pure and gives on a batch what it gives one by one. A metric with something large to
-    load may also have ``load()`` (:class:`pytest_xling.registry.Loads`).
+    ``score`` is pure and gives on a batch what it gives one by one. A metric that has
+    something large to load may also have ``load()`` (:class:`pytest_xling.registry.Loads`), and a
+    number that cannot take any value ``bounds`` (:class:`Bounded`).
     """
 
     name: ClassVar[str]
@@ -37,3 +41,15 @@ class Metric(Protocol):
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
         """Return one reading per answer, in order."""
         ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A number with a lowest value, a highest, or both; intervals of its mean end there, too."""
+
+    bounds: ClassVar[Bounds]
+
+
+def bounds_of(metric: type) -> Bounds:
+    """Return the bounds of a metric's class; none where it has not said any."""
+    return metric.bounds if isinstance(metric, Bounded) else (None, None)

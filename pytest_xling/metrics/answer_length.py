@@ -10,7 +10,7 @@ from pytest_xling.records import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import MetricKind
+    from pytest_xling.metrics import Bounds, MetricKind
     from pytest_xling.records import Answer
 
 __all__ = ["AnswerLength"]
@@ -23,6 +23,7 @@ class AnswerLength:
     name: ClassVar[str] = "answer_length"
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "number"
+    bounds: ClassVar[Bounds] = (0.0, None)
     needs: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
     scores_missing: ClassVar[bool] = False

@@ -144,10 +144,12 @@ class GateCheck:
         """Judge the run's scores, and keep the verdict with the run."""
         from pytest_xling.gates.estimate import estimate  # noqa: PLC0415
         from pytest_xling.gates.judge import judge  # noqa: PLC0415
+        from pytest_xling.metrics import bounds_of  # noqa: PLC0415
         from pytest_xling.registry import load  # noqa: PLC0415
         from pytest_xling.store.runs import put_verdict, scores  # noqa: PLC0415
 
         spec, session = self.spec, self._session
+        metric = load("metric", spec.metric)
         with session.database.read() as connection:
             found = scores(
                 connection,
@@ -160,8 +162,9 @@ class GateCheck:
             found,
             metric=spec.metric,
             language=spec.language,
-            kind=load("metric", spec.metric).kind,
+            kind=metric.kind,
             alpha=spec.threshold.alpha,
+            bounds=bounds_of(metric),
         )
         verdict = judge(made, spec.threshold, case=spec.id)
         lost = session.selection.planned[spec.benchmark, spec.language] - len(found)

@@ -28,7 +28,10 @@ def show_estimate(config: pytest.Config) -> int:
         rows = _estimate(setup)
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
-    print(dry_run_text(rows, model=setup.model, price=setup.settings.price))  # noqa: T201
+    text = dry_run_text(
+        rows, model=setup.model, paid=setup.provider.paid, price=setup.settings.price
+    )
+    print(text)  # noqa: T201  what the option is for
     return 0
 
 
@@ -47,8 +50,7 @@ def _estimate(setup: Setup) -> list[LanguageEstimate]:
             )
             requests[request_key(setup.provider, request)] = request
     stored = _stored(setup, requests)
-    price = setup.settings.price if setup.provider.paid else (0.0, 0.0)
-    return dry_run(requests, stored=stored, price=price)
+    return dry_run(requests, stored=stored, price=setup.settings.price)
 
 
 def _stored(setup: Setup, keys: Collection[bytes]) -> set[bytes]:

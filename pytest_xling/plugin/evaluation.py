@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.plan import make_request
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.run import Job, Run
+from pytest_xling.errors import EvaluationError
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
-    from pathlib import Path
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
@@ -69,7 +69,7 @@ class Evaluation:
         connections = max(1, min(allowed, provider.max_connections) // workers)
         self._window = look_ahead * connections
         cap = None
-        if settings.price is not None:
+        if settings.price is not None and provider.paid:
             price_in, price_out = settings.price
             allowed_usd = settings.max_cost_usd
             cap = CostCap(
@@ -79,11 +79,12 @@ class Evaluation:
                 price_out=price_out,
                 first_usd=(FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6,
             )
+        self._database = Database(settings.store)
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
                 run_id=run_id,
-                store=settings.store,
+                database=self._database,
                 setup=setup,
                 limit=AdaptiveLimit(connections),
                 cap=cap,
@@ -103,16 +104,16 @@ class Evaluation:
             number = self._group_of[key]
             self._begin(number)
             self._look_ahead(number)
-            future = self._futures.pop(number)
-            while True:
-                try:
-                    results = future.result(timeout=TICK_S)
-                except FutureTimeoutError:
-                    waiting()
-                else:
-                    break
-            for result in results:
+            future = self._futures[number]
+            while not wait([future], timeout=TICK_S).done:
+                waiting()
+            if (error := future.exception()) is not None:
+                # The group stays begun: its other cases broke with it and are not asked for anew.
+                msg = f"the evaluation of this case and those beside it broke: {error!r}"
+                raise EvaluationError(msg) from error
+            for result in future.result():
                 self._results[result.job.benchmark, result.job.case_id] = result
+            del self._futures[number]
         return self._results[key]
 
     def forget(self, case: Case) -> None:
@@ -121,8 +122,11 @@ class Evaluation:
 
     def close(self) -> None:
         """Stop asking, keep what was answered, give back connections and memory."""
-        self._loop.call(self._run.aclose())
-        self._loop.close()
+        try:
+            self._loop.call(self._run.aclose())
+        finally:
+            self._loop.close()
+            self._database.close()
 
     def _look_ahead(self, number: int) -> None:
         begun = sum(len(self._groups[n]) for n in self._futures)
@@ -160,7 +164,7 @@ class Evaluation:
 async def _make_run(
     *,
     run_id: str,
-    store: Path,
+    database: Database,
     setup: Setup,
     limit: AdaptiveLimit,
     cap: CostCap | None,
@@ -168,7 +172,7 @@ async def _make_run(
 ) -> Run:
     return Run(
         run_id=run_id,
-        database=Database(store),
+        database=database,
         provider=setup.provider,
         limit=limit,
         cap=cap,

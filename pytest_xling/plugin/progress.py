@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
     from pytest_xling.store.database import Database
@@ -23,13 +27,22 @@ EVERY_S = {True: 1.0, False: 30.0}
 
 
 class ProgressLine:
-    """Writes progress through pytest's own reporter, which writes around the capture."""
+    """Writes progress where pytest writes its own, never into what a test's output is caught in.
 
-    def __init__(self, config: pytest.Config) -> None:
+    Args:
+        config: pytest's.
+        planned: tells, once asked, how many answers the run needs in all.
+    """
+
+    def __init__(self, config: pytest.Config, planned: Callable[[], int]) -> None:
         self._config = config
+        self._planned = planned
+        self._total: int | None = None
         self._started: float | None = None
         self._last = 0.0
         self._done_at_start = 0
+        self._reports: int | None = None
+        self._length = 0
 
     def show(self, state: Progress) -> None:
         """Show *state* if it is time to."""
@@ -43,12 +56,28 @@ class ProgressLine:
         if now - self._started < QUIET_S or now - self._last < EVERY_S[terminal]:
             return
         self._last = now
+        if self._total is None:
+            self._total = self._planned()
+        state = replace(state, total=max(state.total, self._total))
+        if state.done == state.total:
+            return
         line = describe(state, done=state.done - self._done_at_start, seconds=now - self._started)
+        capture = self._config.pluginmanager.get_plugin("capturemanager")
+        with capture.global_and_fixture_disabled() if capture else nullcontext():
+            self._write(reporter, line, terminal=terminal)
+
+    def _write(self, reporter: pytest.TerminalReporter, line: str, *, terminal: bool) -> None:
+        reports = sum(map(len, reporter.stats.values()))
+        if reports != self._reports:
+            reporter.line("")  # leave alone the outcomes that stand on this line
+            reporter.currentfspath = None
+            self._reports, self._length = reports, 0
         if terminal:
-            reporter.rewrite(line, erase=True)
+            reporter.rewrite(f"{line.ljust(self._length)} ")
+            self._length = len(line)
         else:
-            reporter.ensure_newline()
             reporter.write_line(line)
+        reporter.flush()  # or it would be written when a test's output is caught again
 
 
 def describe(state: Progress, *, done: int, seconds: float) -> str:
@@ -85,7 +114,7 @@ class ProgressWatch:
                     state = total_progress(connection, self._run_id)
             except StoreError:  # said by those who lost something by it
                 continue
-            if state.done < state.total:
+            if state.total:
                 self._line.show(state)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.cases.plan import Case
@@ -97,7 +97,12 @@ class Selection:
         case_of: dict[str, Case] = {}
         for item in items:
             check = check_of(item)
-            if not isinstance(check, CaseCheck):
+            if isinstance(check, GateCheck):
+                # Scored even where no test of a case names it: the gate needs the scores.
+                spec = check.spec
+                metrics.setdefault(spec.benchmark, {})[spec.metric] = None
+            # What the user skips is neither asked nor counted.
+            if not isinstance(check, CaseCheck) or item.get_closest_marker("skip"):
                 continue
             case = check.case
             marker = item.get_closest_marker("xling")
@@ -115,15 +120,28 @@ class Selection:
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
         for nodeid, unit in assign_groups(nodeids, self.classify(), workers=workers).items():
-            case = case_of[nodeid]
-            units.setdefault(unit, {})[case.benchmark, case.id] = case
+            # Another test of the file may have the id of a case.
+            if nodeid in case_of:
+                case = case_of[nodeid]
+                units.setdefault(unit, {})[case.benchmark, case.id] = case
         self.groups = [list(unit.values()) for unit in units.values()]
+        # Tests that do not look like cases by their node ids run where xdist sends them.
+        rest = selected.keys() - {key for unit in units.values() for key in unit}
+        self.groups += groups_of([selected[key] for key in selected if key in rest], size=1)
 
     def used(self, case: Case) -> bool:
         """Note that a test has had the result of *case*; tell whether no other test wants it."""
         key = (case.benchmark, case.id)
         self._uses[key] -= 1
         return self._uses[key] <= 0
+
+    def count(self, nodeids: Sequence[str]) -> int:
+        """Return how many cases, each counted once, the tests called *nodeids* are about."""
+        classify = self.classify()
+        names = (parse(nodeid) for nodeid in nodeids if classify(nodeid) not in {None, GATE})
+        found = {(name.path.rpartition("/")[0], name.callspec) for name in names}
+        # A test may be parametrised by more than its case.
+        return min(len(found), sum(map(len, self._setup.plans.values())))
 
     def classify(self) -> Callable[[str], str | None]:
         """Return what tells by its node id whether a test is a case, a gate or neither."""
@@ -146,7 +164,12 @@ class Selection:
             cases = samples.get(folders[name.path])
             if cases is None or name.callspec is None:
                 return None
-            return cases.get(name.callspec, GATE if name.callspec in gates else None)
+            for part in _parts(name.callspec):
+                if part in cases:
+                    return cases[part]
+                if part in gates:
+                    return GATE
+            return None
 
         return classify
 
@@ -161,7 +184,7 @@ class Selection:
 
     def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
         thresholds = self._setup.thresholds
-        self._plan(folder)
+        cases = {case.id for case in self._plan(folder)}
         if thresholds is None:
             return []
         benchmark = self._setup.benchmarks[folder]
@@ -180,6 +203,9 @@ class Selection:
                             threshold=limits,
                         )
                     )
+        if clash := next((gate.id for gate in gates if gate.id in cases), None):
+            msg = f"{folder}: {clash!r} is a case and a gate as well; give the sample another id"
+            raise pytest.Collector.CollectError(msg)
         return gates
 
 
@@ -190,6 +216,15 @@ def check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:
         return None
     check = callspec.params.get("xling_case") or callspec.params.get("xling_gate")
     return check if isinstance(check, CaseCheck | GateCheck) else None
+
+
+def _parts(callspec: str) -> Iterator[str]:
+    """Yield the id of a parameter set, and what may be the ids of single parameters in it."""
+    yield callspec
+    words = callspec.split("-")
+    for length in range(len(words) - 1, 0, -1):
+        for start in range(len(words) - length + 1):
+            yield "-".join(words[start : start + length])
 
 
 def _metrics(metafunc: pytest.Metafunc) -> tuple[str, ...]:

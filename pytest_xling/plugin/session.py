@@ -35,6 +35,8 @@ __all__ = ["XlingSession", "start"]
 LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
 """Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end
 the run, few: what is begun is paid for."""
+ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test")
+"""Options of pytest's under which no test runs."""
 STATUS = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
 """How a run ended, by pytest's exit status; all others leave it incomplete."""
 
@@ -70,6 +72,7 @@ class XlingSession:
         if self.distributed and config.getoption("dist") == "each":
             msg = "--dist=each would ask every question once per worker; use another --dist"
             raise ConfigError(msg)
+        self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
         self.faults = 0
         self.selection = Selection(
             setup,
@@ -77,9 +80,10 @@ class XlingSession:
             check_case=partial(CaseCheck, self),
             check_gate=partial(GateCheck, self),
         )
+        self._collected: list[str] = []
         self._evaluation: Evaluation | None = None
         self._database: Database | None = None
-        self._line = ProgressLine(config)
+        self._line = ProgressLine(config, self._planned)
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
 
@@ -100,7 +104,7 @@ class XlingSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Open the store and the run, unless nothing will be asked."""
-        if self.is_worker or self.config.option.collectonly:
+        if self.is_worker or self.asks_nothing:
             return
         try:
             self._start_run()
@@ -152,12 +156,23 @@ class XlingSession:
         """Note what was selected."""
         self.selection.note(session.items, workers=self.workers if self.is_worker else None)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Note what the workers have collected; all the same."""
+        self._collected = ids
+
+    def _planned(self) -> int:
+        """Return how many cases were selected, here or by the workers."""
+        if self.distributed:
+            return self.selection.count(self._collected)
+        return self.selection.planned.total()
+
     # Running
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Evaluate the case a test is about."""
-        if check := check_of(item):
+        if (check := check_of(item)) and not self.asks_nothing:
             check.set_up(item)
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
@@ -209,7 +224,9 @@ class XlingSession:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
-        if report.when == "setup" and any(name == FAULT for name, _ in report.user_properties):
+        # A plugin that runs a test again calls the outcome of the first time something else.
+        failed = report.when == "setup" and report.failed
+        if failed and any(name == FAULT for name, _ in report.user_properties):
             self.faults += 1
 
     # xdist
@@ -240,8 +257,7 @@ class XlingSession:
             return
         self._session = session
         results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-        stopped = session.shouldfail or session.shouldstop
-        if self.faults and not stopped and session.exitstatus in results:
+        if self.faults and session.exitstatus in results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     @pytest.hookimpl(trylast=True)
@@ -277,7 +293,10 @@ class XlingSession:
         if self._session is not None and self.run_id:
             from pytest_xling.store.runs import finish_run  # noqa: PLC0415
 
-            status = STATUS.get(int(self._session.exitstatus), "incomplete")
+            session = self._session
+            status = STATUS.get(int(session.exitstatus), "incomplete")
+            if status == "complete" and (session.shouldfail or session.shouldstop):
+                status = "incomplete"  # -x or --maxfail ended it
             # A store that is full stays marked as running; the exit status tells.
             with contextlib.suppress(StoreError), self.database.write() as connection:
                 finish_run(connection, self.run_id, status=status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +70,7 @@ def read_setup(config: pytest.Config) -> Setup:
     """
     cli, ini, root = vars(config.option), config.getini, config.rootpath
     folders = discover(_paths(config))
+    _check_names(folders)
     if not folders:
         where = ", ".join(config.args) or str(root)
         msg = (
@@ -103,6 +104,19 @@ def read_setup(config: pytest.Config) -> Setup:
         benchmarks=benchmarks,
         plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
     )
+
+
+def _check_names(folders: Sequence[Path]) -> None:
+    """Refuse two benchmarks of one name: thresholds, store and reports know them by it."""
+    named: dict[str, Path] = {}
+    for folder in folders:
+        if folder.name in named:
+            msg = (
+                f"two benchmarks are named {folder.name!r}: {named[folder.name]} and {folder}; "
+                "rename one, or run them one at a time"
+            )
+            raise ConfigError(msg)
+        named[folder.name] = folder
 
 
 def make_provider(settings: Settings) -> Provider:

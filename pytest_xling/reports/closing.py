@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Outcome, Verdict
 
-__all__ = ["is_closed", "last_word", "reasons"]
+__all__ = ["faults_met", "is_closed", "last_word", "reasons"]
 
 GATE_WIDTH = 26
 REASON_CHARS = 400
-_WORDS: dict[Outcome, str] = {
-    "fail": "failed",
-    "error": "without all their answers",
-    "inconclusive": "inconclusive",
-}
 _ORDER: tuple[Outcome, ...] = ("error", "fail", "inconclusive")
 
 
@@ -77,22 +72,51 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     return table, sum(len(languages) for languages in list(alike.values())[most:])
 
 
-def last_word(verdicts: Sequence[Verdict]) -> Text:
-    """Say whether the gate is open, and the numbers behind that."""
+def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
+    """Say whether the gate is open, and the numbers behind that.
+
+    Args:
+        verdicts: of all gates.
+        complete: whether the run has all its answers; else, and where a gate lacks some, nothing
+            is decided.
+    """
     if not verdicts:
         return Text("no gate was judged", style="yellow")
     counts = Counter(verdict.outcome for verdict in verdicts)
-    total = len(verdicts)
-    gates = "gate" if total == 1 else "gates"
-    parts = [f"{counts[outcome]} {word}" for outcome, word in _WORDS.items() if counts[outcome]]
+    lacking = counts["error"]
+    if lacking:
+        lack = "lacks" if lacking == 1 else "lack"
+        said = f"gate undecided: {_of(lacking, verdicts)} {lack} answers"
+        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
+    passed = f"{_of(counts['pass'], verdicts)} passed"
+    if not complete:
+        said = f"gate undecided: answers are missing; {passed}"
+        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
     if not is_closed(verdicts):
-        said = f"gate open: {counts['pass']} of {total} {gates} passed"
-        return Text(", ".join((said, *parts)), style="bold green")
-    warned = sum(v.outcome == "inconclusive" and not blocks(v) for v in verdicts)
-    if warned:
-        some = "" if warned == counts["inconclusive"] else f"{warned} "
-        parts[-1] += f" ({some}only reported)"
-    first, *others = parts
+        return Text(", ".join((f"gate open: {passed}", *_others(verdicts))), style="bold green")
+    first, *others = _others(verdicts)
     number, word = first.split(" ", 1)
-    said = f"gate closed: {number} of {total} {gates} {word}"
+    said = f"gate closed: {_of(int(number), verdicts)} {word}"
     return Text(", ".join((said, *others)), style="bold red")
+
+
+def faults_met(count: int) -> str:
+    """Say how many cases met a fault."""
+    return f"{count:,} case{'' if count == 1 else 's'} met a fault"
+
+
+def _of(count: int, verdicts: Sequence[Verdict]) -> str:
+    return f"{count} of {len(verdicts)} gate{'' if len(verdicts) == 1 else 's'}"
+
+
+def _others(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say how many gates failed, and how many are inconclusive and so only reported."""
+    failed = sum(verdict.outcome == "fail" for verdict in verdicts)
+    unclear = [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
+    warned = sum(not blocks(verdict) for verdict in unclear)
+    said = [f"{failed} failed"] if failed else []
+    if unclear:
+        some = "" if warned == len(unclear) else f"{warned} "
+        only = f" ({some}only reported)" if warned and is_closed(verdicts) else ""
+        said.append(f"{len(unclear)} inconclusive{only}")
+    return said

@@ -15,9 +15,20 @@ __all__ = ["dry_run_text"]
 
 
 def dry_run_text(
-    rows: Sequence[LanguageEstimate], *, model: str, price: tuple[float, float] | None
+    rows: Sequence[LanguageEstimate],
+    *,
+    model: str,
+    paid: bool,
+    price: tuple[float, float] | None,
 ) -> str:
-    """Return the estimate as text of at most 80 columns."""
+    """Return the estimate as text of at most 80 columns.
+
+    Args:
+        rows: one per language.
+        model: its name.
+        paid: whether asking it costs money; else nothing is said of prices.
+        price: US dollars per million prompt and completion tokens, where known.
+    """
     head = ("language", "requests", "stored", "prompt tok.", "answer tok. <=", "US$ <=")
     table = [head]
     table += [
@@ -42,19 +53,22 @@ def dry_run_text(
             _usd(sum(known) if len(known) == len(rows) else None),
         )
     )
-    widths = [max(len(line[column]) for line in table) for column in range(len(head))]
+    shown = len(head) if paid else len(head) - 1
+    widths = [max(len(line[column]) for line in table) for column in range(shown)]
     lines = [f"xling: dry run for {model}; nothing was asked", ""]
     for number, line in enumerate(table):
-        first, *others = line
+        first, *others = line[:shown]
         cells = [first.ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         if number in (1, len(table) - 1):
             lines.append("  ".join("-" * width for width in widths))
         lines.append("  ".join(cells).rstrip())
     lines.append("")
-    lines.append("stored: answered before, costs nothing. Tokens by o200k_base; the model's own")
+    lines.append("stored: answered before, not asked again. Tokens by o200k_base; the model's own")
     lines.append("count may differ. Answers count as long as --xling-max-tokens allows.")
-    if price is None:
+    if not paid:
+        lines.append("Asking this model is free.")
+    elif price is None:
         lines.append("For the cost, give --xling-price=IN,OUT (US dollars per million tokens).")
     return "\n".join(lines)
 

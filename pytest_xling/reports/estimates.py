@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
+from pytest_xling.metrics import bounds_of
 from pytest_xling.records import Estimate
 from pytest_xling.store.queries import averages, scores_by_place
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.metrics import Bounds
     from pytest_xling.registry import MetricKind
     from pytest_xling.store.queries import MetricStep, Place
 
@@ -30,7 +32,12 @@ def with_intervals(
     """Return estimates of *scored* by benchmark, metric and language; reads every score."""
     return {
         (benchmark, metric, language): estimate(
-            scores, metric=metric, language=language, kind=kind_of(metric), alpha=ALPHA
+            scores,
+            metric=metric,
+            language=language,
+            kind=kind_of(metric),
+            alpha=ALPHA,
+            bounds=_bounds_of(metric),
         )
         for (benchmark, metric, language), scores in scores_by_place(
             connection, run_id, scored
@@ -54,6 +61,14 @@ def without_intervals(
         )
         for (benchmark, metric, language), average in averages(connection, run_id, scored).items()
     }
+
+
+def _bounds_of(metric: str) -> Bounds:
+    """Return a metric's bounds; none for one that is not installed here any more."""
+    try:
+        return bounds_of(registry.load("metric", metric))
+    except ConfigError:
+        return (None, None)
 
 
 def kind_of(metric: str) -> MetricKind:

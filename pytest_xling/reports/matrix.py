@@ -11,7 +11,7 @@ from rich.text import Text
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.figures import Figures, limit_of
-from pytest_xling.reports.rendering import ruled
+from pytest_xling.reports.rendering import GAP, ruled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.registry import MetricKind
 
 __all__ = ["OUTCOMES", "Column", "Look", "gated_column", "language_name", "plain_column", "tables"]
-
-GAP = 2
-"""Blanks between columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,19 +6,35 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from pytest_xling.text.display import shorten
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
 
-__all__ = ["MIN_WIDTH", "listing", "ruled", "to_text"]
+__all__ = [
+    "GAP",
+    "MIN_SHORTENED",
+    "MIN_WIDTH",
+    "listing",
+    "ruled",
+    "taken",
+    "to_text",
+    "widest",
+]
 
 MIN_WIDTH = 40
 """Narrower terminals get lines of this width, which they wrap themselves."""
+GAP = 2
+"""Blanks between columns."""
+MIN_SHORTENED = 12
+"""Columns left at least of a text that is shortened."""
 
 
 def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -> str:
@@ -37,8 +53,8 @@ def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -
         emoji=False,
         _environ={},  # width and colour are settled: COLUMNS and NO_COLOR were the caller's to heed
     )
-    for renderable in renderables:
-        console.print(renderable, soft_wrap=False)
+    # As a group, or rich would put each text into one of its own, which may be wrapped.
+    console.print(Group(*renderables), crop=False)
     return "".join(f"{line.rstrip(' ')}\n" for line in buffer.getvalue().split("\n")[:-1])
 
 
@@ -56,28 +72,42 @@ def ruled() -> Table:
 
 
 def listing(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
     *,
-    right: Sequence[str] = (),
-    whole: Sequence[str] = (),
-) -> Table:
-    """Return a table of plain texts.
+    width: int,
+    color: bool,
+    right: Collection[str] = (),
+    shortened: str = "",
+) -> str:
+    """Return a table of plain texts, none of them broken: people copy what stands there.
 
     Args:
-        head: names of the columns.
-        rows: one text per column.
-        right: names of the columns that are flush right.
-        whole: names of the columns whose texts are never broken.
+        columns: texts by the head they stand below, as many in each.
+        width: of the terminal; lines are longer where shortening does not help.
+        color: whether it understands colours.
+        right: heads of the columns that are flush right.
+        shortened: head of the column whose texts are cut in the middle to fit *width*.
     """
+    shown = dict(columns)
+    excess = taken(shown) - width
+    if shortened in shown and excess > 0:
+        room = max(widest(shortened, shown[shortened]) - excess, MIN_SHORTENED)
+        shown[shortened] = [shorten(text, limit=room, cut="middle") for text in shown[shortened]]
     table = ruled()
-    for name in head:
-        table.add_column(
-            Text(name, style="bold"),
-            justify="right" if name in right else "left",
-            overflow="fold",
-            no_wrap=name in whole,
-        )
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+    for head in shown:
+        justify: JustifyMethod = "right" if head in right else "left"
+        table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
+    for row in zip(*shown.values(), strict=True):
+        table.add_row(*map(Text, row))
+    return to_text([table], width=max(width, taken(shown)), color=color)
+
+
+def taken(columns: Mapping[str, Sequence[str]]) -> int:
+    """Return how wide a listing of *columns* is that need not be shortened."""
+    sizes = [widest(head, texts) for head, texts in columns.items()]
+    return sum(sizes) + GAP * (len(sizes) - 1)
+
+
+def widest(head: str, texts: Sequence[str]) -> int:
+    """Return how wide a column of *texts* below its *head* is."""
+    return max(cell_len(line) for text in (head, *texts) for line in text.split("\n"))

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.queries import MetricStep
 
-__all__ = ["ALL_LANGUAGES", "LENGTH_COLUMNS", "SURFACE_COLUMNS", "length_table", "surface_table"]
+__all__ = [
+    "ALL_LANGUAGES",
+    "LENGTH_COLUMNS",
+    "SURFACE_COLUMNS",
+    "Row",
+    "length_table",
+    "surface_table",
+]
 
 Row: TypeAlias = "dict[str, str | int | float | None]"
 

@@ -13,7 +13,7 @@ from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import OUTCOMES, gated_column, plain_column, tables
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import read_verdicts
+from pytest_xling.store.runs import get_run, read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,15 @@ REASONS = 12
 EVERYTHING = 1_000_000
 
 
-def summary(connection: Connection, run_id: str, *, width: int, color: bool, verbose: bool) -> str:
+def summary(
+    connection: Connection,
+    run_id: str,
+    *,
+    width: int,
+    color: bool,
+    verbose: bool,
+    complete: bool | None = None,
+) -> str:
     """Return what a run came to: its tables, worst findings, and gates.
 
     Args:
@@ -41,7 +49,10 @@ def summary(connection: Connection, run_id: str, *, width: int, color: bool, ver
         width: of the terminal, in columns.
         color: whether it understands colours.
         verbose: whether to show more findings, and intervals of metrics without a gate.
+        complete: whether the run has all its answers; by default what the store says of its end.
     """
+    if complete is None:
+        complete = get_run(connection, run_id).status not in {"incomplete", "interrupted"}
     width = max(width, MIN_WIDTH)
     verdicts = read_verdicts(connection, run_id)
     counts = case_counts(connection, run_id)
@@ -57,25 +68,31 @@ def summary(connection: Connection, run_id: str, *, width: int, color: bool, ver
         for ranked in found:
             lines = LINES_VERBOSE if verbose else LINES
             parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
-    parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS)
+    parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS, complete=complete)
     parts.append(_hint(run_id, verdicts, verbose=verbose))
     return to_text(parts, width=width, color=color)
 
 
 def judgement(
-    verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int], *, width: int, color: bool
+    verdicts: Sequence[Verdict],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    complete: bool,
+    width: int,
+    color: bool,
 ) -> str:
     """Return what gates say, as tables and reasons.
 
     Args:
         verdicts: of all gates.
         counts: answers by benchmark and language.
+        complete: whether the run has all its answers.
         width: of the terminal, in columns.
         color: whether it understands colours.
     """
     parts = [
         *_matrices(verdicts, {}, counts, width=max(width, MIN_WIDTH)),
-        *_closing(verdicts, most=EVERYTHING),
+        *_closing(verdicts, most=EVERYTHING, complete=complete),
     ]
     return to_text(parts, width=width, color=color)
 
@@ -170,7 +187,7 @@ def _ungated(
     return found
 
 
-def _closing(verdicts: Sequence[Verdict], *, most: int) -> Iterator[RenderableType]:
+def _closing(verdicts: Sequence[Verdict], *, most: int, complete: bool) -> Iterator[RenderableType]:
     table, left_out = reasons(verdicts, most=most)
     if table is not None:
         yield table
@@ -178,11 +195,13 @@ def _closing(verdicts: Sequence[Verdict], *, most: int) -> Iterator[RenderableTy
             more = "1 more gate" if left_out == 1 else f"{left_out} more gates"
             yield Text(f"… and {more} that did not pass", style="dim")
         yield Text("")
-    yield last_word(verdicts)
+    yield last_word(verdicts, complete=complete)
 
 
 def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool) -> Text:
     ways = [] if verbose else [f"xling show {run_id} --verbose"]
     if verdicts:
         ways.append(f"xling gate {run_id} --thresholds FILE")
-    return Text("\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1), style="dim")
+    text = "\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1)
+    # Commands to copy: a long one is left to the terminal to wrap.
+    return Text(text, style="dim", no_wrap=True, overflow="ignore")

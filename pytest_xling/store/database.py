@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import URL, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Database"]
 
-BUSY_TIMEOUT_S = 60.0
+BUSY_TIMEOUT_S = 30.0
 
 
 class Database:
@@ -41,17 +42,22 @@ class Database:
         if not create and not path.exists():
             msg = f"there is no store at {path}; name it with --xling-store"
             raise StoreError(msg)
+        if path.is_dir():
+            msg = f"{path} is a folder; name the store's file in it with --xling-store"
+            raise StoreError(msg)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             msg = f"cannot make the folder of the store, {path.parent}: {error.strerror}"
             raise StoreError(msg) from error
+        frozen = not create and _is_frozen(path)
         self._engine = create_engine(
-            f"sqlite:///{path}",
+            _frozen_url(path) if frozen else URL.create("sqlite", database=str(path)),
             poolclass=QueuePool,
             connect_args={"timeout": BUSY_TIMEOUT_S, "check_same_thread": False},
         )
-        event.listen(self._engine, "connect", _on_connect)
+        if not frozen:
+            event.listen(self._engine, "connect", _on_connect)
         event.listen(self._engine, "begin", _on_begin)
         with self.read() as connection:
             version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -97,6 +103,19 @@ class Database:
         }
         remedy = next((r for sign, r in remedies.items() if sign in cause), "see the cause above")
         return StoreError(f"store {self.path}: {cause}: {remedy} (--xling-store names the store)")
+
+
+def _is_frozen(path: Path) -> bool:
+    """Tell whether the store lies where nothing can be written, and nobody is writing it."""
+    effective = os.access in os.supports_effective_ids
+    writable = os.access(path.parent, os.W_OK, effective_ids=effective)
+    return not writable and not path.with_name(f"{path.name}-wal").exists()
+
+
+def _frozen_url(path: Path) -> URL:
+    """Return a URL to read it by: without the files that WAL would need beside it."""
+    query = {"mode": "ro", "immutable": "1", "uri": "true"}
+    return URL.create("sqlite", database=path.absolute().as_uri(), query=query)
 
 
 def _on_connect(connection: SqliteConnection, _entry: ConnectionPoolEntry) -> None:

@@ -78,7 +78,10 @@ def find_key(connection: Connection, prefix: str) -> bytes:
     """
     digits = prefix.strip().lower()
     if not digits or not set(digits) <= _HEX or len(digits) > 2 * KEY_BYTES:
-        msg = f"{prefix!r} is not a key; keys are up to {2 * KEY_BYTES} hexadecimal digits"
+        msg = (
+            f"{prefix!r} is not a key: keys are up to {2 * KEY_BYTES} hexadecimal digits. "
+            "For a case, such as q01-hi, name its run, too: --run latest"
+        )
         raise StoreError(msg)
     low = bytes.fromhex(digits.ljust(2 * KEY_BYTES, "0"))
     high = bytes.fromhex(digits.ljust(2 * KEY_BYTES, "f"))

@@ -75,7 +75,8 @@ def test_an_incomplete_run_decides_nothing(xling: Xling, tmp_path: Path) -> None
         path = _file(tmp_path, f"    repetition: {{max_rate: {rate}}}\n")
         said = xling("gate", "run-2", "--thresholds", path)
         assert 3 == said.code
-        assert "run run-2 is interrupted: answers are missing" in said.out
+        assert "gate undecided: answers are missing; " in said.out
+        assert "run run-2 is interrupted: this decides nothing (exit 3)" in said.out
 
 
 def test_limits_follow_the_model(xling: Xling, tmp_path: Path) -> None:

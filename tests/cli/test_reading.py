@@ -7,15 +7,17 @@ import io
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_xling.cli import main
 from pytest_xling.reports.tables import SURFACE_COLUMNS
 from pytest_xling.store.database import Database
+from pytest_xling.store.runs import Progress, put_progress
+from tests.reports.stored_runs import make_run
 from tests.reports.stories import ENGLISH, HOSTILE, METRICS, STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from tests.cli.conftest import Xling
 
@@ -26,6 +28,7 @@ def _runs(out: str) -> list[list[str]]:
 
 def test_runs_are_listed_oldest_first(xling: Xling, monkeypatch: pytest.MonkeyPatch) -> None:
     """Name, model, answers and gate of each; where there is room, languages and date."""
+    monkeypatch.setenv("COLUMNS", "50")
     said = xling("runs")
     assert 0 == said.code
     assert [
@@ -35,6 +38,51 @@ def test_runs_are_listed_oldest_first(xling: Xling, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "120")
     first, _ = _runs(xling("runs").out)
     assert ["run-1", "model-1", "11", "closed", "3", "2026-11-21", "10:00"] == first
+
+
+@pytest.mark.parametrize(("columns", "shown"), [("80", False), ("100", True), ("200", True)])
+def test_names_of_runs_are_whole(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: str,
+    shown: bool,  # noqa: FBT001
+) -> None:
+    """Long ones begin their line and can be copied; the model gives way."""
+    store = tmp_path / "s.sqlite"
+    name = "20261121-114612-meta-llama-Llama-3.3-70B-Instruc-93e2"
+    model = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
+    make_run(store, STORY[:1], metrics=["emoji"], run_id=name, model=model)
+    monkeypatch.setenv("COLUMNS", columns)
+    assert 0 == main(["runs", "--xling-store", str(store)])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= int(columns) for line in lines)
+    assert 3 == len(lines)
+    assert name == lines[-1].split()[0]
+    assert shown == ("model" in lines[0].split())
+    assert (columns == "100") == ("…" in lines[-1])
+    assert (columns == "200") == ("made" in lines[0].split())
+
+
+def test_heads_of_tables_are_whole_beside_a_long_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone it stands above the table; one of several is shortened."""
+    store = tmp_path / "s.sqlite"
+    long = "meta-llama/Llama-3.3-70B-Instruct-Turbo-" + "x" * 40
+    for name, model in (("run-1", long), ("run-2", "model-2")):
+        make_run(store, STORY[:1], metrics=METRICS, run_id=name, model=model)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert 0 == main(["table", "surface", "run-1", "--xling-store", str(store)])
+    title, _, *table = capsys.readouterr().out.splitlines()
+    assert f"model {long}" == title
+    assert ["set", "language", "language", "repetition", "issues", "n"] == table[1].split()
+    assert 0 == main(["table", "surface", "run-1", "run-2", "--xling-store", str(store)])
+    table = capsys.readouterr().out.splitlines()
+    heads = ["model", "set", "language", "language", "repetition", "issues", "n"]
+    assert heads == table[1].split()
+    assert all(len(line) <= 80 for line in table)
+    assert ["model-2", "agnostic", "en", "0.00", "0.00", "100.00", "1"] == table[-2].split()
 
 
 def test_runs_as_json(xling: Xling) -> None:
@@ -66,6 +114,24 @@ def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
     assert said.out.startswith("run run-1: complete, made 2026-11-21 10:00 UTC\nmodel model-1\n")
     assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in said.out
     assert xling("show", "latest").out.startswith("run run-2: interrupted")
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [(1, "1 case met a fault and has no score"), (2, "2 cases met a fault and have no score")],
+)
+def test_show_counts_faults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], errors: int, said: str
+) -> None:
+    """In the heading, one or several."""
+    store = tmp_path / "s.sqlite"
+    make_run(store, STORY[:1], metrics=["emoji"], status="incomplete")
+    database = Database(store)
+    with database.write() as connection:
+        put_progress(connection, "run-1", worker="", state=Progress(errors=errors))
+    database.close()
+    assert 0 == main(["show", "run-1", "--xling-store", str(store)])
+    assert f"model model-1\n{said}\n" in capsys.readouterr().out
 
 
 def test_show_verbose_shows_more_of_the_texts(xling: Xling) -> None:
@@ -149,9 +215,13 @@ def test_surface_table_of_two_runs(xling: Xling) -> None:
     assert ["37.5", "8"] == [read[3]["without_issues"], read[3]["n"]]
     assert "" == read[2]["wrong_language"]
     text = xling("table", "surface", "run-1").out
-    assert ["model-1", "agnostic", "rn", "–", "50.00", "–", "2"] in [
-        line.split() for line in text.splitlines()
-    ]
+    rows = [line.split() for line in text.splitlines()]
+    assert ["model", "model-1"] == rows[0]
+    assert ["agnostic", "rn", "–", "50.00", "–", "2"] in rows
+    text = xling("table", "surface", "run-1", "run-2").out
+    rows = [line.split() for line in text.splitlines()]
+    assert ["model-1", "agnostic", "rn", "–", "50.00", "–", "2"] in rows
+    assert "model-2" in {row[0] for row in rows}
 
 
 def test_table_of_one_language(xling: Xling) -> None:
@@ -166,7 +236,7 @@ def test_table_of_one_language(xling: Xling) -> None:
 
 def test_heads_of_a_table_are_broken_between_words(xling: Xling) -> None:
     """So that a row fits 80 columns."""
-    first, second = xling("table", "surface", "run-1").out.splitlines()[:2]
+    first, second = xling("table", "surface", "run-1", "run-2").out.splitlines()[:2]
     assert ["wrong_", "without_"] == first.split()
     assert ["model", "set", "language", "language", "repetition", "issues", "n"] == second.split()
 

@@ -33,7 +33,7 @@ class Provocation:
 SCRIPTED = "pytest --model=scripted --langs=es"
 PROVOKED = {
     "unrecognized arguments: --model": Provocation(f"{SCRIPTED} -p no:xling_short"),
-    "conflicting option string: --model": Provocation(SCRIPTED, 1, "conftest.py", CONFTEST),
+    "--model already belongs to": Provocation(SCRIPTED, name="conftest.py", text=CONFTEST),
     "no benchmark (a folder with a prompts.yaml) lies in": Provocation(
         f"mkdir empty; cd empty; {SCRIPTED} --rootdir=."
     ),

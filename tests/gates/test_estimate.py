@@ -19,6 +19,7 @@ from pytest_xling.stats.wilson import wilson_interval
 if TYPE_CHECKING:
     import random
 
+    from pytest_xling.metrics import Bounds
     from pytest_xling.registry import MetricKind
 
 
@@ -37,8 +38,13 @@ def _score(
     )
 
 
-def _estimate(scores: list[Score], kind: MetricKind = "flag", language: str = "hi") -> Estimate:
-    return estimate(scores, metric="m", language=language, kind=kind, alpha=0.05)
+def _estimate(
+    scores: list[Score],
+    kind: MetricKind = "flag",
+    language: str = "hi",
+    bounds: Bounds = (None, None),
+) -> Estimate:
+    return estimate(scores, metric="m", language=language, kind=kind, alpha=0.05, bounds=bounds)
 
 
 def test_rate() -> None:
@@ -75,6 +81,27 @@ def test_mean() -> None:
     expected = mean_interval([float(i % 7) for i in range(30)], [i % 9 for i in range(30)])
     assert pytest.approx(expected) == (result.low, result.high)
     assert (30, 0) == (result.n, result.flagged)
+
+
+def test_an_interval_ends_at_the_bounds() -> None:
+    """A share is not above 1, though a t interval may be; the other end and the mean stay."""
+    values = [1.0, 1.0, 0.5, 1.0]
+    scores = [_score(value, f"q{i}") for i, value in enumerate(values)]
+    free = _estimate(scores, "number")
+    assert free.high is not None
+    assert free.high > 1
+    assert replace(free, high=1.0) == _estimate(scores, "number", bounds=(0.0, 1.0))
+    mirrored = [replace(score, value=-(score.value or 0)) for score in scores]
+    assert -1.0 == _estimate(mirrored, "number", bounds=(-1.0, None)).low
+    assert free == _estimate(scores, "number", bounds=(0.0, None))
+
+
+@pytest.mark.parametrize("value", [-0.25, 1.25])
+def test_a_value_beyond_the_bounds(value: float) -> None:
+    """It contradicts what the metric says of itself."""
+    scores = [_score(value, "q1"), _score(0.5, "q2")]
+    with pytest.raises(EvaluationError, match=r"'m' gave .* its bounds are 0.0 and 1.0"):
+        _estimate(scores, "number", bounds=(0.0, 1.0))
 
 
 def test_one_sample_has_a_mean_but_no_interval() -> None:

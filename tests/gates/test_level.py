@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,14 @@ def test_outcomes(
     verdict = _judge(_estimate(mean), floor, ceiling)
     assert outcome == verdict.outcome
     assert verdict.reason.endswith(end)
+
+
+def test_an_interval_cut_at_a_bound_needs_no_fewer_answers() -> None:
+    """What would decide follows from the side that was not cut."""
+    free = _judge(_estimate(0.95, 0.1), ceiling=0.97)
+    cut = _judge(replace(_estimate(0.95, 0.1), high=1.0), ceiling=0.97)
+    assert free.reason.endswith("needs about 750 answers at this value; has 30")
+    assert free.reason.partition("needs")[2] == cut.reason.partition("needs")[2]
 
 
 def test_too_few_answers() -> None:

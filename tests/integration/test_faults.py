@@ -46,7 +46,7 @@ def test_a_server_that_is_down_ends_the_run_in_seconds(project: Project) -> None
     project.environment["OPENAI_BASE_URL"] = f"http://127.0.0.1:{port}/v1"
     started = time.monotonic()
     outcome = project.run(MODEL, "--langs=en,hi", "-n2")
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 20
     assert outcome.code == 3, outcome.out[-3000:]
     gates = {name: how for name, how in outcome.cases.items() if "gate" in name}
     assert {"test_gate[no_answer-en]": "failed", "test_gate[no_answer-hi]": "failed"} == gates
@@ -65,7 +65,7 @@ def test_a_server_that_hangs_is_given_up(project: Project) -> None:
     with spawned(mode="hang") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en", "--xling-timeout=0.5")
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 20
     assert outcome.code == 3, outcome.out[-3000:]
     assert [*outcome.cases.values()] == ["error"] * 3 + ["skipped"]
     assert "did not answer within 0.5 s" in outcome.out

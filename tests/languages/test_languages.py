@@ -170,13 +170,20 @@ def test_aliases_belong_to_one_language() -> None:
 @pytest.mark.parametrize(
     ("spelling", "hint"), [("hindu", "'hindi'"), ("es-AR", "'es'"), ("swahilli", "'swahili'")]
 )
-def test_unknown_language_names_a_close_one_and_all(spelling: str, hint: str) -> None:
-    """The message repeats the word, suggests, and lists codes with names."""
+def test_unknown_language_near_a_known_one(spelling: str, hint: str) -> None:
+    """The message repeats the word and suggests one; a list would bury that."""
     with pytest.raises(ConfigError) as caught:
         find(spelling)
+    assert f"unknown language {spelling!r}. Did you mean {hint}?" == str(caught.value)
+
+
+def test_unknown_language_near_none() -> None:
+    """Without a suggestion all codes are listed, in less than four lines of a terminal."""
+    with pytest.raises(ConfigError, match="unknown language 'klingon'") as caught:
+        find("klingon")
     message = str(caught.value)
-    assert message.startswith(f"unknown language {spelling!r}. Did you mean {hint}?")
-    assert "hu (Hungarian)" in message
+    assert message.endswith(", ".join(codes()))
+    assert len(message) < 4 * 80
 
 
 @given(st.text())

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.metrics import Bounded, bounds_of
 from pytest_xling.registry import load, names
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def test_batch_is_as_one_by_one(
 ) -> None:
     """Any text is scored, with a finite value or a reason, and the same in any batch."""
     answers = [make_answer(text, language=code, needs=metric.needs) for text, code in pairs]
+    lowest, highest = bounds_of(type(metric))
     batch = metric.score(answers)
     assert [metric.score([answer])[0] for answer in answers] == batch
     for reading in batch:
@@ -75,6 +77,8 @@ def test_batch_is_as_one_by_one(
             assert math.isfinite(reading.value)
             assert type(reading.value) is float
             assert metric.kind == "number" or reading.value in {0.0, 1.0}
+            assert lowest is None or lowest <= reading.value
+            assert highest is None or reading.value <= highest
             assert metric.kind == "number" or reading.value == 0.0 or reading.reason
         reading.reason.encode()
 
@@ -82,3 +86,10 @@ def test_batch_is_as_one_by_one(
 def test_nothing_to_score(metric: Any) -> None:  # noqa: ANN401
     """An empty batch gives no readings."""
     assert [] == metric.score([])
+
+
+def test_bounds_are_those_of_numbers(metric: Any) -> None:  # noqa: ANN401
+    """A share is from 0 to 1 and a length not negative; flags have no need to say so."""
+    bounds = {"language_consistency": (0.0, 1.0), "answer_length": (0.0, None)}
+    assert bounds.get(metric.name, (None, None)) == bounds_of(type(metric))
+    assert metric.kind == "number" or not isinstance(metric, Bounded)

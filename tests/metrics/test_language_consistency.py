@@ -44,3 +44,15 @@ def test_readings(
     answer = make_answer(text, language=language, needs=("sentence_languages",))
     (reading,) = LanguageConsistency().score([answer])
     assert (value, reason) == (reading.value, reading.reason)
+
+
+@pytest.mark.parametrize("language", ["fo", "ps"])
+def test_languages_langid_seldom_recognises_are_not_judged_by_it(
+    make_answer: Callable[..., Answer], language: str
+) -> None:
+    """The best models would fail a gate on them for langid's mistakes; there is no value."""
+    (reading,) = LanguageConsistency().score(
+        [make_answer("Orð.", language=language, needs=("sentence_languages",))]
+    )
+    assert reading.value is None
+    assert "langid recognises only" in reading.reason

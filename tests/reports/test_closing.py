@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
-from pytest_xling.reports.closing import is_closed, last_word, reasons
+from pytest_xling.reports.closing import faults_met, is_closed, last_word, reasons
 from pytest_xling.reports.rendering import to_text
 
 
@@ -46,7 +46,13 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
         ),
         ([FAIL, WARNED], True, "gate closed: 1 of 2 gates failed, 1 inconclusive (only reported)"),
         ([UNCLEAR, WARNED], True, "gate closed: 2 of 2 gates inconclusive (1 only reported)"),
-        ([ERROR, FAIL], True, "gate closed: 1 of 2 gates failed, 1 without all their answers"),
+        ([ERROR], True, "gate undecided: 1 of 1 gate lacks answers"),
+        ([ERROR, ERROR], True, "gate undecided: 2 of 2 gates lack answers"),
+        (
+            [PASS, ERROR, FAIL, WARNED],
+            True,
+            "gate undecided: 1 of 4 gates lacks answers, 1 failed, 1 inconclusive (only reported)",
+        ),
         ([], False, "no gate was judged"),
     ],
 )
@@ -54,6 +60,28 @@ def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  #
     """What closes the gate comes first; what only warns leaves it open."""
     assert closed == is_closed(verdicts)
     assert said == last_word(verdicts).plain
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (
+            [PASS, WARNED],
+            "gate undecided: answers are missing; 1 of 2 gates passed, 1 inconclusive",
+        ),
+        ([FAIL], "gate undecided: answers are missing; 0 of 1 gate passed, 1 failed"),
+        ([ERROR, PASS], "gate undecided: 1 of 2 gates lacks answers"),
+        ([], "no gate was judged"),
+    ],
+)
+def test_an_incomplete_run_decides_nothing(verdicts: list[Verdict], said: str) -> None:
+    """Whatever its gates say of the answers there are: the exit code is 3."""
+    assert said == last_word(verdicts, complete=False).plain
+
+
+def test_cases_that_met_a_fault_are_counted() -> None:
+    """One case, two cases."""
+    assert ["1 case met a fault", "2,000 cases met a fault"] == [faults_met(n) for n in (1, 2000)]
 
 
 def test_gates_with_one_reason_share_a_line() -> None:

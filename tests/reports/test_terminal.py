@@ -146,3 +146,39 @@ def test_long_lists_of_gates_are_cut(tmp_path: Path) -> None:
     with Database(run.path).read() as connection:
         assert "… and 8 more gates that did not pass" in _summary(connection)
         assert "more gates" not in _summary(connection, verbose=True)
+
+
+def test_an_incomplete_run_is_undecided(tmp_path: Path) -> None:
+    """As the exit code 3 says; whoever knows better may say so."""
+    gate = Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9, min_n=1)
+    asked = [Asked(id=f"q{number}", language="en", text=ENGLISH) for number in range(3)]
+    run = make_run(
+        tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=[gate], status="incomplete"
+    )
+    with Database(run.path).read() as connection:
+        assert "gate undecided: answers are missing; 1 of 1 gate passed" in _summary(connection)
+        text = summary(connection, "run-1", width=80, color=False, verbose=False, complete=True)
+    assert "gate open: 1 of 1 gate passed" in text
+
+
+def test_commands_to_copy_stay_on_one_line(tmp_path: Path) -> None:
+    """However long a run's name is."""
+    name = "nightly-2026-11-21-" + "x" * 80
+    gate = Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9)
+    asked = [Asked(id="q1", language="en", text=ENGLISH)]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=[gate], run_id=name)
+    with Database(run.path).read() as connection:
+        text = summary(connection, name, width=80, color=False, verbose=False)
+    assert [
+        f"more: xling show {name} --verbose",
+        f"      xling gate {name} --thresholds FILE",
+    ] == text.splitlines()[-2:]
+
+
+def test_a_share_ends_at_1(tmp_path: Path) -> None:
+    """The interval of a mean near 1 does not go beyond what a share can be."""
+    texts = [ENGLISH, ENGLISH, ENGLISH, f"{ENGLISH} {HINDI}"]
+    asked = [Asked(id=f"q{n}", language="en", text=text) for n, text in enumerate(texts)]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=["language_consistency"])
+    with Database(run.path).read() as connection:
+        assert "–1.000" in _row(_summary(connection, verbose=True), "en English")[-1]

@@ -1,0 +1,85 @@
+"""Benchmarks on disk, and settings as a user would give them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from pytest_xling.cases.benchmark import open_benchmark
+from pytest_xling.config.settings import resolve
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.config.settings import Settings
+
+
+class MakeBenchmark(Protocol):
+    """Writes a benchmark and opens it."""
+
+    def __call__(
+        self, ids: Mapping[str, Sequence[str]], *, prompts: str = 'chat: "{question}"\n'
+    ) -> Benchmark:
+        """Write ``set:id`` by language, in the order of the file."""
+        ...
+
+
+class MakeSettings(Protocol):
+    """Settles settings from the command line's values."""
+
+    def __call__(self, **given: Any) -> Settings:
+        """Settle what is *given*; all else is left at its default."""
+        ...
+
+
+@pytest.fixture
+def benchmark_of(tmp_path: Path) -> MakeBenchmark:
+    """A maker of the benchmark ``bread``: ``set:id`` by language, in the order of the file."""
+
+    def make(
+        ids: Mapping[str, Sequence[str]], *, prompts: str = 'chat: "{question}"\n'
+    ) -> Benchmark:
+        folder = tmp_path / "bread"
+        (folder / "data").mkdir(parents=True, exist_ok=True)
+        (folder / "prompts.yaml").write_text(prompts, encoding="utf-8")
+        for language, names in ids.items():
+            rows = []
+            for name in names:
+                of_set, _, sample_id = name.rpartition(":")
+                rows.append(
+                    {
+                        "id": sample_id,
+                        "set": of_set or "agnostic",
+                        "category": "food",
+                        "source": "made up",
+                        "question": f"Why {sample_id}?",
+                    }
+                )
+            lines = "".join(json.dumps(row) + "\n" for row in rows)
+            (folder / "data" / f"{language}.jsonl").write_text(lines, encoding="utf-8")
+        return open_benchmark(folder, data={})
+
+    return make
+
+
+@pytest.fixture
+def settings_of(tmp_path: Path) -> MakeSettings:
+    """A maker of settings: ``settings_of(langs="hi,zh", limit=3)``."""
+
+    def make(**given: Any) -> Settings:
+        cli = {f"xling_{name}": value for name, value in {"model": "scripted", **given}.items()}
+        return resolve(
+            cli,
+            {},
+            lambda _: None,
+            thresholds_file=None,
+            rootdir=tmp_path,
+            language_code=lambda name: find(name).code,
+        )
+
+    return make

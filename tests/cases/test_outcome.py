@@ -1,0 +1,111 @@
+"""What a case's readings make of its test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.outcome import judge_case
+from pytest_xling.engine.run import Job, Result
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.records import Message, Reading, Request, Response, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RAISED = Reading(value=1.0, reason="it says so")
+CLEAR = Reading(value=0.0)
+NOTHING = Reading(value=None, reason="no answer: refusal")
+
+
+def result(readings: Mapping[str, Reading], *, text: str | None = "Because \x1b[31mred.") -> Result:
+    """Return an evaluated case with *readings*."""
+    sample = Sample(id="q1", benchmark="b", language="hi", prompt={"question": "क्यों?"})
+    request = Request(model="m", messages=(Message(role="user", content="क्यों?"),), params={})
+    job = Job(
+        case_id="q1-hi",
+        benchmark="b",
+        sample=sample,
+        condition="",
+        position=0,
+        request=request,
+        metrics=tuple(readings),
+    )
+    response = Response(text=text, stop_reason="refusal" if text is None else "stop")
+    return Result(job=job, response=response, readings=readings)
+
+
+def no_budget(_metric: str) -> bool:
+    """Return that no flag is tolerated."""
+    return False
+
+
+@pytest.mark.parametrize(
+    ("readings", "tolerated", "decision"),
+    [
+        ({"a": CLEAR, "b": CLEAR}, "", "pass"),
+        ({"a": CLEAR, "b": NOTHING}, "", "pass"),
+        ({"a": NOTHING, "b": NOTHING}, "ab", "unscored"),
+        ({"a": RAISED, "b": CLEAR}, "", "fail"),
+        ({"a": RAISED, "b": CLEAR}, "b", "fail"),
+        ({"a": RAISED, "b": CLEAR}, "a", "tolerated"),
+        ({"a": RAISED, "b": RAISED}, "a", "fail"),
+        ({"a": RAISED, "b": RAISED}, "ab", "tolerated"),
+        ({"a": RAISED, "b": NOTHING}, "a", "tolerated"),
+    ],
+)
+def test_flags_decide(readings: Mapping[str, Reading], tolerated: str, decision: str) -> None:
+    """One flag without a budget fails; all within their budgets are left to the gates."""
+    outcome = judge_case(result(readings), ["a", "b"], has_budget=lambda flag: flag in tolerated)
+    assert decision == outcome.decision
+
+
+def test_only_what_is_asserted_counts() -> None:
+    """Another flag may be raised; without any flag there is nothing to fail."""
+    readings = {"a": RAISED, "b": CLEAR}
+    assert judge_case(result(readings), ["b"], has_budget=no_budget).decision == "pass"
+    assert judge_case(result(readings), [], has_budget=no_budget).decision == "pass"
+
+
+def test_the_evidence_shows_what_was_asked_answered_and_detected() -> None:
+    """Cleaned, and in the language's name."""
+    outcome = judge_case(result({"a": RAISED, "b": CLEAR}), ["a", "b"], has_budget=no_budget)
+    assert outcome.message.splitlines() == [
+        "a: it says so",
+        "  language: Hindi (hi)",
+        "  question: क्यों?",
+        "  answer: Because red.",
+    ]
+
+
+def test_a_long_answer_is_shortened_and_its_size_told() -> None:
+    """Megabytes in a report help nobody."""
+    outcome = judge_case(result({"a": RAISED}, text="na " * 10_000), ["a"], has_budget=no_budget)
+    assert "answer (30,000 characters): na na" in outcome.message
+    assert len(outcome.message) < 1_500
+
+
+def test_no_answer_is_said_with_its_reason() -> None:
+    """None is not the empty text."""
+    outcome = judge_case(result({"a": RAISED}, text=None), ["a"], has_budget=no_budget)
+    assert "answer: none (refusal)" in outcome.message
+
+
+def test_unscored_says_why() -> None:
+    """The reasons of all flags."""
+    outcome = judge_case(result({"a": NOTHING}), ["a"], has_budget=no_budget)
+    assert outcome.message == "a: no answer: refusal"
+
+
+def test_a_flag_that_was_not_scored_is_a_mistake_in_the_test() -> None:
+    """The marker does not name it."""
+    with pytest.raises(ConfigError, match=r"'repetion' is not among .*Did you mean 'repetition'"):
+        judge_case(result({"repetition": CLEAR}), ["repetion"], has_budget=no_budget)
+
+
+def test_without_a_response_there_is_nothing_to_judge() -> None:
+    """A fault must not look like a pass."""
+    bare = Result(job=result({}).job)
+    with pytest.raises(EvaluationError, match="no response"):
+        judge_case(bare, [], has_budget=no_budget)

@@ -1,0 +1,52 @@
+"""Who holds a lease, and whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pytest_xling.engine.owner import dead, this_process
+
+
+def other_process() -> str:
+    """Return the name of a process that has ended."""
+    script = "from pytest_xling.engine.owner import this_process; print(this_process())"
+    return subprocess.check_output([sys.executable, "-c", script], text=True).strip()
+
+
+def test_a_process_that_ended_is_dead_and_this_one_is_not() -> None:
+    """So its leases end at once, and ours do not."""
+    gone = other_process()
+    assert {gone} == dead({gone, this_process()})
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="tells no start times")  # noqa: PTH110
+def test_a_later_process_of_the_same_number_is_another() -> None:
+    """The start time tells."""
+    later = this_process().rpartition(":")[0] + ":1"
+    assert {later} == dead({later})
+
+
+def test_nothing_is_told_of_other_places() -> None:
+    """Another host, or another container of the same host's name: the number means nothing here."""
+    place, number, started = this_process().rsplit(":", 2)
+    host = place.partition("/")[0]
+    elsewhere = {
+        f"far-{place}:999999999:{started}",
+        f"{host}/pid:[1]:{number}:1",
+        f"{host}/:999999999:{started}",
+        "",
+        "nonsense",
+    }
+    assert set() == dead(elsewhere)
+
+
+def test_no_signal_is_sent_where_that_would_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows signal 0 is Ctrl-C; there a lease ends by its time alone."""
+    gone = other_process()
+    monkeypatch.setattr("pytest_xling.engine.owner.os.name", "nt")
+    monkeypatch.setattr("pytest_xling.engine.owner.os.kill", lambda *_: pytest.fail("a signal"))
+    assert set() == dead({gone})

@@ -1,0 +1,208 @@
+"""Benchmarks beside everything else a test suite has, and what pytest itself can do with them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.project import Project
+
+ORDINARY = """
+import pytest
+
+@pytest.fixture(scope="module")
+def numbers():
+    return [1, 2, 3]
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_plain(numbers, number):
+    assert number in numbers
+
+class TestPlain:
+    def test_method(self, tmp_path):
+        assert tmp_path.is_dir()
+
+@pytest.mark.xfail(strict=True)
+def test_expected():
+    assert False
+
+def test_broken():
+    assert 1 == 2, "an ordinary failure"
+"""
+CLASSES = """
+import pytest
+
+@pytest.fixture(params=["short", "long"])
+def size(request):
+    return request.param
+
+@pytest.fixture
+def limit(size):
+    return {"short": 5, "long": 10_000}[size]
+
+@pytest.mark.xling(metrics=["no_answer", "answer_length"])
+class TestAnswers:
+    def test_something(self, xling_case):
+        xling_case.check("no_answer")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("factor", [1, 2])
+    def test_length(self, xling_case, limit, factor, record_property):
+        record_property("mine", xling_case.sample.language)
+        length = xling_case.readings["answer_length"].value
+        assert 0 < length <= limit * factor
+        assert xling_case.response.text.startswith(("Why", "¿"))
+
+    def test_gates(self, xling_gate):
+        xling_gate.check()
+"""
+THRESHOLDS = """
+defaults: {min_n: 1}
+benchmarks:
+  bread: {wrong_language: {max_rate: 0.9}}
+  cakes: {no_answer: {max_rate: 0.9}}
+"""
+
+
+@pytest.fixture
+def mixed(project: Project) -> Project:
+    """Ordinary tests, a benchmark of functions and one of methods, in English and Spanish."""
+    write_questions(project, count=2, languages=("en", "es"))
+    for path in (project.benchmark / "data").glob("*.jsonl"):
+        text = path.read_text(encoding="utf-8")
+        if path.stem in {"en", "es"}:
+            project.write(f"benchmarks/cakes/data/{path.name}", text.replace("q000", "cake"))
+        else:
+            path.unlink()
+    project.write("benchmarks/cakes/prompts.yaml", 'chat: "{question}"\n')
+    project.write("benchmarks/cakes/test_cakes.py", CLASSES)
+    project.write("tests/test_plain.py", ORDINARY)
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write(
+        "pytest.ini", "[pytest]\nmarkers = slow: takes long\naddopts = --strict-markers\n"
+    )
+    return project
+
+
+def with_cache(project: Project, *arguments: str) -> tuple[str, ...]:
+    """Return *arguments* for a run that remembers failures, as pytest does unless told not to."""
+    folder: Path = project.root / ".cache"
+    return (*arguments, "-p", "cacheprovider", "-o", f"cache_dir={folder}")
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_all_of_it_in_one_run(mixed: Project, processes: str) -> None:
+    """Two benchmarks and ordinary tests: each keeps its outcome; an answer is shared by its tests.
+
+    Methods, other fixtures, other parameters and properties of the user's own go together with
+    xling_case, wherever pytest puts its id.
+    """
+    outcome = mixed.run("--model=scripted", f"-n{processes}", "-v")
+    assert outcome.code == 1, outcome.out
+    answers = [f"{n}-{language}" for n in (0, 1) for language in ("en", "es")]
+    lengths = {
+        f"test_length[{size}-cake{answer}-{factor}]": how
+        for size, how in (("short", "failed"), ("long", "passed"))
+        for answer in answers
+        for factor in (1, 2)
+    }
+    first_wave = {
+        **{f"test_answer[q000{answer}]": "passed" for answer in answers},
+        **{f"test_something[cake{answer}]": "passed" for answer in answers},
+        **lengths,
+        "test_plain[1]": "passed",
+        "test_plain[2]": "passed",
+        "test_method": "passed",
+        "test_expected": "skipped",
+        "test_broken": "failed",
+    }
+    gates = {
+        **{f"test_gate[wrong_language-{language}]": "passed" for language in ("en", "es")},
+        **{f"test_gates[no_answer-{language}]": "passed" for language in ("en", "es")},
+    }
+    assert first_wave | gates == outcome.cases
+    assert set(gates) == set([*outcome.cases][-len(gates) :])
+    assert outcome.properties("test_length[long-cake1-es-2]")["mine"] == "es"
+    found = Counter((answer.benchmark, answer.language) for answer in mixed.answers())
+    assert {("bread", "en"): 2, ("bread", "es"): 2, ("cakes", "en"): 2, ("cakes", "es"): 2} == found
+    assert {"no_answer", "answer_length"} == {
+        score.metric for score in mixed.scores() if score.sample_id.startswith("cake")
+    }
+    if processes == "2":
+        # Whatever looks at a sample runs where its answers are.
+        for sample in ("q0000", "q0001", "cake0", "cake1"):
+            pattern = rf"^\[(gw\d)\] .*::test_\w+\[.*{sample}-"
+            assert len(set(re.findall(pattern, outcome.out, flags=re.MULTILINE))) == 1
+
+
+def test_last_failed_runs_what_failed_and_asks_nothing(mixed: Project) -> None:
+    """--lf knows cases from run to run, and --ff keeps gates last."""
+    model = mixed.script(
+        """
+rules:
+  - {when: {sample_id: q0001, language: es}, text: "", stop_reason: refusal}
+  - {text: "{question}"}
+"""
+    )
+    first = mixed.run(*with_cache(mixed, model, "benchmarks/bread"))
+    assert first.code == 1, first.out
+    assert ["test_answer[q0001-es]"] == [n for n, how in first.cases.items() if how == "failed"]
+    again = mixed.run(*with_cache(mixed, model, "benchmarks/bread", "--lf", "-n2"))
+    assert again.code == 1, again.out
+    assert {"test_answer[q0001-es]": "failed"} == again.cases
+    assert 1 == len(mixed.answers())
+    everything = mixed.run(*with_cache(mixed, model, "benchmarks/bread", "--ff"))
+    order = [*everything.cases]
+    assert order[0] == "test_answer[q0001-es]"
+    assert {"test_gate"} == {name.partition("[")[0] for name in order[-2:]}
+    assert first.cases == everything.cases
+
+
+def test_markers_and_keywords_select(mixed: Project) -> None:
+    """``-m xling`` is every benchmark, ``-m "not xling"`` none; what is left out is not asked."""
+    benchmarks = mixed.run("--model=scripted", "-m", "xling and not slow")
+    assert benchmarks.code == 0, benchmarks.out
+    assert {"test_answer", "test_gate", "test_something", "test_gates"} == {
+        name.partition("[")[0] for name in benchmarks.cases
+    }
+    assert len(mixed.answers()) == 8
+    slow = mixed.run("--model=scripted", "-m", "slow", "-k", "long and cake1-es")
+    assert {"test_length[long-cake1-es-1]", "test_length[long-cake1-es-2]"} == set(slow.cases)
+    assert ["cake1-es"] == [answer.case_id for answer in mixed.answers()]
+    assert slow.code == 0
+    ordinary = mixed.run("--model=scripted", "-m", "not xling", "--deselect=tests/test_plain.py")
+    assert ordinary.code == 5, ordinary.out  # pytest's "no tests collected"
+    assert [] == mixed.answers()
+
+
+@pytest.mark.parametrize(
+    ("marker", "folder", "message"),
+    [
+        ("pytest.mark.xling", "benchmarks/bread", "name the metrics to score"),
+        ("pytest.mark.xling(metrics=[])", "benchmarks/bread", "name the metrics to score"),
+        ("pytest.mark.usefixtures()", "benchmarks/bread", "name the metrics to score"),
+        ("pytest.mark.xling(metrics=['no_answer'])", "tests", "is not a benchmark"),
+    ],
+)
+def test_a_test_that_cannot_be_scored_is_a_collection_error(
+    mixed: Project, marker: str, folder: str, message: str
+) -> None:
+    """The message says where and what to write; nothing is asked, of other benchmarks either."""
+    mixed.write(
+        f"{folder}/test_wrong.py",
+        f"import pytest\npytestmark = {marker}\n"
+        "def test_wrong(xling_case): xling_case.check('no_answer')\n",
+    )
+    outcome = mixed.run("--model=scripted", "-n0")
+    assert outcome.code == 2, outcome.out
+    assert message in " ".join(outcome.out.split())
+    assert "test_wrong.py" in outcome.out
+    assert [] == mixed.answers()

@@ -1,0 +1,136 @@
+"""``--xling-data``, ``-limit``, ``-samples``, ``-temperatures``: what is asked, and how often."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+TEST_FILE = """
+import pytest
+pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language"])
+def test_answer(xling_case): xling_case.check("no_answer", "wrong_language")
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_gate(project: Project) -> None:
+    """Leave only cases in the project, so that every test is one."""
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+
+
+def ids(cases: dict[str, str]) -> list[str]:
+    """Return the case ids, in the order of the tests."""
+    return [name.removeprefix("test_answer[").removesuffix("]") for name in cases]
+
+
+def row(name: str, kind: str, question: str) -> str:
+    """Return one line of our JSONL layout."""
+    keys = {"id": name, "set": kind, "category": "food", "source": "made up"}
+    return json.dumps({**keys, "question": question}) + "\n"
+
+
+def calmqa_entry(name: str, flags: int, language: str, texts: dict[str, str]) -> dict[str, Any]:
+    """Return a question as CaLMQA's files hold it, with one stored answer."""
+    question = {
+        "name": name,
+        "type": flags,
+        "source": "ELI5",
+        "language": language,
+        "translations": {lang: {"language": lang, "text": text} for lang, text in texts.items()},
+    }
+    answer = {
+        "name": f"{name}:GPT 4o",
+        "language": language,
+        "translations": {language: {"language": language, "text": "…"}},
+        "prompting_state": {"model_name": "GPT 4o"},
+    }
+    return {"question": question, "answers": [answer]}
+
+
+def test_other_data_in_our_layout(project: Project) -> None:
+    """The folder's questions are asked instead of the benchmark's; BOM and CRLF do no harm."""
+    english = "Why do cats purr when somebody strokes them gently?"
+    project.write("other/en.jsonl", row("cat-1", "agnostic", english))
+    spanish = row("cat-1", "agnostic", "¿Por qué ronronean los gatos cuando alguien los acaricia?")
+    text = (spanish + row("gato-2", "specific", "¿Qué es una siesta y por qué se duerme?")).encode()
+    (project.root / "other" / "es.jsonl").write_bytes(
+        b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
+    )
+    outcome = project.run("--model=scripted", "--xling-data=bread=other")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert ["cat-1-en", "cat-1-es", "gato-2-es"] == ids(outcome.cases)
+    assert {"passed"} == set(outcome.cases.values())
+    assert {english, *(json.loads(line)["question"] for line in text.decode().splitlines())} == {
+        answer.question for answer in project.answers()
+    }
+    kept = project.latest().settings
+    assert str(project.root / "other") in json.dumps(kept)
+
+
+def test_other_data_in_the_layout_of_calmqa(project: Project) -> None:
+    """A checkout is read as it is: both sets, parallel ids, answers that others gave left alone."""
+    agnostic = {"English": "Why does bread rise in the oven?", "Hindi": "ओवन में रोटी क्यों फूलती है?"}
+    specific = {"Hindi": "होली में रंग क्यों खेला जाता है?", "English": "Why are colours thrown at Holi?"}
+    files = {
+        "agnostic-english": [calmqa_entry("non_cultural:0", 6, "English", agnostic)],
+        "agnostic-hindi": [calmqa_entry("non_cultural:0", 6, "Hindi", agnostic)],
+        "specific-hindi": [calmqa_entry("hindi:12", 1, "Hindi", specific)],
+    }
+    for name, entries in files.items():
+        project.write(f"calmqa/datasets/dataset-{name}.json", json.dumps({"entries": entries}))
+    outcome = project.run("--model=scripted", "--xling-data=bread=calmqa", "--langs=all", "-n2")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert {"non_cultural-0-en", "non_cultural-0-hi", "hindi-12-hi"} == set(ids(outcome.cases))
+    assert {"passed"} == set(outcome.cases.values())
+    answers = {answer.case_id: answer for answer in project.answers()}
+    assert answers["hindi-12-hi"].metadata["set"] == "specific"
+    assert answers["hindi-12-hi"].question == specific["Hindi"]
+    assert answers["non_cultural-0-en"].response["text"] == agnostic["English"]
+
+
+def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project: Project) -> None:
+    """The same samples whatever else is asked, taking turns between agnostic and specific."""
+    for language in ("en", "es"):
+        rows = [row(f"a{n}", "agnostic", f"Why {language} {n}?") for n in range(4)]
+        rows += [row(f"{language}{n}", "specific", f"What {language} {n}?") for n in range(4)]
+        project.write(f"benchmarks/bread/data/{language}.jsonl", "".join(rows))
+    options = ("--model=scripted", "--collect-only", "-q")
+    found = {}
+    for limit, languages in ((3, "en,es"), (3, "es"), (5, "es")):
+        outcome = project.run(*options, f"--xling-limit={limit}", f"--langs={languages}")
+        found[limit, languages] = [
+            line.partition("[")[2].rstrip("]") for line in outcome.out.splitlines() if "[" in line
+        ]
+    assert {"a0-en", "a1-en", "en0-en", "a0-es", "a1-es", "es0-es"} == set(found[3, "en,es"])
+    assert ["a0-es", "a1-es", "es0-es"] == found[3, "es"]
+    assert ["a0-es", "a1-es", "a2-es", "es0-es", "es1-es"] == found[5, "es"]
+
+
+def test_samples_and_temperatures_are_conditions_of_a_case(project: Project) -> None:
+    """Each question is asked K times at each temperature, each time with a seed of its own."""
+    options = ("--langs=en", "--xling-limit=2", "--xling-samples=3", "--xling-temperatures=0.7,0")
+    with spawned(echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run("--model=m", *options, "--xling-seed=40", "-n2")
+        asked = stats(url)
+    assert outcome.code == 0, outcome.out + outcome.err
+    conditions = ["", "-r1", "-r2", "-t0.7", "-t0.7-r1", "-t0.7-r2"]
+    expected = {f"q000{n}-en{condition}" for n in (0, 1) for condition in conditions}
+    assert expected == set(ids(outcome.cases))
+    assert {6} == set(asked["prompts"].values())
+    bodies = [json.loads(body) for body in asked["bodies"]]
+    sent = Counter((body["temperature"], body.get("seed")) for body in bodies)
+    # At temperature 0 the first is not random: it needs no seed, which some servers refuse.
+    seeds: list[tuple[float, int | None]] = [(0.0, None), (0.0, 41), (0.0, 42)]
+    seeds += [(0.7, 40), (0.7, 41), (0.7, 42)]
+    assert Counter(dict.fromkeys(seeds, 2)) == sent
+    kept = {answer.case_id: answer.condition for answer in project.answers()}
+    assert {case: case.partition("-en")[2].strip("-") for case in expected} == kept

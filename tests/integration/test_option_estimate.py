@@ -1,0 +1,85 @@
+"""``--xling-estimate``: requests, tokens and cost per language, and not one request."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_xling.text.tokens import encode
+from tests.integration.project import QUESTIONS, write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+OVERHEAD = 7
+"""Tokens a chat format adds around a question."""
+
+
+def table(out: str) -> dict[str, list[str]]:
+    """Return the cells of each row by the row's first word."""
+    rows = [re.split(r" {2,}", line.strip()) for line in out.splitlines() if "  " in line]
+    return {row[0].split()[0]: row[1:] for row in rows if not row[0].startswith("-")}
+
+
+def tokens(language: str, numbers: range) -> int:
+    """Return the tokens of the questions so numbered, by the tokenizer itself."""
+    counts = [len(t) for t in encode([f"{QUESTIONS[language]} ({n})" for n in numbers])]
+    return sum(counts) + OVERHEAD * len(counts)
+
+
+def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Project) -> None:
+    """Per language and in all: requests, what the store has, tokens, cost; exit 0; no store."""
+    write_questions(project, count=10, languages=("en", "hi"))
+    asked = ("--model=m", "--langs=en,hi", "--xling-samples=2", "--xling-max-tokens=50")
+    estimate = (*asked, "--xling-estimate", "--xling-price=1000,2000")
+    with spawned(echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        before = project.run(*estimate)
+        assert before.code == 0, before.out + before.err
+        assert stats(url)["requests"] == 0
+        assert not project.store.parent.exists()
+        assert before.junit is None  # no test was so much as collected
+        head, rows = before.out.splitlines()[0], table(before.out)
+        assert head == "xling: dry run for m; nothing was asked"
+        expected = {
+            language: [
+                "20",
+                "0",
+                f"{2 * tokens(language, range(10)):,}",
+                "1,000",
+                f"{(2 * tokens(language, range(10)) * 1000 + 1000 * 2000) / 1e6:,.2f}",
+            ]
+            for language in ("en", "hi")
+        }
+        assert expected == {language: rows[language] for language in expected}
+        assert rows["all"][:2] == ["40", "0"]
+
+        partial = project.run(*asked[:2], "--xling-max-tokens=50", "-k", "q0000 or q0001 or q0002")
+        assert partial.code == 0, partial.out
+        assert stats(url)["requests"] == 6
+        size = project.store.stat().st_size
+        after = project.run(*estimate, "-n2")
+        assert after.code == 0, after.out + after.err
+        assert stats(url)["requests"] == 6
+        assert project.store.stat().st_size == size
+    rows = table(after.out)
+    # The first repeat of three questions is there, the second is not.
+    left = tokens("hi", range(10)) + tokens("hi", range(3, 10))
+    cost = f"{(left * 1000 + 17 * 50 * 2000) / 1e6:,.2f}"
+    assert rows["hi"] == ["20", "3", f"{left:,}", "850", cost]
+    assert rows["all"][:2] == ["40", "6"]
+    assert "created: 2/2 workers" not in after.out
+
+
+def test_without_a_price_the_cost_is_open(project: Project) -> None:
+    """Where the price is not known, none is made up; a wrong option is still a usage error."""
+    project.environment.update(OPENAI_API_KEY="none")
+    outcome = project.run("--model=m", "--langs=hi,zh", "--xling-estimate")
+    assert outcome.code == 0, outcome.err
+    assert {"?"} == {row[-1] for name, row in table(outcome.out).items() if name in {"hi", "all"}}
+    assert "--xling-price" in outcome.out
+    wrong = project.run("--model=m", "--langs=hii", "--xling-estimate")
+    assert wrong.code == 4
+    assert "Did you mean 'hi'" in wrong.err
+    assert not project.store.exists()

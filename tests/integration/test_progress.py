@@ -1,0 +1,158 @@
+"""The progress line of a long evaluation: on terminals, in logs, never in captured output."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+IMPATIENT = """
+from pytest_xling.plugin import progress
+
+progress.QUIET_S = 0.2
+progress.EVERY_S = {True: 0.4, False: 0.4}
+"""
+"""The line comes after seconds, and in logs every half minute; no test should take as long."""
+SLOW = """
+rules:
+  - {when: {language: hi, sample_id: q0002}, delay_s: 0.5, text: "", stop_reason: refusal}
+  - {text: "{question}", delay_s: 0.5}
+"""
+LINE = re.compile(r"xling: (\d+)/(\d+) answers, \d+\.\d/s(?:, \d+:\d\d left)?")
+COLUMNS = 80
+TESTS = "benchmarks/bread/test_bread.py"
+
+
+@pytest.fixture
+def slow(project: Project) -> Project:
+    """A project whose model takes half a second for each of 16 answers, and refuses one."""
+    write_questions(project, count=8, languages=("en", "hi"))
+    project.write("conftest.py", IMPATIENT)
+    project.script(SLOW)
+    return project
+
+
+def options(*more: str) -> tuple[str, ...]:
+    """Return the options of a run with four answers at a time, with output in the JUnit file."""
+    fixed = ("--model=scripted:script.yaml", "--langs=en,hi", "--xling-max-connections=4")
+    return (*fixed, "-ojunit_logging=all", "-ojunit_log_passing_tests=true", *more)
+
+
+def in_terminal(project: Project, *arguments: str) -> tuple[int, str]:
+    """Run pytest in a terminal of its own and return its exit status and all it was sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    environment = {
+        k: v for k, v in project._env().items() if k not in {"NO_COLOR", "CI", "COLUMNS"}
+    }
+    process = subprocess.Popen(
+        project.command(*arguments),
+        cwd=project.root,
+        env=environment | {"TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    sent = b""
+    with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+        while data := os.read(ours, 65536):
+            sent += data
+    os.close(ours)
+    return process.wait(), sent.decode()
+
+
+def screen(sent: str) -> list[str]:
+    """Return the lines a terminal would show that was *sent* this."""
+    lines = []
+    for line in re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", sent).replace("\r\n", "\n").split("\n"):
+        shown = ""
+        for part in line.split("\r"):
+            shown = part + shown[len(part) :]
+        lines.append(shown.rstrip())
+    return lines
+
+
+def assert_counts(found: list[tuple[str, str]]) -> None:
+    """Assert that the lines count up to no more than all 16 answers, known from the first."""
+    assert found
+    counts = [int(done) for done, _ in found]
+    assert counts == sorted(counts)
+    assert counts[-1] < 16
+    assert {"16"} == {total for _, total in found}
+
+
+def assert_not_caught(project: Project) -> None:
+    """Assert that no progress is in the output of any test, passed or failed."""
+    outputs = [*ET.parse(project.root / "junit.xml").getroot().itertext()]
+    assert [] == [text for text in outputs if LINE.search(text)]
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_on_a_terminal_the_line_is_rewritten_in_place(slow: Project, processes: str) -> None:
+    """It counts up, leaves the dots of the tests alone, and the summary comes in colour."""
+    code, sent = in_terminal(slow, *options(f"-n{processes}"))
+    assert code == 1, sent
+    assert "\rxling: " in sent
+    assert "\x1b[31m" in sent
+    assert "\x1b[32m" in sent
+    assert_counts(LINE.findall(sent))
+    shown = screen(sent)
+    # Rewritten: of several in a row only the last is left on the screen.
+    assert sum(bool(LINE.search(line)) for line in shown) <= len(LINE.findall(sent))
+    first = next(number for number, line in enumerate(shown) if "17 items" in line)
+    last = next(number for number, line in enumerate(shown) if "FAILURES" in line)
+    rest = (LINE.sub("", line).removeprefix(TESTS) for line in shown[first + 1 : last])
+    # On a controller a thread of ours writes beside pytest's: they may meet on the same dot.
+    assert 16 <= len(re.findall("[.Fs]", "".join(rest))) <= 17, sent
+    assert_not_caught(slow)
+
+
+def test_in_a_log_it_is_a_line_now_and_then(slow: Project) -> None:
+    """Every line is whole and on its own; it is in the output of no test."""
+    outcome = slow.run(*options())
+    assert outcome.code == 1, outcome.out
+    assert "\r" not in outcome.out
+    lines = [line for line in outcome.out.splitlines() if LINE.search(line)]
+    assert [] == [line for line in lines if not LINE.fullmatch(line)]
+    assert_counts([(match[1], match[2]) for line in lines if (match := LINE.fullmatch(line))])
+    assert_not_caught(slow)
+
+
+def test_in_a_log_of_workers_it_is_a_line_now_and_then(slow: Project) -> None:
+    """The controller says how far all workers are, apart from their tests' outcomes."""
+    outcome = slow.run(*options("-n2"))
+    assert outcome.code == 1, outcome.out
+    lines = [
+        line for line in outcome.out.splitlines() if line.startswith("xling: ") and "/s" in line
+    ]
+    assert_counts([(match[1], match[2]) for line in lines if (match := LINE.match(line))])
+
+
+def test_quiet_is_without_progress(slow: Project) -> None:
+    """-q leaves it out, however long it takes."""
+    outcome = slow.run(*options("-q"))
+    assert outcome.code == 1, outcome.out
+    assert LINE.search(outcome.out) is None
+    assert_not_caught(slow)
+
+
+def test_a_short_run_says_nothing(project: Project) -> None:
+    """Nobody needs to be told how far a run of a second has come."""
+    outcome = project.run("--model=scripted", "--langs=en,hi")
+    assert outcome.code == 0, outcome.out
+    assert LINE.search(outcome.out) is None

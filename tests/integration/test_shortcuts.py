@@ -1,0 +1,68 @@
+"""``-p no:xling_short``: a project whose own conftest.py has ``--model`` runs benchmarks, too.
+
+What such a project is told without it is in tests/test_shortcuts.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+CONFTEST = """
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--model", default="resnet")
+    parser.addoption("--langs", type=int, default=0)
+
+@pytest.fixture
+def model(pytestconfig):
+    return pytestconfig.getoption("model"), pytestconfig.getoption("langs")
+"""
+TEST_OWN = "def test_own(model): assert ('vgg', 3) == model\n"
+
+
+@pytest.fixture
+def owner(project: Project) -> Project:
+    """A project with options of the same names, of other types, and a test that uses them."""
+    project.write("conftest.py", CONFTEST)
+    project.write("test_own.py", TEST_OWN)
+    return project
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_both_sets_of_options_work_side_by_side(owner: Project, processes: str) -> None:
+    """``--model`` is the project's, ``--xling-model`` ours; workers are told both."""
+    ours = ("--xling-model=scripted", "--xling-langs=hi")
+    theirs = ("--model=vgg", "--langs=3")
+    outcome = owner.run("-p", "no:xling_short", *theirs, *ours, f"-n{processes}")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert outcome.cases == {
+        "test_own": "passed",
+        **{f"test_answer[q000{n}-hi]": "passed" for n in range(3)},
+        "test_gate[no-gates]": "skipped",
+    }
+    assert owner.latest().model == "scripted"
+    assert {"hi"} == {answer.language for answer in owner.answers()}
+
+
+def test_theirs_alone_leaves_the_plugin_idle(owner: Project) -> None:
+    """Their ``--model`` names no model of ours, and ini can hold the ``-p`` once for all."""
+    owner.write("pytest.ini", "[pytest]\naddopts = -p no:xling_short\n")
+    outcome = owner.run("--model=vgg", "--langs=3")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert {"test_own": "passed"} == {n: how for n, how in outcome.cases.items() if how == "passed"}
+    assert not owner.store.exists()
+
+
+def test_without_it_one_message_says_what_to_do(owner: Project) -> None:
+    """Not a traceback out of argparse, and nothing is asked."""
+    outcome = owner.run("--xling-model=scripted", "--langs=hi")
+    assert outcome.code == 4, outcome.out + outcome.err
+    assert "-p no:xling_short" in outcome.err
+    assert "Traceback" not in outcome.out + outcome.err
+    assert not owner.store.exists()

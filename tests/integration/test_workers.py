@@ -1,0 +1,133 @@
+"""Under xdist: workers that die, too many workers, -x, other --dist modes, and the same scores."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Outcome, Project
+
+pytest.importorskip("xdist", reason="these tests run pytest-xdist")
+
+THRESHOLDS = """
+defaults: {min_n: 1}
+benchmarks:
+  bread:
+    wrong_language: {max_rate: 0.9}
+    no_answer: {max_rate: 0.9}
+"""
+KILL = """
+import os, signal, threading
+
+def pytest_runtest_setup(item):
+    if item.name == "test_answer[q0005-en]" and not os.path.exists("killed"):
+        open("killed", "w").close()
+        threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGKILL)).start()
+"""
+"""Ends one worker, once, while it waits for the answers to a sample, and holds their leases."""
+
+
+def order(outcome: Outcome) -> list[str]:
+    """Return the names of the tests as ``-v`` lists them: in the order they ended."""
+    pattern = r"^\[gw\d+\] \[ *\d+%\] \w+ \S+::(\S+)"
+    return re.findall(pattern, outcome.out, flags=re.MULTILINE)
+
+
+def assert_gates_last(names: list[str], *, cases: int) -> None:
+    """Assert that the first *cases* names are those of cases, and all others those of gates."""
+    assert {"test_answer"} == {name.partition("[")[0] for name in names[:cases]}
+    assert {"test_gate"} == {name.partition("[")[0] for name in names[cases:]}
+
+
+def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
+    """The case it died in is reported, others run the rest, the gates come last; exit 3."""
+    write_questions(project, count=12, languages=("en", "hi"))
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("conftest.py", KILL)
+    with spawned(echo=True, delay_s=0.3) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        started = time.monotonic()
+        outcome = project.run("--model=m", "--langs=en,hi", "-n3", "-v")
+        seconds = time.monotonic() - started
+        killed = project.latest()
+        again = project.run("--model=m", "--langs=en,hi")
+        prompts = stats(url)["prompts"]
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert (project.root / "killed").exists()
+    assert len(outcome.cases) == 24 + 4
+    bad = {name for name, how in outcome.cases.items() if how != "passed"}
+    assert "test_answer[q0005-en]" in bad
+    # Its answer may be missing from the gates of its language, which then cannot judge.
+    assert bad <= {
+        "test_answer[q0005-en]",
+        "test_gate[no_answer-en]",
+        "test_gate[wrong_language-en]",
+    }
+    assert re.search(r"worker 'gw\d' crashed while running .*test_answer\[q0005-en\]", outcome.out)
+    assert "the run is incomplete" in outcome.out
+    assert killed.status == "incomplete"
+    # The crashed case has no line of its own in a worker's name.
+    assert_gates_last([n for n in order(outcome) if n != "test_answer[q0005-en]"], cases=23)
+    # Asked again is at most what was under way in the worker that died.
+    assert len(prompts) == 24
+    assert {1, 2} >= set(prompts.values())
+    assert {q for q, times in prompts.items() if times == 2} <= {q for q in prompts if "(5)" in q}
+    # Leases of a process that is gone, if only a zombie, are not waited for.
+    assert seconds < 20
+    # The next run is whole, and had next to nothing left to ask.
+    assert again.code == 0, again.out[-3000:]
+    assert project.latest().status == "complete"
+
+
+def test_more_workers_than_samples_and_another_dist(project: Project) -> None:
+    """Workers without work do no harm, and --dist=loadfile parts neither samples nor waves."""
+    write_questions(project, count=1, languages=("en", "hi"))
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run("--model=scripted", "--langs=en,hi", "-n4", "--dist=loadfile", "-v")
+    assert outcome.code == 0, outcome.out[-3000:]
+    assert len(outcome.cases) == 2 + 4
+    assert {"passed"} == set(outcome.cases.values())
+    assert_gates_last(order(outcome), cases=2)
+    (worker,) = set(re.findall(r"^\[(gw\d)\] .*test_answer", outcome.out, flags=re.MULTILINE))
+    assert worker
+
+
+def test_x_ends_a_distributed_run_as_it_ends_any(project: Project) -> None:
+    """With -x a failure stops the rest, gates included; it is not taken for an incomplete run."""
+    write_questions(project, count=30, languages=("en", "hi"))
+    project.write("thresholds.yaml", "benchmarks: {bread: {repetition: {max_rate: 0.5}}}\n")
+    model = project.script('rules: [{text: "", stop_reason: refusal, delay_s: 0.05}]\n')
+    outcome = project.run(model, "--langs=en,hi", "-n2", "-x")
+    # xdist itself ends -x with pytest's "interrupted".
+    assert outcome.code == 2, outcome.out[-3000:]
+    assert "stopping after 1 failures" in outcome.out
+    assert 1 <= len(outcome.cases) < 30
+    assert "incomplete" not in outcome.out
+
+
+def test_scores_are_the_same_however_many_processes(project: Project) -> None:
+    """Values, reasons and order of -n2 are those of -n0; each asks each question once."""
+    write_questions(project, count=8, languages=("en", "hi", "zh"))
+    scores = {}
+    with spawned(echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        for number, processes in enumerate((("-p", "xdist", "-n0"), ("-n2",)), start=1):
+            store = project.root / f"store{number}.sqlite"
+            options = ("--langs=en,hi,zh", f"--xling-store={store}")
+            outcome = project.run("--model=m", *options, *processes)
+            assert outcome.code == 0, outcome.out[-3000:]
+            assert {number} == set(stats(url)["prompts"].values())
+            with Database(store, create=False).read() as connection:
+                latest = runs.get_run(connection, "latest").run_id
+                scores[number] = runs.scores(connection, latest)
+    assert len(scores[1]) == 8 * 3 * 4
+    assert scores[1] == scores[2]

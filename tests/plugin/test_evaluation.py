@@ -1,0 +1,91 @@
+"""What breaks in an evaluation is told once, asks nothing twice, and holds nobody up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+METRIC = """
+import pytest_xling.metrics.no_answer as module
+metric = getattr(module, module.__all__[0])
+def score(self, answers):
+    open("scored.txt", "a").write("x")
+    {body}
+metric.score = score
+"""
+
+PROVIDER = """
+import pytest_xling.providers.scripted as module
+answer = module.ScriptedProvider.generate
+async def generate(self, request):
+    with open("asked.txt", "a") as file:
+        file.write("x")
+    if request.sample_id == "q0001":
+        raise {error}
+    return await answer(self, request)
+module.ScriptedProvider.generate = generate
+"""
+
+
+@pytest.mark.parametrize("error", ["TimeoutError('slow')", "ZeroDivisionError", "SystemExit(0)"])
+def test_a_bug_in_a_metric_is_an_error_of_each_case(project: Project, error: str) -> None:
+    """Exit 3; the answers are kept, and the metric is not tried again for each case."""
+    project.write("conftest.py", METRIC.format(body=f"raise {error}"))
+    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    assert outcome.code == 3, outcome.out
+    assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
+    assert error.partition("(")[0] in outcome.out
+    assert (project.root / "scored.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize("error", ["KeyError('choices')", "TimeoutError('slow')", "SystemExit(1)"])
+def test_a_bug_in_a_provider_costs_its_own_cases_only(project: Project, error: str) -> None:
+    """The others are answered, each question is asked once, and a rerun asks only what broke."""
+    project.write("conftest.py", PROVIDER.format(error=error))
+    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    assert outcome.code == 3, outcome.out
+    assert Counter(passed=6, error=2, skipped=1) == Counter(outcome.cases.values())
+    assert len((project.root / "asked.txt").read_text()) == 8
+    project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    assert len((project.root / "asked.txt").read_text()) == 10
+
+
+def test_a_reason_with_half_a_character_is_kept_as_it_can_be(project: Project) -> None:
+    """It must not end the thread of the store, for whom all would wait."""
+    body = (
+        "from pytest_xling.records import Reading; "
+        "return [Reading(value=0.0, reason='a\\ud83d') for _ in answers]"
+    )
+    project.write("conftest.py", METRIC.format(body=body))
+    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    assert outcome.code == 0, outcome.out
+    reasons = {score.reason for score in project.scores() if score.metric == "no_answer"}
+    assert {"a\ufffd"} == reasons
+
+
+@pytest.mark.parametrize("body", ["raise ValueError", "await __import__('asyncio').sleep(900)"])
+def test_a_provider_that_does_not_close_costs_nothing(project: Project, body: str) -> None:
+    """All is answered and kept by then: the report is written and the run is green."""
+    project.write(
+        "conftest.py",
+        "import pytest_xling.providers.scripted as module\n"
+        f"async def aclose(self): {body}\n"
+        "module.ScriptedProvider.aclose = aclose\n",
+    )
+    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert Counter(passed=8, skipped=1) == Counter(outcome.cases.values())
+    assert project.latest().status == "complete"
+
+
+def test_what_costs_nothing_is_not_billed(project: Project) -> None:
+    """A price is the model's that is paid for, not that of a script or a transcript."""
+    outcome = project.run(
+        "--model=scripted", "--langs=en,hi", "--xling-price=1000,1000", "--xling-max-cost=0.001"
+    )
+    assert outcome.code == 0, outcome.out

@@ -1,0 +1,35 @@
+"""How a run ends, and what asks nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+RUN = ("--langs=en,hi",)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [('text: ""', 1), ("error: permanent", 3)],
+    ids=["a failure", "a fault"],
+)
+def test_a_run_that_x_stopped_is_not_complete(project: Project, rule: str, code: int) -> None:
+    """-x ends it as the user wished; its numbers still lack cases, and a fault is no failure."""
+    model = project.script(
+        f'rules:\n  - when: {{sample_id: q0001}}\n    {rule}\n  - text: "{{question}}"\n'
+    )
+    outcome = project.run(model, *RUN, "-x")
+    assert code == outcome.code, outcome.out
+    assert project.latest().status == "incomplete"
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--setup-plan", "--fixtures"])
+def test_what_only_shows_asks_nothing(project: Project, option: str) -> None:
+    """There is no run and no store, and the provider that always fails is not asked."""
+    outcome = project.run(project.script("rules: [{error: permanent}]\n"), *RUN, option)
+    assert outcome.code == 0, outcome.out
+    assert not project.store.exists()

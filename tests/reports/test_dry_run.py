@@ -1,0 +1,60 @@
+"""What an estimate says of requests, tokens and cost."""
+
+from __future__ import annotations
+
+from pytest_xling.cases.dry_run import LanguageEstimate
+from pytest_xling.reports.dry_run import dry_run_text
+
+
+def _row(language: str, cost: float | None) -> LanguageEstimate:
+    return LanguageEstimate(
+        language=language,
+        requests=1200,
+        stored=200,
+        prompt_tokens=30_000,
+        max_completion_tokens=2_048_000,
+        max_cost_usd=cost,
+    )
+
+
+def _text(cost: float | None, *, paid: bool, price: tuple[float, float] | None) -> str:
+    return dry_run_text([_row("es", cost), _row("hi", cost)], model="m", paid=paid, price=price)
+
+
+def test_with_a_price() -> None:
+    """Every language, and all together, in US dollars."""
+    lines = _text(20.555, paid=True, price=(2.5, 10)).splitlines()
+    assert "xling: dry run for m; nothing was asked" == lines[0]
+    rows = [line.split() for line in lines if line.startswith(("es", "hi", "all"))]
+    assert [
+        ["es", "Spanish", "1,200", "200", "30,000", "2,048,000", "20.55"],
+        ["hi", "Hindi", "1,200", "200", "30,000", "2,048,000", "20.55"],
+        ["all", "2,400", "400", "60,000", "4,096,000", "41.11"],
+    ] == rows
+    assert "--xling-price" not in lines[-1]
+
+
+def test_without_a_price() -> None:
+    """The cost is unknown, not 0, and the option that tells is named."""
+    text = _text(None, paid=True, price=None)
+    assert "0.00" not in text
+    assert "?" in text
+    assert text.endswith("--xling-price=IN,OUT (US dollars per million tokens).")
+
+
+def test_a_model_that_costs_nothing() -> None:
+    """There is no column of noughts, and no price is asked for."""
+    for price in (None, (1.0, 2.0)):
+        text = _text(None, paid=False, price=price)
+        assert "US$" not in text
+        assert "--xling-price" not in text
+        assert text.endswith("Asking this model is free.")
+        assert ["all", "2,400", "400", "60,000", "4,096,000"] in [
+            line.split() for line in text.splitlines()
+        ]
+
+
+def test_lines_fit_a_terminal() -> None:
+    """Of 80 columns."""
+    for paid in (True, False):
+        assert all(len(line) <= 80 for line in _text(None, paid=paid, price=None).splitlines())

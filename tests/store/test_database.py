@@ -1,0 +1,107 @@
+"""Opening the store's file, also where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import StoreError
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def artefact() -> Iterator[Path]:
+    """A store in a folder that everybody can read and nobody write."""
+    folder = Path(tempfile.mkdtemp())  # unlike tmp_path, below folders everybody can enter
+    store = folder / "a copy? 100%.sqlite"
+    database = Database(store)
+    with database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO inputs VALUES (x'00', 'kept')")
+    database.close()
+    assert [store] == list(folder.iterdir())
+    store.chmod(0o444)
+    folder.chmod(0o555)
+    yield store
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _unprivileged() -> Iterator[None]:
+    """Go without the superuser's right to write everywhere."""
+    if not hasattr(os, "geteuid") or os.access not in os.supports_effective_ids:
+        pytest.skip("needs effective user ids")
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def _payload(store: Path) -> str:
+    database = Database(store, create=False)
+    try:
+        with database.read() as connection:
+            return str(connection.exec_driver_sql("SELECT payload FROM inputs").scalar_one())
+    finally:
+        database.close()
+
+
+def test_a_read_only_copy_can_be_read(artefact: Path) -> None:
+    """A store that was unpacked where nothing can be written is read, and nothing else."""
+    with _unprivileged():
+        assert "kept" == _payload(artefact)
+        database = Database(artefact, create=False)
+        with (
+            pytest.raises(StoreError, match="read-only; make it writable"),
+            database.write() as connection,
+        ):
+            connection.exec_driver_sql("DELETE FROM inputs")
+        database.close()
+        with pytest.raises(StoreError, match=r"copy\? 100%\.sqlite"):
+            Database(artefact)
+    assert [artefact] == list(artefact.parent.iterdir())
+
+
+def test_a_copy_without_all_it_needs_is_not_read(artefact: Path) -> None:
+    """What stands in a -wal file beside the store would be passed over, so that is an error."""
+    artefact.parent.chmod(0o755)
+    artefact.with_name(f"{artefact.name}-wal").write_bytes(b"not yet in the store")
+    artefact.parent.chmod(0o555)
+    with _unprivileged(), pytest.raises(StoreError, match="unable to open database file"):
+        Database(artefact, create=False)
+
+
+def test_a_missing_store_is_not_made_by_readers(tmp_path: Path) -> None:
+    """Its path and the option are named."""
+    with pytest.raises(StoreError, match=r"no store at .*s\.sqlite; .* --xling-store"):
+        Database(tmp_path / "s.sqlite", create=False)
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_a_folder_is_no_store(tmp_path: Path, create: bool) -> None:  # noqa: FBT001
+    """The message says so."""
+    with pytest.raises(StoreError, match=f"{tmp_path.name} is a folder"):
+        Database(tmp_path, create=create)
+
+
+@pytest.mark.parametrize("name", ["what?.sqlite", "100%.sqlite", "a#b&c.sqlite", "मित्र.sqlite"])
+def test_any_name_will_do(tmp_path: Path, name: str) -> None:
+    """A path is not a URL: nothing in it has a meaning."""
+    Database(tmp_path / name).close()
+    assert [name] == [path.name for path in tmp_path.iterdir()]
