@@ -265,6 +265,7 @@ class XlingSession:
         """Show what came of it."""
         if self.is_worker or not self.run_id:
             return
+        from pytest_xling.reports.closing import faults_met  # noqa: PLC0415
         from pytest_xling.reports.terminal import summary  # noqa: PLC0415
 
         terminalreporter.section(f"xling: {self.setup.model}")
@@ -277,13 +278,14 @@ class XlingSession:
                     width=writer.fullwidth,
                     color=writer.hasmarkup,
                     verbose=terminalreporter.verbosity > 0,
+                    complete=not self.faults,
                 )
         except StoreError as error:
             text = f"{error}\n"
         terminalreporter.write(text)
         if self.faults:
             terminalreporter.write_line(
-                f"{self.faults} cases met a fault of the provider or of a step: the run is "
+                f"{faults_met(self.faults)} of the provider or of a step: the run is "
                 "incomplete (exit 3); run again to ask only what is missing",
                 red=True,
             )
