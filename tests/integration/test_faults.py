@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from tests.integration.project import Project
 
 MODEL = "--model=some-model"
+IMPATIENT = """
+from pytest_xling.engine import retries
+
+retries._WAIT_INITIAL_S, retries._WAIT_MAX_S = 0.05, 0.5
+"""
+"""Six attempts take some 20 seconds; that they take them is tested with the engine."""
 PRICE = "--xling-price=1000,2000"
 ANSWER_USD = (12 * 1000 + 8 * 2000) / 1e6
 """What an answer costs: the server counts 12 tokens of each prompt and 8 of each answer."""
@@ -94,6 +100,7 @@ def test_each_misbehaviour_has_its_own_outcome(project: Project) -> None:
         "null_content": "no_answer: empty",
         "empty_content": "no_answer: empty",
     }
+    project.write("conftest.py", IMPATIENT)
     names = {mode: mode.replace("*", "x") for mode in (*passing, *lasting, *flagged)}
     write_modes(project, {name: f"[[{mode}]] Why?" for mode, name in names.items()})
     with spawned(answer="Bread rises because of hot gas in the soft dough.") as url:

@@ -183,26 +183,21 @@ def test_markers_and_keywords_select(mixed: Project) -> None:
     assert [] == mixed.answers()
 
 
-@pytest.mark.parametrize(
-    ("marker", "folder", "message"),
-    [
-        ("pytest.mark.xling", "benchmarks/bread", "name the metrics to score"),
-        ("pytest.mark.xling(metrics=[])", "benchmarks/bread", "name the metrics to score"),
-        ("pytest.mark.usefixtures()", "benchmarks/bread", "name the metrics to score"),
-        ("pytest.mark.xling(metrics=['no_answer'])", "tests", "is not a benchmark"),
-    ],
-)
-def test_a_test_that_cannot_be_scored_is_a_collection_error(
-    mixed: Project, marker: str, folder: str, message: str
-) -> None:
-    """The message says where and what to write; nothing is asked, of other benchmarks either."""
-    mixed.write(
-        f"{folder}/test_wrong.py",
-        f"import pytest\npytestmark = {marker}\n"
-        "def test_wrong(xling_case): xling_case.check('no_answer')\n",
-    )
+def test_tests_that_cannot_be_scored_are_collection_errors(mixed: Project) -> None:
+    """Each message says where and what to write; nothing is asked, of other benchmarks either."""
+    marked = {
+        "benchmarks/bread/test_bare.py": "pytest.mark.xling",
+        "benchmarks/bread/test_none.py": "pytest.mark.xling(metrics=[])",
+        "benchmarks/bread/test_unmarked.py": "[]",
+        "tests/test_elsewhere.py": "pytest.mark.xling(metrics=['no_answer'])",
+    }
+    body = "def test_wrong(xling_case): xling_case.check('no_answer')\n"
+    for path, marker in marked.items():
+        mixed.write(path, f"import pytest\npytestmark = {marker}\n{body}")
     outcome = mixed.run("--model=scripted", "-n0")
     assert outcome.code == 2, outcome.out
-    assert message in " ".join(outcome.out.split())
-    assert "test_wrong.py" in outcome.out
+    shown = " ".join(outcome.out.split())
+    for path in [*marked][:3]:
+        assert f"{path}::test_wrong: name the metrics to score" in shown
+    assert f"{mixed.root / 'tests'} is not a benchmark" in shown
     assert [] == mixed.answers()
