@@ -7,6 +7,7 @@ named in the module's ``__all__``. A third-party one is an entry point in the gr
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["Kind", "Loads", "MetricKind", "load", "names"]
+__all__ = ["Kind", "Loads", "MetricKind", "MetricKinds", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 MetricKind: TypeAlias = Literal["flag", "number"]
@@ -70,3 +71,22 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
     known = names(kind)
     msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
     raise ConfigError(msg)
+
+
+class MetricKinds(Mapping[str, MetricKind]):
+    """The kind of every metric, each loaded when asked for."""
+
+    def __getitem__(self, name: str) -> MetricKind:
+        """Return ``flag`` or ``number``."""
+        if name not in names("metric"):
+            raise KeyError(name)
+        kind: MetricKind = load("metric", name).kind
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(names("metric"))
+
+    def __len__(self) -> int:
+        """Return how many metrics there are."""
+        return len(names("metric"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
@@ -18,22 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
 
 __all__ = ["read_thresholds"]
-
-
-class _Kinds(Mapping[str, registry.MetricKind]):
-    """The kind of every metric, each loaded when asked for: some take a fifth of a second."""
-
-    def __getitem__(self, name: str) -> registry.MetricKind:
-        if name not in registry.names("metric"):
-            raise KeyError(name)
-        kind: registry.MetricKind = registry.load("metric", name).kind
-        return kind
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(registry.names("metric"))
-
-    def __len__(self) -> int:
-        return len(registry.names("metric"))
 
 
 def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
@@ -54,5 +37,8 @@ def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
     unmentioned = set(benchmarks) - names
     known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
     return thresholds.read(
-        path, benchmarks=known, metrics=_Kinds(), language_code=lambda name: find(name).code
+        path,
+        benchmarks=known,
+        metrics=registry.MetricKinds(),
+        language_code=lambda name: find(name).code,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pytest
 
     from pytest_xling.cases.benchmark import Benchmark
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.providers import Provider
 
-__all__ = ["MetricKinds", "Setup", "language_code", "make_provider", "read_setup"]
+__all__ = ["Setup", "language_code", "make_provider", "read_setup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,25 +42,6 @@ class Setup:
     """By folder."""
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
-
-
-class MetricKinds(Mapping[str, registry.MetricKind]):
-    """The kind of every metric, each loaded when asked for."""
-
-    def __getitem__(self, name: str) -> registry.MetricKind:
-        """Return ``flag`` or ``number``."""
-        if name not in registry.names("metric"):
-            raise KeyError(name)
-        kind: registry.MetricKind = registry.load("metric", name).kind
-        return kind
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
-        return iter(registry.names("metric"))
-
-    def __len__(self) -> int:
-        """Return how many metrics there are."""
-        return len(registry.names("metric"))
 
 
 def read_setup(config: pytest.Config) -> Setup:
@@ -82,7 +64,7 @@ def read_setup(config: pytest.Config) -> Setup:
     if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
         known = {folder.name for folder in (*folders, *discover([root, path.parent]))}
         thresholds = thresholds_file.read(
-            path, benchmarks=known, metrics=MetricKinds(), language_code=language_code
+            path, benchmarks=known, metrics=registry.MetricKinds(), language_code=language_code
         )
     settings = resolve(
         cli,
