@@ -16,7 +16,7 @@ from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold,
 from pytest_xling.store.schema import cases, outputs, progress, run_steps, runs, steps, verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -308,11 +308,11 @@ def put_progress(connection: Connection, run_id: str, *, worker: str, state: Pro
     )
 
 
-def total_progress(connection: Connection, run_id: str, *, without: Iterable[str] = ()) -> Progress:
-    """Return how far a run has come, all workers together but those named in *without*."""
+def total_progress(connection: Connection, run_id: str) -> Progress:
+    """Return how far a run has come, all workers together."""
     query = select(
         *(func.coalesce(func.sum(progress.c[name]), 0) for name in Progress.__slots__)
-    ).where(progress.c.run_id == run_id, progress.c.worker.not_in(list(without)))
+    ).where(progress.c.run_id == run_id)
     row = connection.execute(query).one()
     return Progress(**dict(zip(Progress.__slots__, row, strict=True)))
 
