@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Annotation",
     "Answer",
+    "AnswerSet",
     "Condition",
     "Estimate",
     "Finding",
@@ -47,6 +48,8 @@ class Sample:
     prompt: Mapping[str, str]
     """Fields a prompt template may name, such as ``question``."""
     reference: str | None = None
+    wrong: tuple[str, ...] = ()
+    """Answers that are wrong or beside the point, for benchmarks that ask to tell them apart."""
     parallel_id: str | None = None
     """What parallel versions share; None where the question exists in one language only."""
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +118,9 @@ class Response:
     latency_s: float = 0.0
     model_version: str = ""
     error: str | None = None
+    first_token: tuple[tuple[str, float], ...] = ()
+    """The likeliest first tokens with their natural log-probabilities, likeliest first; empty where
+    they were not asked for (``top_logprobs``) or the provider does not give them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +149,23 @@ class Answer:
     def language(self) -> str:
         """The language the answer should be in."""
         return self.sample.language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSet:
+    """Answers scored together: the repeats of one question, language and temperature.
+
+    Repeats that came without an answer (refused, filtered, empty) are left out and counted.
+    """
+
+    answers: tuple[Answer, ...]
+    """In the order of the repeats; all of one sample and language."""
+    missing: int = 0
+    """Repeats without an answer."""
+    pivot: tuple[Answer, ...] = ()
+    """Answers to the same question in the pivot language at the same temperature, for metrics
+    that compare languages; else empty."""
+    pivot_missing: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +211,9 @@ class Estimate:
     signature: str = ""
     reason: str = ""
     """Why there is no value."""
+    pivot: str = ""
+    """For gaps: the language this one is compared with. The value is then by how much this one is
+    worse, and ``n`` the samples that both have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +226,8 @@ class Threshold:
     max_rate: float | None = None
     floor: float | None = None
     ceiling: float | None = None
+    max_gap: float | None = None
+    """By how much the language may be worse than the pivot language, in the metric's units."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
+    from pytest_xling.providers import PromptStyle
+    from pytest_xling.records import Answer, Message, Response
 
-__all__ = ["Annotator"]
+__all__ = ["Annotator", "Ask", "AskingAnnotator", "Role"]
+
+Role: TypeAlias = Literal["judge", "translator"]
+"""Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
 
 
 class Annotator(Protocol):
@@ -25,4 +30,52 @@ class Annotator(Protocol):
 
         ``languages[i]`` is the language ``texts[i]`` should be in.
         """
+        ...
+
+
+class Ask(Protocol):
+    """Puts a question to the model of a role.
+
+    Answers are kept, retried, limited and paid for as those of the model under test: asking the
+    same again costs nothing. Calls made side by side (``asyncio.gather``) go out together.
+    """
+
+    style: PromptStyle
+    """How that model wants to be asked."""
+
+    async def __call__(
+        self, messages: Sequence[Message], *, params: Mapping[str, JsonValue] = ..., repeat: int = 0
+    ) -> Response:
+        """Return what the model answers.
+
+        Args:
+            messages: one user turn for the styles ``completion`` and ``translation``.
+            params: ``max_tokens``, ``temperature``, ``top_p``, ``seed``, ``stop``; for the style
+                ``translation`` also ``source_language`` and ``target_language``, codes of ours.
+            repeat: another one asks the same anew.
+
+        Raises:
+            ProviderFault, BudgetExceeded: nothing was answered.
+        """
+        ...
+
+
+class AskingAnnotator(Protocol):
+    """Annotates one answer by asking a model; a frozen dataclass whose fields are its parameters.
+
+    That model stands in the signature. Faults of the model are let through: they are errors of
+    the case, and nothing is kept. Many run at once.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]]
+    asks: ClassVar[Role]
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its annotation."""
+        ...
+
+    async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
+        """Return the annotation of *answer*."""
         ...

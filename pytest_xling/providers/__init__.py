@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PromptStyle", "Provider"]
 
-PromptStyle: TypeAlias = Literal["chat", "completion"]
+PromptStyle: TypeAlias = Literal["chat", "completion", "translation"]
 
 
 class Provider(Protocol):
@@ -22,8 +22,16 @@ class Provider(Protocol):
     """
 
     name: ClassVar[str]
-    style: ClassVar[PromptStyle]
-    """``chat``: messages are turns. ``completion``: one message whose text is to be continued."""
+    @property
+    def style(self) -> PromptStyle:
+        """How it wants to be asked; a class attribute where it is always the same.
+
+        ``chat``: messages are turns. ``completion``: one message whose text is to be continued.
+        ``translation``: one message to be translated, from ``source_language`` to
+        ``target_language`` of the request's params.
+        """
+        ...
+
     paid: ClassVar[bool]
     """Whether requests may cost money (``--xling-max-cost`` then needs ``--xling-price``)."""
     max_connections: ClassVar[int]
