@@ -234,6 +234,11 @@ class Threshold:
     origin: str = ""
     """Where it was written: ``thresholds.yaml:12``."""
 
+    @property
+    def has_level(self) -> bool:
+        """Whether it limits the metric in this language itself, not only its gap."""
+        return any(limit is not None for limit in (self.max_rate, self.floor, self.ceiling))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
+from pytest_xling.cases.candidates import candidates
 from pytest_xling.errors import DataError
 from pytest_xling.languages import find
-from pytest_xling.records import Condition, Request
+from pytest_xling.records import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers import Provider
-    from pytest_xling.records import Sample
+    from pytest_xling.records import Condition, Sample
 
 __all__ = ["Case", "chosen_languages", "groups_of", "make_request", "plan"]
 
@@ -41,7 +42,7 @@ class Case:
     @property
     def group(self) -> str:
         """What all languages and conditions of one sample share."""
-        return f"{self.sample.benchmark}/{self.sample.id}"
+        return f"{self.sample.benchmark}/{self.sample.parallel_id or self.sample.id}"
 
 
 def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
@@ -52,12 +53,15 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     """
     languages = chosen_languages(benchmark, settings)
     samples = benchmark.samples(sorted(languages))
+    design = benchmark.prompts.design
     first_seen: dict[str, int] = {}
     for sample in samples:
         first_seen.setdefault(sample.id, len(first_seen))
     samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
     if settings.limit is not None:
         samples = _limited(samples, settings.limit)
+    if design.candidates:
+        samples = [one for sample in samples for one in candidates(sample, seed=settings.seed)]
     for sample in samples:
         if missing := benchmark.prompts.missing_fields(sample):
             msg = (
@@ -65,11 +69,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
                 f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
             )
             raise DataError(msg)
-    conditions = [
-        Condition(temperature=temperature, repeat=repeat)
-        for temperature in settings.temperatures
-        for repeat in range(settings.samples)
-    ]
+    conditions = design.conditions(settings)
     pairs = [(sample, condition) for sample in samples for condition in conditions]
     cases = [
         Case(id=_case_id(sample, condition), sample=sample, condition=condition, position=number)
@@ -80,10 +80,15 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
 
 
 def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
-    """Return the codes of the languages asked for; all that have data for ``all``."""
+    """Return the codes of the languages asked for, all that have data for ``all``; and the pivot.
+
+    The pivot language comes first where it was not asked for: the others are compared with it.
+    """
     if "all" in settings.languages:
         return list(benchmark.languages())
-    return [find(language).code for language in settings.languages]
+    chosen = [find(language).code for language in settings.languages]
+    pivot = benchmark.prompts.design.pivot
+    return chosen if pivot is None or pivot in chosen else [pivot, *chosen]
 
 
 def _case_id(sample: Sample, condition: Condition) -> str:
@@ -124,7 +129,12 @@ def make_request(
 ) -> Request:
     """Return what *provider* is asked for *case*."""
     sample, condition = case.sample, case.condition
-    params: dict[str, JsonValue] = {"max_tokens": settings.max_tokens}
+    design = benchmark.prompts.design
+    params: dict[str, JsonValue] = {
+        "max_tokens": min(settings.max_tokens, design.max_tokens or settings.max_tokens)
+    }
+    if design.top_logprobs is not None:
+        params["top_logprobs"] = design.top_logprobs
     if condition.temperature is not None:
         params["temperature"] = condition.temperature
     # Only where something is random: some servers refuse a seed.

@@ -6,6 +6,7 @@ import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_xling.cases.design import DESIGN_KEYS, Design
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
@@ -35,6 +36,8 @@ class Completion:
     answer: str
     """Label before an answer."""
     shots: tuple[tuple[str, str], ...]
+    template: str | None = None
+    """What stands after the question label, with fields in braces; None: the chat prompt."""
 
     def render(self, question: str) -> str:
         """Return the text a model is to continue with its answer."""
@@ -51,10 +54,12 @@ class Completion:
 class Prompts:
     """What prompts.yaml says."""
 
-    chat: str
-    """Template of the one user turn; names fields of the sample in braces."""
+    chat: Mapping[str, str]
+    """Templates of the one user turn by language code, and ``default``; they name fields of the
+    sample in braces."""
     completion: Mapping[str, Completion]
     """By language code, and ``default``."""
+    design: Design
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -64,32 +69,32 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
+        known = (CHAT, COMPLETION, *DESIGN_KEYS)
         for key in file.data:
-            if key not in ("chat", "completion"):
-                known = ("chat", "completion")
-                what = f"unknown key.{did_you_mean(key, known)}"
+            if key not in known:
+                what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
                 raise file.error(str(key), what=what)
-        chat = file.get(CHAT)
-        template = chat if isinstance(chat, str) else ""
-        if wrong := _wrong_with(template):
-            raise file.error(CHAT, what=wrong)
         completion = file.get("completion")
         if completion is not None and not isinstance(completion, dict):
             what = "needs one entry per language code"
             raise file.error(COMPLETION, what=what)
         return cls(
-            chat=template,
+            chat=_chat(file),
             completion={
-                _language(file, code): _completion(file, code) for code in completion or {}
+                _language(file, COMPLETION, code): _completion(file, code)
+                for code in completion or {}
             },
+            design=Design.read(file),
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
         """Return the messages that ask *sample* in *style*."""
-        asked = self.chat.format_map(sample.prompt)
-        if style == "completion":
-            asked = self._completion(sample.language).render(asked)
-        return (Message(role="user", content=asked),)
+        template = self._chat(sample.language)
+        if style != "completion":
+            return (Message(role="user", content=template.format_map(sample.prompt)),)
+        form = self._completion(sample.language)
+        asked = (form.template or template).format_map(sample.prompt)
+        return (Message(role="user", content=form.render(asked)),)
 
     def stop(self, sample: Sample, style: PromptStyle) -> list[str]:
         """Return the texts at which an answer to *sample* ends; none for chat."""
@@ -97,7 +102,12 @@ class Prompts:
 
     def missing_fields(self, sample: Sample) -> list[str]:
         """Return the fields the template names and *sample* lacks."""
-        return [name for name in _fields(self.chat) if name not in sample.prompt]
+        form = self._completion(sample.language)
+        named = _fields(self._chat(sample.language)) + _fields(form.template or "")
+        return [name for name in named if name not in sample.prompt]
+
+    def _chat(self, language: str) -> str:
+        return self.chat.get(language) or self.chat[DEFAULT]
 
     def _completion(self, language: str) -> Completion:
         plain = Completion(question="Question:", answer="Answer:", shots=())
@@ -122,13 +132,33 @@ def _wrong_with(template: str) -> str:
     return ""
 
 
-def _language(file: YamlFile, code: str) -> str:
+def _chat(file: YamlFile) -> dict[str, str]:
+    """Read one template, or one per language and a default."""
+    chat = file.get(CHAT)
+    if not isinstance(chat, dict):
+        template = chat if isinstance(chat, str) else ""
+        if wrong := _wrong_with(template):
+            raise file.error(CHAT, what=wrong)
+        return {DEFAULT: template}
+    templates: dict[str, str] = {}
+    for code, value in chat.items():
+        text = value if isinstance(value, str) else ""
+        if wrong := _wrong_with(text):
+            raise file.error(CHAT, code, what=wrong)
+        templates[_language(file, CHAT, code)] = text
+    if DEFAULT not in templates:
+        what = f"needs an entry {DEFAULT!r} for languages without one of their own"
+        raise file.error(CHAT, what=what)
+    return templates
+
+
+def _language(file: YamlFile, key: str, code: str) -> str:
     if code == DEFAULT:
         return code
     try:
         return find(code).code
     except ConfigError as error:
-        raise file.error(COMPLETION, code, what=str(error)) from error
+        raise file.error(key, code, what=str(error)) from error
 
 
 def _completion(file: YamlFile, code: str) -> Completion:
@@ -146,6 +176,9 @@ def _completion(file: YamlFile, code: str) -> Completion:
         if not isinstance(label, str) or not label.strip():
             raise file.error(*at, key, what="needs a label, such as 'Question:'")
         labels[key] = label
+    template = entry.get("template")
+    if template is not None and (wrong := _wrong_with(str(template))):
+        raise file.error(*at, "template", what=wrong)
     shots = entry.get("shots") or []
     pairs = []
     if not isinstance(shots, list):
@@ -156,4 +189,9 @@ def _completion(file: YamlFile, code: str) -> Completion:
                 pairs.append((question, answer))
             case _:
                 raise file.error(*at, "shots", number, what="needs a [question, answer] pair")
-    return Completion(question=labels["question"], answer=labels["answer"], shots=tuple(pairs))
+    return Completion(
+        question=labels["question"],
+        answer=labels["answer"],
+        shots=tuple(pairs),
+        template=None if template is None else str(template),
+    )

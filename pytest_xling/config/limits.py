@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_xling.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.errors import ConfigError
     from pytest_xling.registry import MetricKind
 
-__all__ = ["Limits", "Place", "expect_mapping", "read_limits", "unknown"]
+__all__ = ["GAP", "Limits", "Place", "expect_mapping", "read_limits", "unknown"]
 
 Place: TypeAlias = tuple[str, ...]
 
@@ -27,6 +27,9 @@ BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
     "number": ("floor", "ceiling"),
 }
 """What a metric of each kind is held to."""
+
+GAP = "max_gap"
+"""What a metric is held to beside the pivot language, if one of its ends is better."""
 
 _MAX_ALPHA = 0.5
 
@@ -52,7 +55,12 @@ class Limits:
 
 
 def read_limits(
-    file: YamlFile, place: Place, *, kind: MetricKind | None, nested: Collection[str] = ()
+    file: YamlFile,
+    place: Place,
+    *,
+    kind: MetricKind | None,
+    directed: Callable[[], bool] = lambda: False,
+    nested: Collection[str] = (),
 ) -> Limits:
     """Read the limits at a key path.
 
@@ -60,20 +68,23 @@ def read_limits(
         file: the thresholds file.
         place: key path of a mapping.
         kind: the metric's; None on levels that only say how to judge.
+        directed: tells whether one end of the metric is better; asked where there is a gap.
         nested: further keys that may stand there and are read by the caller.
 
     Raises:
         ConfigError: an unknown key or a wrong value, with its line.
     """
     mapping = expect_mapping(file, place)
-    bounds = BOUNDS[kind] if kind else ()
+    bounds = (*BOUNDS[kind], GAP) if kind else ()
     known = (*bounds, *POLICY, *nested)
     values: dict[str, float | int | str] = {}
     for key, value in mapping.items():
         if key not in known:
             raise _wrong_key(file, (*place, key), kind, known)
+        if key == GAP and not directed():
+            raise _undirected(file, (*place, key))
         if key not in nested:
-            values[key] = _value(file, (*place, key), value)
+            values[key] = _value(file, (*place, key), value, kind)
     return Limits(values=values, places={key: (*place, key) for key in values})
 
 
@@ -96,7 +107,7 @@ def _wrong_key(
     file: YamlFile, place: Place, kind: MetricKind | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
-    every_bound = {bound for bounds in BOUNDS.values() for bound in bounds}
+    every_bound = {GAP, *(bound for bounds in BOUNDS.values() for bound in bounds)}
     if key not in every_bound:
         return unknown(file, place, "key", known)
     if kind is None:
@@ -105,7 +116,17 @@ def _wrong_key(
     return file.error(*place, what=f"{key} does not fit a {kind} metric; use {allowed}")
 
 
-def _value(file: YamlFile, place: Place, value: YamlValue) -> float | int | str:
+def _undirected(file: YamlFile, place: Place) -> ConfigError:
+    what = (
+        f"{GAP} says how much worse a language may be, and neither end of this metric is the worse;"
+        " use floor or ceiling"
+    )
+    return file.error(*place, what=what)
+
+
+def _value(
+    file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
+) -> float | int | str:
     key = place[-1]
     if key == "on_inconclusive":
         if value not in ("fail", "warn") or not isinstance(value, str):
@@ -113,9 +134,11 @@ def _value(file: YamlFile, place: Place, value: YamlValue) -> float | int | str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
-    if key == "max_rate" and not 0 <= value <= 1:
+    if (key == "max_rate" or (key == GAP and kind == "flag")) and not 0 <= value <= 1:
         hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
         raise file.error(*place, what=f"expected a rate from 0 to 1, not {value:g}{hint}")
+    if key == GAP and value < 0:
+        raise file.error(*place, what=f"expected a number of at least 0, not {value:g}")
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
         what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"
         raise file.error(*place, what=what)

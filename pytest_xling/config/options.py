@@ -130,20 +130,19 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="samples",
         parse=values.count(1),
-        default=1,
         ini="int",
         metavar="K",
         in_file=True,
-        help="Ask every question K times (default 1).",
+        help="Ask every question K times. Default: what the benchmark's prompts.yaml says, else 1.",
     ),
     Option(
         name="temperatures",
         parse=values.temperatures,
-        default=(0.0,),
         metavar="T,T",
         in_file=True,
-        help="Sampling temperatures, separated by commas, each 0 to 2 (default 0); or the word"
-        " 'default' to send none, for models that refuse it.",
+        help="Sampling temperatures, separated by commas, each 0 to 2; or the word 'default' to"
+        " send none, for models that refuse it. Default: what the benchmark's prompts.yaml says,"
+        " else 0.",
     ),
     Option(
         name="limit",
@@ -193,7 +192,8 @@ OPTIONS: tuple[Option, ...] = (
         ini="int",
         metavar="N",
         in_file=True,
-        help="Longest answer, in tokens (default 2048).",
+        help="Longest answer, in tokens (default 2048); a benchmark that asks for a word has a"
+        " lower limit of its own.",
     ),
     Option(
         name="timeout",
@@ -212,6 +212,62 @@ OPTIONS: tuple[Option, ...] = (
         ini="bool",
         help="Ask nothing: show how many requests and tokens the run would take and what they"
         " would cost, per language.",
+    ),
+    Option(
+        name="judge",
+        parse=values.model,
+        in_file=True,
+        metavar="MODEL",
+        help="Model that compares answers with the reference, named as for --xling-model. Default:"
+        " the model under test judges itself, as in XLingEval.",
+    ),
+    Option(
+        name="judge-price",
+        parse=values.price,
+        in_file=True,
+        metavar="IN,OUT",
+        help="The judge's price, as --xling-price.",
+    ),
+    Option(
+        name="translator",
+        parse=values.model,
+        in_file=True,
+        metavar="MODEL",
+        help="Model that translates answers into English, named as for --xling-model; a"
+        " sequence-to-sequence model as hf:NAME. Needed with --xling-text-in=english.",
+    ),
+    Option(
+        name="translator-price",
+        parse=values.price,
+        in_file=True,
+        metavar="IN,OUT",
+        help="The translator's price, as --xling-price.",
+    ),
+    Option(
+        name="text-in",
+        parse=values.text_in,
+        default="native",
+        in_file=True,
+        metavar="HOW",
+        help="What metrics of texts read: the answers as they are (native, default), or translated"
+        " (english).",
+    ),
+    Option(
+        name="encoder",
+        parse=values.model,
+        default="embedded",
+        in_file=True,
+        metavar="NAME",
+        help="Encoder of metrics that compare meanings: embedded (default), or the name or"
+        " directory of a sentence-transformers or transformers model.",
+    ),
+    Option(
+        name="param",
+        parse=values.parameter,
+        action="append",
+        ini="linelist",
+        metavar="NAME.FIELD=VALUE",
+        help="Set a parameter of a metric or annotator, such as bertscore.idf=true. Repeatable.",
     ),
     Option(
         name="device",

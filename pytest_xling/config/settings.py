@@ -40,10 +40,11 @@ class Settings:
     thresholds: Path | None = None
     store: Path = option("store").default
     run_name: str | None = None
-    samples: int = option("samples").default
-    """How often each question is asked."""
-    temperatures: tuple[float | None, ...] = option("temperatures").default
-    """Rising, each once, 0 to 2; or only None, to leave it to the model."""
+    samples: int | None = None
+    """How often each question is asked; None leaves it to the benchmark."""
+    temperatures: tuple[float | None, ...] | None = None
+    """Rising, each once, 0 to 2; or only None, to leave it to the model. As a whole None leaves
+    them to the benchmark."""
     limit: int | None = None
     seed: int = option("seed").default
     max_connections: int | None = None
@@ -54,6 +55,15 @@ class Settings:
     timeout_s: float = option("timeout").default
     estimate: bool = option("estimate").default
     device: str = option("device").default
+    judge: str | None = None
+    judge_price: tuple[float, float] | None = None
+    translator: str | None = None
+    translator_price: tuple[float, float] | None = None
+    text_in: str = option("text-in").default
+    """``english`` or ``native``."""
+    encoder: str = option("encoder").default
+    parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """``metric.field`` to its value."""
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
@@ -75,6 +85,13 @@ class Settings:
             "timeout_s": self.timeout_s,
             "estimate": self.estimate,
             "device": self.device,
+            "judge": self.judge,
+            "judge_price": self.judge_price,
+            "translator": self.translator,
+            "translator_price": self.translator_price,
+            "text_in": self.text_in,
+            "encoder": self.encoder,
+            "parameters": dict(self.parameters),
         }
 
 
@@ -140,7 +157,7 @@ def _parse(entry: Option, raw: object) -> object:
     if entry.action != "append":
         return entry.parse(str(raw))
     given = raw if isinstance(raw, list | tuple) else [raw]
-    values: dict[str, Path] = {}
+    values: dict[str, Any] = {}
     for text in given:
         name, path = _pair(entry.parse(str(text)))
         if name in values:
@@ -150,7 +167,7 @@ def _parse(entry: Option, raw: object) -> object:
     return values
 
 
-def _pair(value: Any) -> tuple[str, Path]:  # noqa: ANN401  parsers of repeatable options give pairs
+def _pair(value: Any) -> tuple[str, Any]:  # noqa: ANN401  parsers of repeatable options give pairs
     return value[0], value[1]
 
 
@@ -242,6 +259,13 @@ def resolve(
         timeout_s=find("timeout").value,
         estimate=find("estimate").value,
         device=find("device").value,
+        judge=find("judge").value,
+        judge_price=find("judge-price").value,
+        translator=find("translator").value,
+        translator_price=find("translator-price").value,
+        text_in=find("text-in").value,
+        encoder=find("encoder").value,
+        parameters=find("param").value or {},
     )
 
 

@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_xling.config.limits import (
+    BOUNDS,
+    GAP,
     POLICY,
     Limits,
     Place,
@@ -123,6 +125,7 @@ def read(
     benchmarks: Collection[str],
     metrics: Mapping[str, MetricKind],
     language_code: Callable[[str], str],
+    directed: Callable[[str], bool] | None = None,
 ) -> ThresholdFile:
     """Read and check a thresholds file.
 
@@ -131,6 +134,8 @@ def read(
         benchmarks: the names there are.
         metrics: the names there are, with the kind of each.
         language_code: from a code or alias to the code; raises ConfigError.
+        directed: tells of a metric whether one of its ends is better, so that a language can be
+            worse than another; by default only flags are so.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -143,7 +148,12 @@ def read(
     defaults = Limits()
     if "defaults" in file.data:
         defaults = read_limits(file, ("defaults",), kind=None)
-    reader = _Reader(file=file, metrics=metrics, language_code=language_code)
+    reader = _Reader(
+        file=file,
+        metrics=metrics,
+        language_code=language_code,
+        directed=directed or (lambda name: metrics[name] == "flag"),
+    )
     said: dict[str, Mapping[str, _Metric]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
@@ -160,6 +170,7 @@ class _Reader:
     file: YamlFile
     metrics: Mapping[str, MetricKind]
     language_code: Callable[[str], str]
+    directed: Callable[[str], bool]
 
     def benchmark(self, place: Place, defaults: Limits) -> dict[str, _Metric]:
         names = expect_mapping(self.file, place)
@@ -171,33 +182,43 @@ class _Reader:
                 continue
             if name not in self.metrics:
                 raise unknown(self.file, (*place, name), "metric", self.metrics)
-            said[name] = self.metric((*place, name), self.metrics[name], defaults)
+            said[name] = self.metric((*place, name), defaults)
         return said
 
-    def metric(self, place: Place, kind: MetricKind, defaults: Limits) -> _Metric:
-        file = self.file
-        own = read_limits(file, place, kind=kind, nested=("languages", "models"))
+    def metric(self, place: Place, defaults: Limits) -> _Metric:
+        file, name = self.file, place[-1]
+        own = self.limits(place, name, nested=("languages", "models"))
         patterns: Collection[str] = ()
         if "models" in expect_mapping(file, place):
             patterns = expect_mapping(file, (*place, "models"))
         metric = _Metric(
             base=own.over(defaults),
-            languages=self.languages(place, kind),
-            models=tuple(self.model((*place, "models", p), p, kind) for p in patterns),
+            languages=self.languages(place, name),
+            models=tuple(self.model((*place, "models", p), name) for p in patterns),
         )
         combinations = list(metric.combinations())
         if not any(limits.bounded for limits in combinations):
-            bounds = " or ".join(("max_rate",) if kind == "flag" else ("floor", "ceiling"))
+            gap = (GAP,) if self.directed(name) else ()
+            bounds = " or ".join((*BOUNDS[self.metrics[name]], *gap))
             raise file.error(*place, what=f"says no limit; add {bounds}")
         for limits in combinations:
             _refuse_crossed(file, limits)
         return metric
 
-    def model(self, place: Place, pattern: str, kind: MetricKind) -> _Model:
-        own = read_limits(self.file, place, kind=kind, nested=("languages",))
-        return _Model(pattern=pattern, own=own, languages=self.languages(place, kind))
+    def model(self, place: Place, metric: str) -> _Model:
+        own = self.limits(place, metric, nested=("languages",))
+        return _Model(pattern=place[-1], own=own, languages=self.languages(place, metric))
 
-    def languages(self, parent: Place, kind: MetricKind) -> dict[str, Limits]:
+    def limits(self, place: Place, metric: str, *, nested: Collection[str] = ()) -> Limits:
+        return read_limits(
+            self.file,
+            place,
+            kind=self.metrics[metric],
+            directed=lambda: self.directed(metric),
+            nested=nested,
+        )
+
+    def languages(self, parent: Place, metric: str) -> dict[str, Limits]:
         if "languages" not in expect_mapping(self.file, parent):
             return {}
         place = (*parent, "languages")
@@ -212,7 +233,7 @@ class _Reader:
                 what = f"the same language as {names[code]!r}; keep one of them"
                 raise self.file.error(*place, name, what=what)
             names[code] = name
-            said[code] = read_limits(self.file, (*place, name), kind=kind)
+            said[code] = self.limits((*place, name), metric)
         return said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
@@ -18,10 +19,12 @@ __all__ = [
     "languages",
     "model",
     "number",
+    "parameter",
     "path",
     "price",
     "run_name",
     "temperatures",
+    "text_in",
 ]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -134,6 +137,40 @@ def data_path(text: str) -> tuple[str, Path]:
         msg = f"{text!r} is not NAME=PATH; write such as culture=path/to/data"
         raise ValueError(msg)
     return name.strip(), path(where.strip())
+
+
+def parameter(text: str) -> tuple[str, str | int | float | bool | None]:
+    """Parse ``NAME.FIELD=VALUE``, a parameter of a metric or annotator; the value as in JSON.
+
+    What is no number, true, false or null is a text.
+    """
+    place, equals, said = text.partition("=")
+    name, dot, field = place.strip().partition(".")
+    if not (equals and dot and name.isidentifier() and field.isidentifier() and said.strip()):
+        msg = f"{text!r} is not NAME.FIELD=VALUE; write such as bertscore.idf=true"
+        raise ValueError(msg)
+    try:
+        value = json.loads(said, parse_constant=_no_number)
+    except json.JSONDecodeError:
+        value = said.strip()
+    if not isinstance(value, str | int | float | bool | None):
+        msg = f"{text!r}: the value must be a number, true, false, null or a text"
+        raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
+    return f"{name}.{field}", value
+
+
+def _no_number(text: str) -> float:
+    msg = f"{text} is not a number; write it such as 0.5"
+    raise ValueError(msg)
+
+
+def text_in(text: str) -> str:
+    """Parse which text metrics read: english or native."""
+    word = text.strip().lower()
+    if word not in {"english", "native"}:
+        msg = f"{text!r} is neither english nor native"
+        raise ValueError(msg)
+    return word
 
 
 def model(text: str) -> str:

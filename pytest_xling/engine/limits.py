@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.breaker import Breaker
@@ -195,12 +196,12 @@ class CostCap:
         "_answers",
         "_first_usd",
         "_in_flight",
-        "_own_usd",
+        "_purse",
         "_settled",
         "max_usd",
+        "own_usd",
         "price_in",
         "price_out",
-        "spent_usd",
     )
 
     def __init__(
@@ -216,11 +217,24 @@ class CostCap:
         self.max_usd = max_usd
         self.price_in = price_in
         self.price_out = price_out
-        self.spent_usd = spent_usd
+        self.own_usd = 0.0
+        """What this one's answers cost."""
         self._answers = 0
-        self._own_usd = 0.0
         self._in_flight = 0
+        self._purse = _Purse(spent_usd, [self])
         self._settled = asyncio.Event()
+
+    def beside(self, price_in: float, price_out: float, *, first_usd: float = 0.0) -> CostCap:
+        """Return a cap for another model, with its own price, on what both may spend together."""
+        other = CostCap(self.max_usd, price_in, price_out, first_usd=first_usd)
+        other._purse = self._purse
+        self._purse.caps.append(other)
+        return other
+
+    @property
+    def spent_usd(self) -> float:
+        """What all that share the cap have spent."""
+        return self._purse.spent_usd
 
     def price(self, usage: Usage) -> float:
         """Return the price of *usage* in US dollars."""
@@ -234,7 +248,7 @@ class CostCap:
             await self._settled.wait()
 
     def _mean_usd(self) -> float:
-        return self._own_usd / self._answers if self._answers else self._first_usd
+        return self.own_usd / self._answers if self._answers else self._first_usd
 
     def _is_spent(self) -> bool:
         return self.max_usd is not None and self.spent_usd >= self.max_usd
@@ -244,7 +258,7 @@ class CostCap:
         # The first request of all goes out whatever it is reckoned to cost, or none ever would.
         if self.max_usd is None or not (self._answers or self._in_flight):
             return False
-        expected = self.spent_usd + self._mean_usd() * (self._in_flight + 1)
+        expected = self.spent_usd + self._mean_usd() + self._purse.in_flight_usd()
         # A millionth of tolerance: sums of decimal prices are not exact.
         return expected > self.max_usd * 1.000001
 
@@ -271,5 +285,20 @@ class CostCap:
         if usage is not None:
             cost = self.price(usage)
             self._answers += 1
-            self._own_usd += cost
-            self.spent_usd += cost
+            self.own_usd += cost
+            self._purse.spent_usd += cost
+
+    def in_flight_usd(self) -> float:
+        """Return what the requests in flight will cost, at the mean price so far."""
+        return self._mean_usd() * self._in_flight
+
+
+@dataclass(slots=True)
+class _Purse:
+    """What several caps have spent together."""
+
+    spent_usd: float
+    caps: list[CostCap]
+
+    def in_flight_usd(self) -> float:
+        return sum(cap.in_flight_usd() for cap in self.caps)

@@ -8,28 +8,32 @@ import gc
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, partial
-from importlib.metadata import version as installed_version
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling import registry
-from pytest_xling.engine.annotating import Annotating
-from pytest_xling.engine.answering import Answering
 from pytest_xling.engine.ledger import Ledger
-from pytest_xling.engine.memo import Memo
-from pytest_xling.engine.scoring import Scorable, Scoring
+from pytest_xling.engine.making import Making
+from pytest_xling.engine.opening import Steps, signature
+from pytest_xling.engine.parties import Parties
+from pytest_xling.engine.scoring import Scorable
+from pytest_xling.engine.sets import corpora_of, sets_of
 from pytest_xling.errors import StoreError, XlingError
-from pytest_xling.records import Annotation, Answer, Reading
+from pytest_xling.metrics import unit_of
+from pytest_xling.records import Answer, Reading
+from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
-from pytest_xling.store.runs import CaseRow, Progress, signature_of
+from pytest_xling.store.runs import CaseRow, Progress, SetRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-    from pytest_xling.engine.scoring import Annotate
-    from pytest_xling.keys import JsonValue
+    from sqlalchemy import Connection
+
+    from pytest_xling.annotators import Role
+    from pytest_xling.engine.memo import Memo
+    from pytest_xling.engine.parties import Party
+    from pytest_xling.engine.set_scoring import ScorableSet
     from pytest_xling.providers import Provider
     from pytest_xling.records import Request, Response, Sample
     from pytest_xling.store.database import Database
@@ -56,11 +60,17 @@ class Job:
     position: int
     request: Request
     metrics: tuple[str, ...]
+    temperature: float | None = 0.0
+    pivot: str | None = None
+    """The language others are compared with, where the benchmark has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of a job: a response and readings, or a fault."""
+    """What came of a job: a response and readings, or a fault.
+
+    What metrics say of all repeats of a question stands with the first of them.
+    """
 
     job: Job
     response: Response | None = None
@@ -76,9 +86,9 @@ class Run:
     Args:
         run_id: the run they belong to; it must be in the store.
         database: the store.
-        provider: who answers.
-        limit: how many requests may be in flight.
-        cap: what may be spent; None where nothing costs.
+        tested: the model that answers.
+        roles: who judges and translates.
+        making: what metrics and annotators are made with.
         worker: the name of this process in the run's progress.
     """
 
@@ -87,58 +97,83 @@ class Run:
         *,
         run_id: str,
         database: Database,
-        provider: Provider,
-        limit: AdaptiveLimit,
-        cap: CostCap | None,
+        tested: Party,
+        roles: Mapping[Role, Party] | None = None,
+        making: Making | None = None,
         worker: str = "main",
     ) -> None:
         self.run_id = run_id
         self.progress = Progress()
         self._worker = worker
-        self._provider = provider
-        self._cap = cap
         # What cannot be kept must not be paid for.
         self._ledger = Ledger(database, broken=self._stop_asking)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
-        self._answering = Answering(provider, limit=limit, cap=cap)
-        self._answer: asyncio.Task[Memo[Request, Response]] | None = None
-        self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
-        self._made: list[Any] = []
+        self._parties = Parties(tested, roles or {}, self._ledger)
+        self._steps = Steps(
+            self._ledger,
+            executor=self._executor,
+            making=making or Making(),
+            parties=self._parties,
+        )
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._reported = 0.0
 
     def _stop_asking(self, error: StoreError) -> None:
-        self._answering.gate.shut(f"nothing can be kept: {error}")
+        self._parties.shut(f"nothing can be kept: {error}")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
-        """Answer and score *jobs*, in one batch per step; one result each, in order."""
+        """Answer and score *jobs*, in one batch per step; one result each, in order.
+
+        Repeats of a question that are to be scored together must be among *jobs* together.
+        """
         self._count(total=len(jobs))
-        answer = await self._answerer()
+        answer = await self._parties.memo()
         if self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare(jobs))
             self._preparing.add_done_callback(_ignore)
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scorers = await self._scorers(jobs)
-        scored = await self._scored(results, scorers)
-        await self._record(scored, answer.step_id)
+        scored, sets = await self._scored(results, scorers)
+        await self._record(scored, sets, answer.step_id)
         return scored
+
+    async def score_corpora(self, jobs: Sequence[Job]) -> None:
+        """Score *jobs*, all of a run, with the metrics that are fitted to all answers.
+
+        Nothing is asked for it: a set that lacks an answer because of a fault has no score.
+        """
+        fitted = [
+            replace(job, metrics=metrics)
+            for job in jobs
+            if (metrics := tuple(filter(_is_fitted, job.metrics)))
+        ]
+        if not fitted:
+            return
+        answer = await self._parties.memo()
+        keys = [(answer.step.key(job.request), answer.step_id) for job in fitted]
+        found = await self._ledger.find(keys)
+        results = [
+            _with_response(job, answer.step.decode(found[key]) if key in found else None)
+            for job, key in zip(fitted, keys, strict=True)
+        ]
+        scorers = await self._scorers(fitted)
+        rows: set[SetRow] = set()
+        for name, memo in scorers.items():
+            for benchmark in sorted({job.benchmark for job in fitted if name in job.metrics}):
+                of_metric = [r for r in results if r.job.benchmark == benchmark]
+                for corpus in corpora_of(of_metric, unit=unit_of(load("metric", name))):
+                    await memo.many([scorable for _, scorable in corpus])
+                    rows.update(_set_row(of_metric[i].job, one) for i, one in corpus)
+        await self._ledger.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
-        await self._answering.asking.wait()
+        await self._parties.tested.asking.wait()
         await self._scorers(jobs)
-        loop = asyncio.get_running_loop()
-        for made in self._made:
-            if isinstance(made, registry.Loads):
-                await loop.run_in_executor(self._executor, made.load)
+        await self._steps.load()
         # What is loaded by now stays: no need to look through it for garbage again and again.
         gc.freeze()
-
-    async def _answerer(self) -> Memo[Request, Response]:
-        if self._answer is None:
-            self._answer = asyncio.create_task(Memo.open(self._answering, self._ledger))
-        return await self._answer
 
     async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
         try:
@@ -147,33 +182,41 @@ class Run:
             self._count(errors=1, done=1)
             return Result(job=job, fault=fault)
         self._count(done=1)
-        scorable = Scorable(Answer(sample=job.sample, response=response))
-        return Result(job=job, response=response, scorable=scorable)
+        return _with_response(job, response)
 
     async def _scored(
         self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
-    ) -> list[Result]:
+    ) -> tuple[list[Result], list[SetRow]]:
         """Score what was answered, each metric all its answers in one batch."""
         readings: list[dict[str, Reading]] = [{} for _ in results]
         faults: dict[int, XlingError] = {}
+        rows: set[SetRow] = set()
 
         async def score(name: str, memo: Memo[Any, Any]) -> None:
-            wanted = [
-                index
-                for index, result in enumerate(results)
-                if result.scorable is not None and name in result.job.metrics
-            ]
+            metric = load("metric", name)
+            if getattr(metric, "fitted", False):
+                return  # once all answers are there: score_corpora
+            wanted = [i for i, result in enumerate(results) if name in result.job.metrics]
+            if (unit := unit_of(metric)) == "answer":
+                inputs: list[tuple[int, Any]] = [
+                    (index, scorable)
+                    for index in wanted
+                    if (scorable := results[index].scorable) is not None
+                ]
+            else:
+                inputs = sets_of(results, wanted, unit=unit)
+                rows.update(_set_row(results[index].job, one) for index, one in inputs)
             try:
-                found = await memo.many([results[index].scorable for index in wanted])
+                found = await memo.many([scorable for _, scorable in inputs])
             except XlingError as fault:
-                faults.update(dict.fromkeys(wanted, fault))
+                faults.update(dict.fromkeys((index for index, _ in inputs), fault))
                 return
-            for index, reading in zip(wanted, found, strict=True):
+            for (index, _), reading in zip(inputs, found, strict=True):
                 readings[index][name] = reading
 
         await asyncio.gather(*(score(name, memo) for name, memo in scorers.items()))
-        signatures = {name: _signature(memo) for name, memo in scorers.items()}
-        return [
+        signatures = {name: signature(memo) for name, memo in scorers.items()}
+        scored = [
             replace(
                 result,
                 readings={name: found[name] for name in result.job.metrics if name in found},
@@ -182,8 +225,11 @@ class Run:
             )
             for index, (result, found) in enumerate(zip(results, readings, strict=True))
         ]
+        return scored, sorted(rows)
 
-    async def _record(self, results: Sequence[Result], response_step: int) -> None:
+    async def _record(
+        self, results: Sequence[Result], sets: Sequence[SetRow], response_step: int
+    ) -> None:
         """Keep which answers and scores belong to this run."""
         rows = [
             CaseRow(
@@ -195,7 +241,7 @@ class Run:
                 position=job.position,
                 question=job.sample.prompt.get("question", ""),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
-                response_key=self._answering.key(job.request),
+                response_key=self._parties.tested.key(job.request),
                 response_step=response_step,
                 answer_key=result.scorable.key,
             )
@@ -203,13 +249,18 @@ class Run:
             if result.scorable is not None and result.fault is None
             for job in (result.job,)
         ]
-        await self._ledger.write(partial(run_store.add_cases, run_id=self.run_id, rows=rows))
+
+        def add(connection: Connection) -> None:
+            run_store.add_cases(connection, run_id=self.run_id, rows=rows)
+            run_store.add_sets(connection, run_id=self.run_id, rows=sets)
+
+        await self._ledger.write(add)
 
     async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Memo[Any, Any]]:
         """Open the metrics *jobs* need and note in the run what it is scored with."""
         wanted = {(job.benchmark, metric) for job in jobs for metric in job.metrics}
         names = sorted({metric for _, metric in wanted})
-        opened = await asyncio.gather(*(self._memo("metric", name) for name in names))
+        opened = await asyncio.gather(*(self._steps.scorer(name) for name in names))
         scorers = dict(zip(names, opened, strict=True))
         new = {(b, scorers[m].step_id) for b, m in wanted} - self._known_steps
         if new:
@@ -222,42 +273,6 @@ class Run:
             self._known_steps |= new
         return scorers
 
-    async def _annotator(self, name: str) -> tuple[str, Annotate]:
-        """Return an annotator's signature, and it as a function over answers."""
-        memo = await self._memo("annotator", name)
-        signature = _signature(memo)
-
-        async def annotate(answers: Sequence[Answer]) -> list[Annotation]:
-            values = await memo.many([(answer.text, answer.language) for answer in answers])
-            return [Annotation(kind=name, value=value, signature=signature) for value in values]
-
-        return signature, annotate
-
-    async def _memo(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
-        task = self._memos.get((kind, name))
-        if task is None:
-            task = asyncio.create_task(self._open(kind, name))
-            self._memos[kind, name] = task
-        return await task
-
-    async def _open(self, kind: registry.Kind, name: str) -> Memo[Any, Any]:
-        # Imports take their time; meanwhile the loop goes on.
-        loop = asyncio.get_running_loop()
-        made = (await loop.run_in_executor(self._executor, registry.load, kind, name))()
-        self._made.append(made)
-        parameters = _parameters(made)
-        if kind == "annotator":
-            return await Memo.open(
-                Annotating(made, parameters=parameters, executor=self._executor), self._ledger
-            )
-        annotators: dict[str, Annotate] = {}
-        for need in made.needs:
-            parameters[need], annotators[need] = await self._annotator(need)
-        scoring = Scoring(
-            made, parameters=parameters, annotators=annotators, executor=self._executor
-        )
-        return await Memo.open(scoring, self._ledger)
-
     def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
         """Note how far we are; tell the store now and then, for whoever shows the progress."""
         state = self.progress
@@ -265,7 +280,7 @@ class Run:
             total=state.total + total,
             done=state.done + done,
             errors=state.errors + errors,
-            cost_usd=self._cap.spent_usd if self._cap is not None else 0.0,
+            cost_usd=self._parties.spent_usd,
         )
         loop = asyncio.get_running_loop()
         if loop.time() - self._reported > PROGRESS_EVERY_S:
@@ -282,7 +297,7 @@ class Run:
 
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
-        await self._answering.gate.close(grace_s=GRACE_S)
+        await self._parties.close(grace_s=GRACE_S)
         if self._preparing is not None:
             self._preparing.cancel()
         try:
@@ -294,38 +309,34 @@ class Run:
         except TimeoutError:
             _log.warning("xling: the store is held by another process; the last answers are lost")
         finally:
-            await self._close_provider()
+            await asyncio.gather(*map(_close, self._parties.providers))
             self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _close_provider(self) -> None:
-        """Let the provider go; whatever it makes of that must not cost the run's report."""
-        closing = asyncio.create_task(self._provider.aclose())
-        await asyncio.wait([closing], timeout=GRACE_S)
-        if not closing.done():
-            closing.cancel()
-            _log.warning("xling: provider %r does not close", self._provider.name)
-        elif not closing.cancelled() and (error := closing.exception()) is not None:
-            _log.warning(
-                "xling: provider %r broke as it was closed: %r", self._provider.name, error
-            )
+
+def _with_response(job: Job, response: Response | None) -> Result:
+    if response is None:
+        return Result(job=job)
+    scorable = Scorable(Answer(sample=job.sample, response=response))
+    return Result(job=job, response=response, scorable=scorable)
 
 
-def _parameters(step: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
-    """Return a step's fields and the versions of the libraries its numbers rest on."""
-    values: dict[str, JsonValue] = {f.name: getattr(step, f.name) for f in fields(step)}
-    for library in getattr(step, "libraries", ()):
-        values[library] = installed_version(library)
-    return values
+def _is_fitted(metric: str) -> bool:
+    return getattr(load("metric", metric), "fitted", False)
 
 
-def _signature(memo: Memo[Any, Any]) -> str:
-    step = memo.step
-    return _signature_once(step.name, step.version, tuple(sorted(step.parameters.items())))
+def _set_row(first: Job, scorable: ScorableSet) -> SetRow:
+    return SetRow(benchmark=first.benchmark, case_id=first.case_id, key=scorable.key)
 
 
-@cache
-def _signature_once(name: str, version: str, parameters: tuple[tuple[str, Any], ...]) -> str:
-    return signature_of(name, version, dict(parameters))
+async def _close(provider: Provider) -> None:
+    """Let a provider go; whatever it makes of that must not cost the run's report."""
+    closing = asyncio.create_task(provider.aclose())
+    await asyncio.wait([closing], timeout=GRACE_S)
+    if not closing.done():
+        closing.cancel()
+        _log.warning("xling: provider %r does not close", provider.name)
+    elif not closing.cancelled() and (error := closing.exception()) is not None:
+        _log.warning("xling: provider %r broke as it was closed: %r", provider.name, error)
 
 
 def _ignore(task: asyncio.Task[None]) -> None:

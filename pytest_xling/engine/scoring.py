@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Metric
+    from pytest_xling.metrics import Metric, SetMetric
 
-    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation]]]
-    """Annotates answers with one annotator."""
+    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation | None]]]
+    """Annotates answers with one annotator; None where it has nothing to do."""
 
-__all__ = ["Scorable", "Scoring", "missing_reason"]
-
+__all__ = [
+    "Annotate",
+    "Scorable",
+    "Scoring",
+    "annotated_with",
+    "checked",
+    "decode_reading",
+    "encode_reading",
+    "missing_reason",
+]
 
 FLAG_VALUES = (0.0, 1.0)
 
@@ -78,18 +86,7 @@ class Scoring:
         self._run = Batched(self._score, size=_length, executor=executor)
 
     def _score(self, answers: Sequence[Answer]) -> list[Reading]:
-        readings = self._metric.score(answers)
-        if len(readings) != len(answers):
-            msg = f"metric {self.name!r} gave {len(readings)} readings for {len(answers)} answers"
-            raise EvaluationError(msg)
-        flag = self._metric.kind == "flag"
-        for reading in readings:
-            value = reading.value
-            if value is not None and not (value in FLAG_VALUES if flag else math.isfinite(value)):
-                wanted = "1.0 or 0.0" if flag else "a number"
-                msg = f"metric {self.name!r} gave {value!r}, not {wanted} or None with a reason"
-                raise EvaluationError(msg)
-        return readings
+        return checked(self._metric, self._metric.score(answers), len(answers))
 
     def key(self, scorable: Scorable) -> bytes:
         """Return the content key of the answer."""
@@ -100,12 +97,11 @@ class Scoring:
 
     def encode(self, reading: Reading) -> str:
         """Return *reading* as JSON."""
-        return canonical_json([reading.value, reading.reason])
+        return encode_reading(reading)
 
     def decode(self, text: str) -> Reading:
         """Return the reading in *text*."""
-        value, reason = json.loads(text)
-        return Reading(value=value, reason=reason)
+        return decode_reading(text)
 
     def cost_usd(self, _reading: Reading) -> float:
         """Return 0: metrics run here."""
@@ -125,21 +121,63 @@ class Scoring:
                 done(index, Reading(value=None, reason=f"no answer: {reason}"))
             else:
                 present.append(index)
-        annotated = await self._annotated([scorables[index].answer for index in present])
+        answers = [scorables[index].answer for index in present]
+        annotated = await annotated_with(self._annotators, answers)
         await self._run(
             annotated,
             lambda index, reading: done(present[index], reading),
             lambda index, error: failed(present[index], error),
         )
 
-    async def _annotated(self, answers: list[Answer]) -> list[Answer]:
-        if not self._annotators:
-            return answers
-        columns = await asyncio.gather(*(ask(answers) for ask in self._annotators.values()))
-        return [
-            replace(answer, annotations=dict(zip(self._annotators, found, strict=True)))
-            for answer, found in zip(answers, zip(*columns, strict=True), strict=True)
-        ]
+
+async def annotated_with(
+    annotators: Mapping[str, Annotate], answers: Sequence[Answer]
+) -> list[Answer]:
+    """Return *answers* with what *annotators* say of them; an answer may go without."""
+    if not annotators:
+        return list(answers)
+    columns = await asyncio.gather(*(ask(answers) for ask in annotators.values()))
+    return [
+        replace(
+            answer,
+            annotations={
+                name: annotation
+                for name, annotation in zip(annotators, found, strict=True)
+                if annotation is not None
+            },
+        )
+        for answer, found in zip(answers, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) -> list[Reading]:
+    """Return *readings* if they are what a metric may give.
+
+    Raises:
+        EvaluationError: their number is wrong, a value is not finite, or a flag's neither 0 nor 1.
+    """
+    if len(readings) != wanted:
+        msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
+        raise EvaluationError(msg)
+    flag = metric.kind == "flag"
+    for reading in readings:
+        value = reading.value
+        if value is not None and not (value in FLAG_VALUES if flag else math.isfinite(value)):
+            said = "1.0 or 0.0" if flag else "a number"
+            msg = f"metric {metric.name!r} gave {value!r}, not {said} or None with a reason"
+            raise EvaluationError(msg)
+    return readings
+
+
+def encode_reading(reading: Reading) -> str:
+    """Return *reading* as JSON."""
+    return canonical_json([reading.value, reading.reason])
+
+
+def decode_reading(text: str) -> Reading:
+    """Return the reading in *text*."""
+    value, reason = json.loads(text)
+    return Reading(value=value, reason=reason)
 
 
 def missing_reason(answer: Answer) -> str:

@@ -8,7 +8,9 @@ import pytest
 
 from pytest_xling.cases.outcome import judge_case
 from pytest_xling.errors import EvaluationError, XlingError
+from pytest_xling.metrics import unit_of
 from pytest_xling.records import Verdict
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.selection import GateSpec
     from pytest_xling.plugin.session import XlingSession
-    from pytest_xling.records import Reading, Response, Sample
+    from pytest_xling.records import Reading, Response, Sample, Score
 
 __all__ = ["FAULT", "CaseCheck", "GateCheck"]
 
@@ -84,7 +86,11 @@ class CaseCheck:
 
     @property
     def readings(self) -> Mapping[str, Reading]:
-        """What each metric says, by its name."""
+        """What each metric says, by its name.
+
+        Of a question asked several times, the first case also has what metrics say of all its
+        answers.
+        """
         return self._evaluated().readings
 
     def _evaluated(self) -> Result:
@@ -126,7 +132,8 @@ class GateCheck:
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
         spec, session = self.spec, self._session
-        limits = {name: getattr(spec.threshold, name) for name in ("max_rate", "floor", "ceiling")}
+        kinds = ("max_rate", "floor", "ceiling") if spec.pivot is None else ("max_gap",)
+        limits = {name: getattr(spec.threshold, name) for name in kinds}
         self._properties = item.user_properties
         self._properties += [
             ("xling_gate", spec.id),
@@ -142,43 +149,43 @@ class GateCheck:
 
     def verdict(self) -> Verdict:
         """Judge the run's scores, and keep the verdict with the run."""
-        from pytest_xling.gates.estimate import estimate  # noqa: PLC0415
-        from pytest_xling.gates.judge import judge  # noqa: PLC0415
-        from pytest_xling.metrics import bounds_of  # noqa: PLC0415
-        from pytest_xling.registry import load  # noqa: PLC0415
-        from pytest_xling.store.runs import put_verdict, scores  # noqa: PLC0415
+        from pytest_xling.cases.gate import judge_gate  # noqa: PLC0415
+        from pytest_xling.store.runs import put_verdict  # noqa: PLC0415
 
         spec, session = self.spec, self._session
         metric = load("metric", spec.metric)
-        with session.database.read() as connection:
-            found = scores(
-                connection,
-                session.run_id,
-                benchmark=spec.benchmark,
-                metric=spec.metric,
-                language=spec.language,
-            )
-        made = estimate(
-            found,
-            metric=spec.metric,
-            language=spec.language,
-            kind=metric.kind,
-            alpha=spec.threshold.alpha,
-            bounds=bounds_of(metric),
-        )
-        verdict = judge(made, spec.threshold, case=spec.id)
-        lost = session.selection.planned[spec.benchmark, spec.language] - len(found)
+        if getattr(metric, "fitted", False):
+            session.score_corpora()
+        found = self._scores(spec.language)
+        beside = self._scores(spec.pivot) if spec.pivot is not None else []
+        verdict = judge_gate(found, spec.threshold, pivot=spec.pivot, pivot_scores=beside)
+        selection = session.selection
+        planned = selection.planned if unit_of(metric) == "answer" else selection.planned_sets
+        lost = planned[spec.benchmark, spec.language] - len(found)
         if lost > 0:
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",
-                estimate=made,
+                estimate=verdict.estimate,
                 threshold=spec.threshold,
                 reason=f"{lost} of {lost + len(found)} answers are missing: they met a fault",
             )
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
         return verdict
+
+    def _scores(self, language: str) -> list[Score]:
+        from pytest_xling.store.runs import scores  # noqa: PLC0415
+
+        spec, session = self.spec, self._session
+        with session.database.read() as connection:
+            return scores(
+                connection,
+                session.run_id,
+                benchmark=spec.benchmark,
+                metric=spec.metric,
+                language=language,
+            )
 
     def check(self) -> None:
         """Assert that the gate is open."""

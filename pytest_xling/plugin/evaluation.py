@@ -8,20 +8,27 @@ from typing import TYPE_CHECKING
 from pytest_xling.cases.plan import make_request
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.loop_thread import LoopThread
+from pytest_xling.engine.parties import Party
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError
+from pytest_xling.plugin.setup import asked_name
+from pytest_xling.registry import load
 from pytest_xling.store.database import Database
+from pytest_xling.store.queries import answered_cases, metric_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from pytest_xling.annotators import Role
     from pytest_xling.cases.plan import Case
+    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.providers import Provider
     from pytest_xling.store.runs import Progress
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "fitted_metrics"]
 
 TICK_S = 0.5
 FIRST_PROMPT_TOKENS = 200
@@ -64,31 +71,12 @@ class Evaluation:
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
         self._next = 0
-        settings, provider = setup.settings, setup.provider
-        allowed = settings.max_connections or provider.max_connections
-        connections = max(1, min(allowed, provider.max_connections) // workers)
-        self._window = look_ahead * connections
-        cap = None
-        if settings.price is not None and provider.paid:
-            price_in, price_out = settings.price
-            allowed_usd = settings.max_cost_usd
-            cap = CostCap(
-                # Each process minds its own share, so that all together keep within the cap.
-                max_usd=None if allowed_usd is None else allowed_usd / workers,
-                price_in=price_in,
-                price_out=price_out,
-                first_usd=(FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6,
-            )
-        self._database = Database(settings.store)
+        self._window = look_ahead * _connections(setup, setup.provider, workers)
+        self._database = Database(setup.settings.store)
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
-                run_id=run_id,
-                database=self._database,
-                setup=setup,
-                limit=AdaptiveLimit(connections),
-                cap=cap,
-                worker=worker,
+                run_id=run_id, database=self._database, setup=setup, workers=workers, worker=worker
             )
         )
 
@@ -116,6 +104,22 @@ class Evaluation:
             del self._futures[number]
         return self._results[key]
 
+    def score_corpora(self) -> None:
+        """Score all answers of the run with the metrics that are fitted to all of them.
+
+        Which those are is in the store: other processes may have got the answers.
+        """
+        metrics = fitted_metrics(self._database, self._run.run_id)
+        with self._database.read() as connection:
+            answered = answered_cases(connection, self._run.run_id)
+        jobs = [
+            self._job(case, metrics=metrics[case.benchmark])
+            for plan in self._setup.plans.values()
+            for case in plan
+            if case.benchmark in metrics and (case.benchmark, case.id) in answered
+        ]
+        self._loop.call(self._run.score_corpora(jobs))
+
     def forget(self, case: Case) -> None:
         """Let go of a result nobody will ask for again."""
         self._results.pop((case.benchmark, case.id), None)
@@ -142,7 +146,7 @@ class Evaluation:
             jobs = [self._job(case) for case in self._groups[number]]
             self._futures[number] = self._loop.submit(self._run.evaluate(jobs))
 
-    def _job(self, case: Case) -> Job:
+    def _job(self, case: Case, *, metrics: tuple[str, ...] | None = None) -> Job:
         benchmark = self._benchmarks[case.benchmark]
         return Job(
             case_id=case.id,
@@ -157,24 +161,80 @@ class Evaluation:
                 provider=self._setup.provider,
                 model=self._setup.model,
             ),
-            metrics=self._metrics[case.benchmark],
+            metrics=self._metrics[case.benchmark] if metrics is None else metrics,
+            temperature=case.condition.temperature,
+            pivot=benchmark.pivot,
         )
 
 
+def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]]:
+    """Return by benchmark the metrics of a run that are fitted to all its answers."""
+    found: dict[str, tuple[str, ...]] = {}
+    with database.read() as connection:
+        for step in metric_steps(connection, run_id):
+            if getattr(load("metric", step.metric), "fitted", False):
+                found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
+    return found
+
+
+def _connections(setup: Setup, provider: Provider, workers: int) -> int:
+    """Return how many requests this process may have in flight with *provider*."""
+    allowed = setup.settings.max_connections or provider.max_connections
+    return max(1, min(allowed, provider.max_connections) // workers)
+
+
 async def _make_run(
-    *,
-    run_id: str,
-    database: Database,
-    setup: Setup,
-    limit: AdaptiveLimit,
-    cap: CostCap | None,
-    worker: str,
+    *, run_id: str, database: Database, setup: Setup, workers: int, worker: str
 ) -> Run:
+    settings = setup.settings
+    tested = Party(
+        provider=setup.provider,
+        model=setup.model,
+        limit=AdaptiveLimit(_connections(setup, setup.provider, workers)),
+        cap=_cap(settings, setup.provider, settings.price, workers=workers, beside=None),
+    )
+    roles: dict[Role, Party] = {}
+    named = {
+        "judge": (settings.judge, settings.judge_price),
+        "translator": (settings.translator, settings.translator_price),
+    }
+    for role, provider in setup.roles.items():
+        if provider is setup.provider:
+            roles[role] = tested
+            continue
+        model, price = named[role]
+        roles[role] = Party(
+            provider=provider,
+            model=asked_name(model or setup.model),
+            limit=AdaptiveLimit(_connections(setup, provider, workers)),
+            cap=_cap(settings, provider, price, workers=workers, beside=tested.cap),
+        )
     return Run(
         run_id=run_id,
         database=database,
-        provider=setup.provider,
-        limit=limit,
-        cap=cap,
+        tested=tested,
+        roles=roles,
+        making=setup.making,
         worker=worker,
     )
+
+
+def _cap(
+    settings: Settings,
+    provider: Provider,
+    price: tuple[float, float] | None,
+    *,
+    workers: int,
+    beside: CostCap | None,
+) -> CostCap | None:
+    """Return what may be spent on *provider*, together with those *beside* it."""
+    if price is None or not provider.paid:
+        return None
+    price_in, price_out = price
+    first_usd = (FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6
+    if beside is not None:
+        return beside.beside(price_in, price_out, first_usd=first_usd)
+    allowed_usd = settings.max_cost_usd
+    # Each process minds its own share, so that all together keep within the cap.
+    share_usd = None if allowed_usd is None else allowed_usd / workers
+    return CostCap(share_usd, price_in, price_out, first_usd=first_usd)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling import registry
+from pytest_xling.cases.gate import gate_id
 from pytest_xling.cases.plan import chosen_languages, groups_of
 from pytest_xling.errors import ConfigError
+from pytest_xling.metrics import unit_of
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_xling.cases.benchmark import Benchmark
     from pytest_xling.cases.plan import Case
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
@@ -38,11 +41,13 @@ class GateSpec:
     metric: str
     language: str
     threshold: Threshold
+    pivot: str | None = None
+    """For the gate of a gap: the language this one is compared with."""
 
     @property
     def id(self) -> str:
-        """Its case id: ``wrong_language-hi``."""
-        return f"{self.metric}-{self.language}"
+        """Its case id: ``wrong_language-hi``, or ``wrong_language-gap-hi``."""
+        return gate_id(self.metric, self.language, gap=self.pivot is not None)
 
 
 class Selection:
@@ -66,18 +71,20 @@ class Selection:
         """Selected cases to be evaluated together, in the order of the tests."""
         self.planned: Counter[tuple[str, str]] = Counter()
         """Selected cases by benchmark and language."""
+        self.planned_sets: Counter[tuple[str, str]] = Counter()
+        """Likewise, the repeats of a question at one temperature counted as one."""
         self._uses: Counter[tuple[str, str]] = Counter()
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
         if "xling_case" in metafunc.fixturenames:
-            _metrics(metafunc)
+            self._metrics(metafunc)
             cases = self._plan(folder)
             ids = [case.id for case in cases]
             metafunc.parametrize("xling_case", [self._check_case(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
-            gates = self._gates(folder, _metrics(metafunc))
+            gates = self._gates(folder, self._metrics(metafunc))
             checks: list[Any] = [self._check_gate(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
@@ -114,6 +121,11 @@ class Selection:
             case_of[item.nodeid] = case
         self.metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
         self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
+        together = {
+            (c.benchmark, c.sample.language, c.sample.id, c.condition.temperature)
+            for c in selected.values()
+        }
+        self.planned_sets = Counter((benchmark, language) for benchmark, language, *_ in together)
         if workers is None:
             self.groups = groups_of(list(selected.values()), size=GROUP_CASES)
             return
@@ -150,10 +162,11 @@ class Selection:
             for folder, cases in self._setup.plans.items()
         }
         gates = {
-            f"{metric}-{language}"
+            gate_id(metric, language, gap=gap)
             for metric in registry.names("metric")
             for benchmark in self._setup.benchmarks.values()
             for language in chosen_languages(benchmark, self._setup.settings)
+            for gap in (False, True)
         } | {NO_GATES_ID}
         folders: dict[str, Path] = {}
 
@@ -172,6 +185,30 @@ class Selection:
             return None
 
         return classify
+
+    def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
+        """Return the metrics the test's marker names."""
+        where = metafunc.definition.nodeid
+        marker = metafunc.definition.get_closest_marker("xling")
+        metrics = marker.kwargs.get("metrics") if marker else None
+        if not metrics:
+            msg = (
+                f"{where}: name the metrics to score: "
+                'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
+            )
+            raise pytest.Collector.CollectError(msg)
+        making = self._setup.making
+        try:
+            for metric in metrics:
+                for need in making.make("metric", metric).needs:
+                    role = getattr(making.make("annotator", need), "asks", None)
+                    if role is not None and role not in self._setup.roles:
+                        msg = f"{metric!r} asks a {role}: name one with --xling-{role}=MODEL"
+                        raise ConfigError(msg)  # noqa: TRY301  told with the place, as all others
+        except ConfigError as error:
+            msg = f"{where}: {error}"
+            raise pytest.Collector.CollectError(msg) from error
+        return tuple(metrics)
 
     def _plan(self, folder: Path) -> list[Case]:
         if folder not in self._setup.plans:
@@ -195,18 +232,34 @@ class Selection:
             for language in chosen_languages(benchmark, self._setup.settings):
                 limits = thresholds.resolve(benchmark.name, metric, language, self._setup.model)
                 if limits is not None:
-                    gates.append(
-                        GateSpec(
-                            benchmark=benchmark.name,
-                            metric=metric,
-                            language=language,
-                            threshold=limits,
-                        )
-                    )
+                    gates += _gates_of(limits, benchmark)
         if clash := next((gate.id for gate in gates if gate.id in cases), None):
             msg = f"{folder}: {clash!r} is a case and a gate as well; give the sample another id"
             raise pytest.Collector.CollectError(msg)
         return gates
+
+
+def _gates_of(limits: Threshold, benchmark: Benchmark) -> list[GateSpec]:
+    """Return the gates of a threshold: one of the level, one of the gap to the pivot language.
+
+    Raises:
+        ConfigError: a gap is limited, and the benchmark has no pivot language.
+    """
+    metric, language = limits.metric, limits.language
+    spec = GateSpec(benchmark=benchmark.name, metric=metric, language=language, threshold=limits)
+    compares = unit_of(registry.load("metric", metric)) == "pivot"
+    gates = [spec] if limits.has_level and not (compares and language == benchmark.pivot) else []
+    if limits.max_gap is None:
+        return gates
+    if benchmark.pivot is None:
+        msg = (
+            f"{limits.origin}: max_gap compares languages, and benchmark {benchmark.name!r} names "
+            f"none to compare with; add `pivot: en` to {benchmark.folder / 'prompts.yaml'}"
+        )
+        raise pytest.Collector.CollectError(msg)
+    if language != benchmark.pivot:
+        gates.append(replace(spec, pivot=benchmark.pivot))
+    return gates
 
 
 def check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:
@@ -225,24 +278,3 @@ def _parts(callspec: str) -> Iterator[str]:
     for length in range(len(words) - 1, 0, -1):
         for start in range(len(words) - length + 1):
             yield "-".join(words[start : start + length])
-
-
-def _metrics(metafunc: pytest.Metafunc) -> tuple[str, ...]:
-    """Return the metrics the test's marker names."""
-    where = metafunc.definition.nodeid
-    marker = metafunc.definition.get_closest_marker("xling")
-    metrics = marker.kwargs.get("metrics") if marker else None
-    if not metrics:
-        msg = (
-            f"{where}: name the metrics to score: "
-            'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
-        )
-        raise pytest.Collector.CollectError(msg)
-    try:
-        for metric in metrics:
-            for need in registry.load("metric", metric).needs:
-                registry.load("annotator", need)
-    except ConfigError as error:
-        msg = f"{where}: {error}"
-        raise pytest.Collector.CollectError(msg) from error
-    return tuple(metrics)

@@ -86,6 +86,8 @@ class XlingSession:
         self._line = ProgressLine(config, self._planned)
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
+        self._corpora_scored = False
+        self._unscored = ""
 
     # Before anything runs
 
@@ -99,6 +101,7 @@ class XlingSession:
             f"xling: model {setup.model}; languages {', '.join(languages)}",
             f"xling: benchmarks {planned}",
             f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
+            *(f"xling: {notice}" for notice in setup.notices()),
         ]
 
     @pytest.hookimpl(tryfirst=True)
@@ -181,8 +184,7 @@ class XlingSession:
         if isinstance(check, CaseCheck):
             check.tear_down()
 
-    def result(self, case: Case) -> Result:
-        """Return the result of *case*, evaluating its group if need be."""
+    def _evaluator(self) -> Evaluation:
         if self._evaluation is None:
             from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
 
@@ -195,11 +197,22 @@ class XlingSession:
                 workers=self.workers,
                 worker=self.worker,
             )
-        evaluation = self._evaluation
+        return self._evaluation
+
+    def result(self, case: Case) -> Result:
+        """Return the result of *case*, evaluating its group if need be."""
+        evaluation = self._evaluator()
         result = evaluation.result(case, waiting=lambda: self._line.show(evaluation.progress))
         if self.selection.used(case):
             evaluation.forget(case)
         return result
+
+    def score_corpora(self) -> None:
+        """Score the whole run with the metrics that are fitted to all answers, once."""
+        if self._corpora_scored:
+            return
+        self._corpora_scored = True
+        self._evaluator().score_corpora()
 
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""
@@ -250,15 +263,28 @@ class XlingSession:
         """Stop asking, keep everything, and say 3 where faults left the run incomplete."""
         if self._watch is not None:
             self._watch.close()
+        results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not self.is_worker and self.run_id and session.exitstatus in results:
+            self._score_rest()
         if self._evaluation is not None:
             self._evaluation.close()
             self._evaluation = None
         if self.is_worker:
             return
         self._session = session
-        results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if self.faults and session.exitstatus in results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def _score_rest(self) -> None:
+        """Score what is scored last, where no gate has asked for it."""
+        from pytest_xling.plugin.evaluation import fitted_metrics  # noqa: PLC0415
+
+        try:
+            if fitted_metrics(self.database, self.run_id):
+                self.score_corpora()
+        except XlingError as error:
+            self.faults += 1
+            self._unscored = str(error)
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -283,6 +309,8 @@ class XlingSession:
         except StoreError as error:
             text = f"{error}\n"
         terminalreporter.write(text)
+        if self._unscored:
+            terminalreporter.write_line(f"not scored: {self._unscored}", red=True)
         if self.faults:
             terminalreporter.write_line(
                 f"{faults_met(self.faults)} of the provider or of a step: the run is "

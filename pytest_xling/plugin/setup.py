@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
-from pytest_xling.cases.benchmark import check_data_names, discover, open_benchmark
+from pytest_xling.cases.benchmark import (
+    benchmark_name,
+    check_data_names,
+    discover,
+    open_benchmark,
+)
 from pytest_xling.cases.plan import plan
 from pytest_xling.config import thresholds as thresholds_file
 from pytest_xling.config.settings import locate_thresholds, resolve
+from pytest_xling.engine.making import Making
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_xling.annotators import Role
     from pytest_xling.cases.benchmark import Benchmark
     from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
@@ -38,10 +45,23 @@ class Setup:
     provider: Provider
     model: str
     """The model's name as thresholds.yaml and reports know it."""
+    roles: Mapping[Role, Provider]
+    """Who judges and translates. The model under test judges itself unless told otherwise, as in
+    XLingEval; nobody translates unless told to."""
+    making: Making
+    """What metrics and annotators are made with."""
     benchmarks: Mapping[Path, Benchmark]
     """By folder."""
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
+
+    def notices(self) -> list[str]:
+        """Return what the user should know of the data, a line each."""
+        found: dict[str, None] = {}
+        for folder, benchmark in self.benchmarks.items():
+            languages = sorted({case.sample.language for case in self.plans[folder]})
+            found |= dict.fromkeys(benchmark.notices(languages))
+        return list(found)
 
 
 def read_setup(config: pytest.Config) -> Setup:
@@ -62,7 +82,7 @@ def read_setup(config: pytest.Config) -> Setup:
         raise ConfigError(msg)
     thresholds = None
     if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
-        known = {folder.name for folder in (*folders, *discover([root, path.parent]))}
+        known = {benchmark_name(folder) for folder in (*folders, *discover([root, path.parent]))}
         thresholds = thresholds_file.read(
             path, benchmarks=known, metrics=registry.MetricKinds(), language_code=language_code
         )
@@ -76,13 +96,16 @@ def read_setup(config: pytest.Config) -> Setup:
     )
     provider = make_provider(settings)
     provider.check()
-    check_data_names(settings.data, (folder.name for folder in folders))
+    roles = _roles(settings, provider)
+    check_data_names(settings.data, folders)
     benchmarks = {folder: open_benchmark(folder, data=settings.data) for folder in folders}
     return Setup(
         settings=settings,
         thresholds=thresholds,
         provider=provider,
         model=_model_name(settings, provider),
+        roles=roles,
+        making=make_making(settings),
         benchmarks=benchmarks,
         plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
     )
@@ -92,29 +115,86 @@ def _check_names(folders: Sequence[Path]) -> None:
     """Refuse two benchmarks of one name: thresholds, store and reports know them by it."""
     named: dict[str, Path] = {}
     for folder in folders:
-        if folder.name in named:
+        name = benchmark_name(folder)
+        if name in named:
             msg = (
-                f"two benchmarks are named {folder.name!r}: {named[folder.name]} and {folder}; "
+                f"two benchmarks are named {name!r}: {named[name]} and {folder}; "
                 "rename one, or run them one at a time"
             )
             raise ConfigError(msg)
-        named[folder.name] = folder
+        named[name] = folder
 
 
 def make_provider(settings: Settings) -> Provider:
     """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``."""
-    name, _, spec = settings.model.partition(":")
+    return _provider(settings, settings.model, price=settings.price, option="--xling-price")
+
+
+def asked_name(model: str) -> str:
+    """Return the name by which its provider knows a model: without the provider's."""
+    name, _, spec = model.partition(":")
+    return spec if name in registry.names("provider") and spec else model
+
+
+def make_making(settings: Settings) -> Making:
+    """Return what metrics and annotators are made with.
+
+    Raises:
+        ConfigError: a parameter belongs to none of them.
+    """
+    making = Making(
+        common={
+            "device": settings.device,
+            "encoder": settings.encoder,
+            "seed": settings.seed,
+            "text_in": settings.text_in,
+        },
+        own=settings.parameters,
+    )
+    making.check()
+    return making
+
+
+def _provider(
+    settings: Settings, model: str, *, price: tuple[float, float] | None, option: str
+) -> Provider:
+    name, _, spec = model.partition(":")
     if name not in registry.names("provider"):
-        name, spec = "openai", settings.model
+        name, spec = "openai", model
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-    if settings.max_cost_usd is not None and provider.paid and settings.price is None:
+    if settings.max_cost_usd is not None and provider.paid and price is None:
         msg = (
-            "--xling-max-cost needs the model's price to know when to stop: give "
-            "--xling-price=IN,OUT in US dollars per million tokens"
+            f"--xling-max-cost needs the price of {model!r} to know when to stop: give "
+            f"{option}=IN,OUT in US dollars per million tokens"
         )
         raise ConfigError(msg)
     return provider
+
+
+def _roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
+    """Return the judge and the translator, checked."""
+    roles: dict[Role, Provider] = {}
+    named: tuple[tuple[Role, str | None, tuple[float, float] | None], ...] = (
+        ("judge", settings.judge or settings.model, settings.judge_price),
+        ("translator", settings.translator, settings.translator_price),
+    )
+    for role, model, price in named:
+        if model is None:
+            continue
+        if model == settings.model:
+            roles[role] = tested
+            continue
+        provider = _provider(settings, model, price=price, option=f"--xling-{role}-price")
+        provider.check()
+        roles[role] = provider
+    if settings.text_in == "english" and "translator" not in roles:
+        msg = (
+            "--xling-text-in=english reads answers in English: name who translates them with "
+            "--xling-translator=MODEL"
+        )
+        raise ConfigError(msg)
+    return roles
 
 
 def _model_name(settings: Settings, provider: Provider) -> str:

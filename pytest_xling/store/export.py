@@ -11,6 +11,7 @@ from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
+from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,15 +33,21 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         texts: whether to include questions and responses.
     """
     response = aliased(outputs)
+    # Of a question asked several times, the first case also has the scores of all repeats.
+    scored = scored_inputs(run_id, cases.c.benchmark, cases.c.case_id).subquery("scored")
     source = (
-        cases.outerjoin(
+        cases.join(
+            scored,
+            and_(scored.c.benchmark == cases.c.benchmark, scored.c.case_id == cases.c.case_id),
+        )
+        .outerjoin(
             run_steps,
             and_(run_steps.c.run_id == cases.c.run_id, run_steps.c.benchmark == cases.c.benchmark),
         )
         .outerjoin(steps, steps.c.id == run_steps.c.step)
         .outerjoin(
             outputs,
-            and_(outputs.c.input_key == cases.c.answer_key, outputs.c.step == run_steps.c.step),
+            and_(outputs.c.input_key == scored.c.input_key, outputs.c.step == run_steps.c.step),
         )
     )
     if texts:

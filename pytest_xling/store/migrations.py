@@ -56,7 +56,14 @@ RUNS = (
         cost_usd FLOAT NOT NULL, PRIMARY KEY (run_id, worker)) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS)
+SETS = (
+    """CREATE TABLE sets (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
+        case_id TEXT NOT NULL, set_key BLOB NOT NULL,
+        PRIMARY KEY (run_id, benchmark, case_id, set_key)) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)

@@ -12,6 +12,7 @@ from sqlalchemy import and_, bindparam, case, false, func, literal, or_, select
 from pytest_xling.records import Score
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
+from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ __all__ = [
     "MetricStep",
     "Place",
     "Worst",
+    "answered_cases",
     "averages",
     "case_counts",
     "case_texts",
@@ -44,25 +46,24 @@ Place: TypeAlias = tuple[str, str, str]
 _VALUE = func.json_extract(outputs.c.output, "$[0]")
 _SET = func.coalesce(func.json_extract(cases.c.sample_metadata, "$.set"), "")
 
-# The cases of a run by answer: the limit, which leaves nothing out, keeps SQLite from forgetting
-# the order.
+# What was scored in a run, by its key: the limit, which leaves nothing out, keeps SQLite from
+# forgetting the order.
 _c = (
-    select(
+    scored_inputs(
+        bindparam("run_id"),
         cases.c.benchmark,
         cases.c.language,
         cases.c.case_id,
         cases.c.sample_id,
         cases.c.condition,
         cases.c.position,
-        cases.c.answer_key,
         cases.c.response_key,
         cases.c.response_step,
         _SET.label("set"),
     )
-    .where(cases.c.run_id == bindparam("run_id"))
-    .order_by(cases.c.answer_key)
+    .order_by("input_key")
     .limit(-1)
-    .subquery("by_answer")
+    .subquery("by_input")
 )
 
 
@@ -136,6 +137,12 @@ def case_counts(connection: Connection, run_id: str) -> dict[tuple[str, str], in
         .order_by(cases.c.benchmark, cases.c.language)
     )
     return {(bench, language): count for bench, language, count in connection.execute(query)}
+
+
+def answered_cases(connection: Connection, run_id: str) -> set[tuple[str, str]]:
+    """Return benchmark and id of all cases of a run that have been answered."""
+    query = select(cases.c.benchmark, cases.c.case_id).where(cases.c.run_id == run_id)
+    return {(benchmark, case_id) for benchmark, case_id in connection.execute(query)}
 
 
 def averages(
@@ -346,7 +353,7 @@ def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Selec
     return (
         select(*columns)
         .select_from(_c)
-        .join(outputs, outputs.c.input_key == _c.c.answer_key)
+        .join(outputs, outputs.c.input_key == _c.c.input_key)
         .where(_any_of(scored))
         .params(run_id=run_id)
     )

@@ -13,7 +13,17 @@ from sqlalchemy.dialects.sqlite import insert
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
-from pytest_xling.store.schema import cases, outputs, progress, run_steps, runs, steps, verdicts
+from pytest_xling.store.schema import (
+    cases,
+    outputs,
+    progress,
+    run_steps,
+    runs,
+    sets,
+    steps,
+    verdicts,
+)
+from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,10 +33,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CaseRow",
     "Progress",
+    "SetRow",
     "StoredAnswer",
     "add_cases",
     "add_run",
     "add_run_steps",
+    "add_sets",
     "answers",
     "finish_run",
     "get_run",
@@ -57,6 +69,15 @@ class CaseRow:
     response_key: bytes
     response_step: int
     answer_key: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SetRow:
+    """Answers that have been scored together, under the case of the first."""
+
+    benchmark: str
+    case_id: str
+    key: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +191,23 @@ def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> N
         )
 
 
+def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> None:
+    """Keep which answers were scored together; what is there already stays."""
+    if rows:
+        connection.execute(
+            insert(sets).on_conflict_do_nothing(),
+            [
+                {
+                    "run_id": run_id,
+                    "benchmark": row.benchmark,
+                    "case_id": row.case_id,
+                    "set_key": row.key,
+                }
+                for row in rows
+            ],
+        )
+
+
 def scores(
     connection: Connection,
     run_id: str,
@@ -179,34 +217,37 @@ def scores(
     language: str | None = None,
 ) -> list[Score]:
     """Return a run's scores in case order, narrowed as asked."""
+    c = cases.c
+    scored = scored_inputs(
+        run_id, c.benchmark, c.sample_id, c.language, c.condition, c.position
+    ).subquery("scored")
     query = (
         select(
             steps.c.name,
             steps.c.version,
             steps.c.parameters,
-            cases.c.benchmark,
-            cases.c.sample_id,
-            cases.c.language,
-            cases.c.condition,
+            scored.c.benchmark,
+            scored.c.sample_id,
+            scored.c.language,
+            scored.c.condition,
             outputs.c.output,
         )
-        .select_from(cases)
+        .select_from(scored)
         .join(
             run_steps,
-            (run_steps.c.run_id == cases.c.run_id) & (run_steps.c.benchmark == cases.c.benchmark),
+            (run_steps.c.run_id == run_id) & (run_steps.c.benchmark == scored.c.benchmark),
         )
         .join(steps, steps.c.id == run_steps.c.step)
         .join(
             outputs,
-            (outputs.c.input_key == cases.c.answer_key) & (outputs.c.step == run_steps.c.step),
+            (outputs.c.input_key == scored.c.input_key) & (outputs.c.step == run_steps.c.step),
         )
-        .where(cases.c.run_id == run_id)
-        .order_by(cases.c.benchmark, cases.c.position, steps.c.name)
+        .order_by(scored.c.benchmark, scored.c.position, steps.c.name)
     )
     for column, wanted in (
-        (cases.c.benchmark, benchmark),
+        (scored.c.benchmark, benchmark),
         (steps.c.name, metric),
-        (cases.c.language, language),
+        (scored.c.language, language),
     ):
         if wanted is not None:
             query = query.where(column == wanted)

@@ -23,6 +23,7 @@ __all__ = [
     "progress",
     "run_steps",
     "runs",
+    "sets",
     "steps",
     "verdicts",
 ]
@@ -111,6 +112,17 @@ cases = Table(
     Column("response_key", LargeBinary, nullable=False),
     Column("response_step", Integer, ForeignKey("steps.id"), nullable=False),
     Column("answer_key", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Answers scored together, under the case of the first of them: their scores are outputs as well.
+sets = Table(
+    "sets",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("case_id", Text, primary_key=True),
+    Column("set_key", LargeBinary, primary_key=True),
     sqlite_with_rowid=False,
 )
 

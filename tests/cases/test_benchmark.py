@@ -82,6 +82,7 @@ def test_an_unknown_language_is_named(benchmark_of: MakeBenchmark) -> None:
 
 def test_data_for_a_benchmark_that_is_not_collected_is_refused(tmp_path: Path) -> None:
     """A misspelt name must not leave the bundled questions in place."""
-    check_data_names({"culture": tmp_path}, ["culture"])
-    with pytest.raises(ConfigError, match=r"no benchmark named 'cultur'.*Did you mean 'culture'"):
-        check_data_names({"cultur": tmp_path}, ["culture"])
+    folders = [tmp_path / "culture"]
+    check_data_names({"culture": tmp_path}, folders)
+    with pytest.raises(ConfigError, match=r"data is named 'cultur' here.*Did you mean 'culture'"):
+        check_data_names({"cultur": tmp_path}, folders)

@@ -65,8 +65,8 @@ def test_defaults(tmp_path: Path) -> None:
         thresholds=None,
         store=tmp_path / "root/.xling/store.sqlite",
         run_name=None,
-        samples=1,
-        temperatures=(0.0,),
+        samples=None,
+        temperatures=None,
         limit=None,
         seed=0,
         max_connections=None,
@@ -76,6 +76,11 @@ def test_defaults(tmp_path: Path) -> None:
         timeout_s=120.0,
         estimate=False,
         device="auto",
+        judge=None,
+        translator=None,
+        text_in="native",
+        encoder="embedded",
+        parameters={},
     )
     assert expected == _resolve(tmp_path)
 
@@ -122,6 +127,13 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
         "timeout": "2.5",
         "estimate": "1",
         "device": "cuda:0",
+        "judge": "openai:gpt-4o",
+        "judge-price": "3,4",
+        "translator": "hf:nllb",
+        "translator-price": "5,6",
+        "text-in": "english",
+        "encoder": "labse",
+        "param": "bertscore.idf=true",
     }
     assert {entry.name for entry in OPTIONS} == set(texts)
 
@@ -144,10 +156,18 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
             timeout_s=2.5,
             estimate=True,
             device="cuda:0",
+            judge="openai:gpt-4o",
+            judge_price=(3.0, 4.0),
+            translator="hf:nllb",
+            translator_price=(5.0, 6.0),
+            text_in="english",
+            encoder="labse",
+            parameters={"bertscore.idf": True},
         )
 
     raw: dict[str, Any] = {entry.dest: texts[entry.name] for entry in OPTIONS}
     raw |= {"xling_data": [texts["data"]], "xling_estimate": True}
+    raw |= {"xling_param": [texts["param"]]}
     environ = {entry.env: texts[entry.name] for entry in OPTIONS}
     ini = raw | {"xling_samples": 3, "xling_max_cost": 1.5, "xling_timeout": 2.5}  # as pytest has
     nothing: dict[str, Any] = {"xling_model": None}

@@ -23,6 +23,7 @@ METRICS: Mapping[str, MetricKind] = {
     "wrong_language": "flag",
     "repetition": "flag",
     "answer_length": "number",
+    "sim_sent": "number",
 }
 
 
@@ -33,7 +34,13 @@ def _code(name: str) -> str:
 def _read(folder: Path, content: str) -> ThresholdFile:
     path = folder / "thresholds.yaml"
     path.write_text(content, encoding="utf-8")
-    return read(path, benchmarks=("culture", "health"), metrics=METRICS, language_code=_code)
+    return read(
+        path,
+        benchmarks=("culture", "health"),
+        metrics=METRICS,
+        language_code=_code,
+        directed=lambda name: name != "answer_length",
+    )
 
 
 def _complaint(folder: Path, content: str) -> str:
@@ -245,6 +252,40 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             "thresholds.yaml:6: benchmarks.culture.answer_length.models.m.ceiling: floor 3",
         ),
         (
+            _metric("max_gap: 5", "answer_length"),
+            (
+                "thresholds.yaml:4: benchmarks.culture.answer_length.max_gap: max_gap says how much"
+                " worse a language may be, and neither end of this metric is the worse; use floor"
+            ),
+        ),
+        (
+            _metric("floor: 1\n      languages:\n        hi: {max_gap: 5}", "answer_length"),
+            "thresholds.yaml:6: benchmarks.culture.answer_length.languages.hi.max_gap: max_gap sa",
+        ),
+        (_metric("max_gap: 5"), WHERE + "max_gap: expected a rate from 0 to 1, not 5; for 5 % wri"),
+        (_metric("max_gap: -0.1"), WHERE + "max_gap: expected a rate from 0 to 1, not -0.1"),
+        (_metric("max_gap: .nan"), WHERE + "max_gap: expected a number, not nan"),
+        (_metric("maxgap: 0.1"), WHERE + "maxgap: unknown key 'maxgap'. Did you mean 'max_gap'?"),
+        (
+            _metric("max_gap: -1", "sim_sent"),
+            "thresholds.yaml:4: benchmarks.culture.sim_sent.max_gap: expected a number of at least",
+        ),
+        (
+            _metric("min_n: 3", "sim_sent"),
+            (
+                "thresholds.yaml:3: benchmarks.culture.sim_sent: says no limit; add floor or"
+                " ceiling or max_gap"
+            ),
+        ),
+        (
+            _metric("min_n: 3", "answer_length"),
+            "thresholds.yaml:3: benchmarks.culture.answer_length: says no limit; add floor or ceil",
+        ),
+        (
+            "defaults: {max_gap: 0.1}",
+            "thresholds.yaml:1: defaults.max_gap: max_gap belongs to a metric; write it below one",
+        ),
+        (
             "defaults: {max_rate: 0.1}",
             "thresholds.yaml:1: defaults.max_rate: max_rate belongs to a metric; write it below",
         ),
@@ -284,6 +325,52 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
 def test_refused(tmp_path: Path, content: str, expected: str) -> None:
     """Every mistake is named with file, line, key path and what to write."""
     assert _complaint(tmp_path, content).startswith(expected)
+
+
+GAPS = """\
+benchmarks:
+  health:
+    sim_sent:
+      max_gap: 0.02
+      languages:
+        hi: {max_gap: 0.05, floor: 0.9}
+      models:
+        tiny: {max_gap: 3}
+    wrong_language:
+      max_rate: 0.1
+      max_gap: 0
+"""
+
+
+def test_gaps_are_resolved_as_other_limits(tmp_path: Path) -> None:
+    """Alone or beside limits of the level; the most specific wins."""
+    file = _read(tmp_path, GAPS)
+
+    def said(metric: str, language: str, model: str = "m") -> tuple[object, ...]:
+        limits = file.resolve("health", metric, language, model)
+        assert limits is not None
+        return limits.max_gap, limits.floor, limits.max_rate, limits.has_level
+
+    assert (0.02, None, None, False) == said("sim_sent", "zh")
+    assert (0.05, 0.9, None, True) == said("sim_sent", "hi")
+    assert (3.0, None, None, False) == said("sim_sent", "zh", "tiny")
+    assert (0.0, None, 0.1, True) == said("wrong_language", "zh")
+
+
+def test_without_directions_only_flags_have_gaps(tmp_path: Path) -> None:
+    """A caller that knows no directions gets gaps of flags, which are better low."""
+    path = tmp_path / "thresholds.yaml"
+
+    def complaint(metric: str) -> str:
+        path.write_text(_metric("max_gap: 0.1", metric), encoding="utf-8")
+        try:
+            read(path, benchmarks=("culture",), metrics=METRICS, language_code=_code)
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    assert "" == complaint("repetition")
+    assert "neither end of this metric is the worse" in complaint("sim_sent")
 
 
 def test_limits_that_cross_only_together(tmp_path: Path) -> None:

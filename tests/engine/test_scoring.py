@@ -82,7 +82,7 @@ def test_too_few_readings_are_refused() -> None:
         Fixed(kind="flag", readings=(Reading(value=0.0),)), [answer("a"), answer("b")]
     )
     assert not done
-    assert "1 readings for 2 answers" in str(failed[0])
+    assert "1 readings for 2 inputs" in str(failed[0])
 
 
 @pytest.mark.parametrize(

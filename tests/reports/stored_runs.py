@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.engine.limits import AdaptiveLimit
+from pytest_xling.engine.parties import Party
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.judge import judge
@@ -137,9 +138,8 @@ async def _evaluate(
     database: Database, asked: Sequence[Asked], *, metrics: tuple[str, ...], run_id: str, model: str
 ) -> None:
     provider = Known(answers={(a.benchmark, a.id, a.language, a.repeat): a for a in asked})
-    run = Run(
-        run_id=run_id, database=database, provider=provider, limit=AdaptiveLimit(64), cap=None
-    )
+    tested = Party(provider=provider, model=model, limit=AdaptiveLimit(64), cap=None)
+    run = Run(run_id=run_id, database=database, tested=tested)
     jobs = [
         Job(
             case_id="-".join((one.id, one.language, *([f"r{one.repeat}"] if one.repeat else []))),

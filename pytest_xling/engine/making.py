@@ -1,0 +1,109 @@
+"""Make a metric or annotator with the parameters a run has for it."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, field, fields
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.metrics import Signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["Making", "parameters_of"]
+
+UNSIGNED = ("device",)
+"""Fields that do not make another number of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What metrics and annotators are made with.
+
+    ``common`` fills every field of its name, unless ``own`` says otherwise.
+    """
+
+    common: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """By field, such as ``encoder``."""
+    own: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """By ``name.field``, such as ``bertscore.idf``."""
+
+    def make(self, kind: Literal["annotator", "metric"], name: str) -> Any:  # noqa: ANN401  any class
+        """Return the metric or annotator called *name*, made.
+
+        Raises:
+            ConfigError: there is none, or a parameter of it is unknown or of the wrong type.
+        """
+        cls = registry.load(kind, name)
+        known = {each.name: each for each in fields(cls)}
+        given = {key: value for key, value in self.common.items() if key in known}
+        for place, value in self.own.items():
+            owner, _, key = place.partition(".")
+            if owner != name:
+                continue
+            if key not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                msg = (
+                    f"--xling-param: {kind} {name!r} has no parameter {key!r}."
+                    f"{did_you_mean(key, known)} It has: {listed}"
+                )
+                raise ConfigError(msg)
+            given[key] = _fitting(place, value, known[key].default)
+        return cls(**given)
+
+    def check(self) -> None:
+        """Check that every parameter belongs to a metric or annotator there is.
+
+        Raises:
+            ConfigError: one does not; says what is close.
+        """
+        names = dict.fromkeys(registry.names("metric"), "metric")
+        names |= dict.fromkeys(registry.names("annotator"), "annotator")
+        for place in self.own:
+            owner = place.partition(".")[0]
+            if owner not in names:
+                msg = (
+                    f"--xling-param: no metric or annotator is called {owner!r}."
+                    f"{did_you_mean(owner, names)}"
+                )
+                raise ConfigError(msg)
+            self.make("metric" if names[owner] == "metric" else "annotator", owner)
+
+
+def parameters_of(made: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
+    """Return a step's fields, what else it rests on, and the versions of its libraries."""
+    values: dict[str, JsonValue] = {
+        each.name: getattr(made, each.name) for each in fields(made) if each.name not in UNSIGNED
+    }
+    if isinstance(made, Signed):
+        values.update(made.signed())
+    for library in getattr(made, "libraries", ()):
+        values[library] = installed_version(library)
+    return values
+
+
+def _fitting(
+    place: str,
+    value: Any,  # noqa: ANN401  what the user wrote
+    default: Any,  # noqa: ANN401  any field's
+) -> str | float | bool | None:
+    """Return *value* if it is of the kind of its field's default."""
+    if default in (MISSING, None) or value is None:
+        return value
+    if type(default) is float and type(value) is int:
+        return float(value)
+    if type(value) is not type(default):
+        msg = (
+            f"--xling-param: {place} must be {_KINDS.get(type(default), 'as its default')}, such "
+            f"as {default!r}, not {value!r}"
+        )
+        raise ConfigError(msg)
+    return value
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}

@@ -1,0 +1,121 @@
+"""Open the steps that score: metrics, and the annotators they need."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_xling import registry
+from pytest_xling.engine.annotating import Annotating
+from pytest_xling.engine.asking import Asking
+from pytest_xling.engine.making import parameters_of
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.scoring import Scoring
+from pytest_xling.engine.set_scoring import SetScoring
+from pytest_xling.metrics import unit_of
+from pytest_xling.records import Annotation
+from pytest_xling.store.runs import signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
+    from pytest_xling.engine.ledger import Ledger
+    from pytest_xling.engine.making import Making
+    from pytest_xling.engine.parties import Parties
+    from pytest_xling.engine.scoring import Annotate
+    from pytest_xling.records import Answer
+
+__all__ = ["Steps", "signature"]
+
+
+class Steps:
+    """Opens the memos of metrics and annotators, each once.
+
+    Args:
+        ledger: to the store.
+        executor: the thread that imports, loads and scores.
+        making: what they are made with.
+        parties: whom annotators may ask.
+    """
+
+    def __init__(
+        self, ledger: Ledger, *, executor: Executor, making: Making, parties: Parties
+    ) -> None:
+        self._ledger = ledger
+        self._executor = executor
+        self._making = making
+        self._parties = parties
+        self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
+        self._made: list[Any] = []
+
+    async def scorer(self, name: str) -> Memo[Any, Any]:
+        """Return the memo of a metric."""
+        return await self._memo("metric", name)
+
+    async def load(self) -> None:
+        """Load what the steps opened so far need for their first batch."""
+        loop = asyncio.get_running_loop()
+        for made in self._made:
+            if isinstance(made, registry.Loads):
+                await loop.run_in_executor(self._executor, made.load)
+
+    async def _memo(self, kind: Literal["annotator", "metric"], name: str) -> Memo[Any, Any]:
+        task = self._memos.get((kind, name))
+        if task is None:
+            task = asyncio.create_task(self._open(kind, name))
+            self._memos[kind, name] = task
+        return await task
+
+    async def _open(self, kind: Literal["annotator", "metric"], name: str) -> Memo[Any, Any]:
+        # Imports take their time; meanwhile the loop goes on.
+        loop = asyncio.get_running_loop()
+        made = await loop.run_in_executor(self._executor, self._making.make, kind, name)
+        self._made.append(made)
+        parameters = await loop.run_in_executor(self._executor, parameters_of, made)
+        if kind == "annotator":
+            if (role := getattr(made, "asks", None)) is None:
+                step: Any = Annotating(made, parameters=parameters, executor=self._executor)
+            else:
+                ask = await self._parties.ask(role)
+                parameters |= self._parties.identity(role)
+                step = Asking(made, parameters=parameters, ask=ask)
+            return await Memo.open(step, self._ledger)
+        annotators: dict[str, Annotate] = {}
+        for need in made.needs:
+            parameters[need], annotators[need] = await self._annotator(need)
+        scoring = Scoring if unit_of(type(made)) == "answer" else SetScoring
+        step = scoring(made, parameters=parameters, annotators=annotators, executor=self._executor)
+        return await Memo.open(step, self._ledger)
+
+    async def _annotator(self, name: str) -> tuple[str, Annotate]:
+        """Return an annotator's signature, and it as a function over answers."""
+        memo = await self._memo("annotator", name)
+        signed = signature(memo)
+        asks = isinstance(memo.step, Asking)
+        target = memo.step.parameters.get("target")
+
+        async def annotate(answers: Sequence[Answer]) -> list[Annotation | None]:
+            # Nothing is translated into the language it is in.
+            wanted = [i for i, answer in enumerate(answers) if answer.language != target]
+            inputs: list[Any] = [
+                answers[i] if asks else (answers[i].text, answers[i].language) for i in wanted
+            ]
+            found: list[Annotation | None] = [None] * len(answers)
+            for i, value in zip(wanted, await memo.many(inputs), strict=True):
+                found[i] = Annotation(kind=name, value=value, signature=signed)
+            return found
+
+        return signed, annotate
+
+
+def signature(memo: Memo[Any, Any]) -> str:
+    """Return the signature of the numbers a step gives."""
+    step = memo.step
+    return _signature_once(step.name, step.version, tuple(sorted(step.parameters.items())))
+
+
+@cache
+def _signature_once(name: str, version: str, parameters: tuple[tuple[str, Any], ...]) -> str:
+    return signature_of(name, version, dict(parameters))

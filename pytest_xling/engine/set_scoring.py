@@ -1,0 +1,217 @@
+"""The step that runs a metric over sets of answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.engine.scoring import (
+    annotated_with,
+    checked,
+    decode_reading,
+    encode_reading,
+    missing_reason,
+)
+from pytest_xling.engine.step import Batched
+from pytest_xling.errors import EvaluationError
+from pytest_xling.keys import content_key
+from pytest_xling.records import AnswerSet, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from pytest_xling.engine.scoring import Annotate, Scorable
+    from pytest_xling.errors import XlingError
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.metrics import SetMetric
+
+__all__ = ["ScorableSet", "SetScoring"]
+
+MAX_BATCH = 64
+"""Sets scored together: enough to fill a batch of an encoder with their answers."""
+
+
+@dataclass(frozen=True)
+class ScorableSet:
+    """Answers to be scored together, with their content key.
+
+    Whether there is an answer or not, each repeat has its place.
+    """
+
+    answers: tuple[Scorable, ...]
+    pivot: tuple[Scorable, ...] = ()
+    compared: bool = False
+    """Whether *pivot* is meant to be looked at."""
+    corpus: tuple[ScorableSet, ...] = ()
+    """All sets a fitted metric learns from, this one included."""
+
+    @cached_property
+    def own_key(self) -> bytes:
+        """The content key of the set alone."""
+        return content_key(
+            {
+                "answers": [one.key.hex() for one in self.answers],
+                "pivot": [one.key.hex() for one in self.pivot] if self.compared else None,
+            }
+        )
+
+    @cached_property
+    def key(self) -> bytes:
+        """The content key of all that a metric may look at."""
+        if not self.corpus:
+            return self.own_key
+        learnt_from = sorted(one.own_key.hex() for one in self.corpus)
+        return content_key({"set": self.own_key.hex(), "corpus": learnt_from})
+
+    @cached_property
+    def answer_set(self) -> AnswerSet:
+        """What a metric is given: the repeats that came with an answer."""
+        answers, pivot = _present(self.answers), _present(self.pivot)
+        return AnswerSet(
+            answers=tuple(one.answer for one in answers),
+            missing=len(self.answers) - len(answers),
+            pivot=tuple(one.answer for one in pivot),
+            pivot_missing=len(self.pivot) - len(pivot),
+        )
+
+
+class SetScoring:
+    """Scores sets of answers with one metric.
+
+    A set with fewer answers than the metric needs gets None and the reason.
+    """
+
+    kind: ClassVar[str] = "score"
+    exclusive = False
+
+    def __init__(
+        self,
+        metric: SetMetric,
+        *,
+        parameters: Mapping[str, JsonValue],
+        annotators: Mapping[str, Annotate],
+        executor: Executor,
+    ) -> None:
+        self.name = metric.name
+        self.version = metric.version
+        self.parameters = parameters
+        self._metric = metric
+        self._annotators = annotators
+        self._executor = executor
+        self._run = Batched(self._score, size=_length, executor=executor, max_batch=MAX_BATCH)
+
+    def _score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
+        return checked(self._metric, self._metric.score(sets), len(sets))
+
+    def key(self, scorable: ScorableSet) -> bytes:
+        """Return the content key of the set."""
+        return scorable.key
+
+    def payload(self, _scorable: ScorableSet) -> None:
+        """Keep nothing: the answers are kept already."""
+
+    def encode(self, reading: Reading) -> str:
+        """Return *reading* as JSON."""
+        return encode_reading(reading)
+
+    def decode(self, text: str) -> Reading:
+        """Return the reading in *text*."""
+        return decode_reading(text)
+
+    def cost_usd(self, _reading: Reading) -> float:
+        """Return 0: metrics run here."""
+        return 0.0
+
+    async def compute(
+        self,
+        scorables: Sequence[ScorableSet],
+        done: Callable[[int, Reading], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Score *scorables*: annotate what needs it, then run the metric in batches."""
+        if self._metric.fitted:
+            await self._fit(scorables, done, failed)
+            return
+        enough: list[int] = []
+        for index, scorable in enumerate(scorables):
+            if reason := self._too_few(scorable):
+                done(index, Reading(value=None, reason=reason))
+            else:
+                enough.append(index)
+        await self._run(
+            await self._annotated([scorables[index].answer_set for index in enough]),
+            lambda index, reading: done(enough[index], reading),
+            lambda index, error: failed(enough[index], error),
+        )
+
+    async def _fit(
+        self,
+        scorables: Sequence[ScorableSet],
+        done: Callable[[int, Reading], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Score whole corpora, whatever part of them is asked for."""
+        wanted: dict[int, list[int]] = {}
+        for index, scorable in enumerate(scorables):
+            wanted.setdefault(id(scorable.corpus), []).append(index)
+        loop = asyncio.get_running_loop()
+        for indices in wanted.values():
+            corpus = scorables[indices[0]].corpus
+            enough = [one for one in corpus if not self._too_few(one)]
+            sets = await self._annotated([one.answer_set for one in enough])
+            try:
+                readings = await loop.run_in_executor(self._executor, self._score, sets)
+            except EvaluationError as error:
+                for index in indices:
+                    failed(index, error)
+                continue
+            found = {one.own_key: reading for one, reading in zip(enough, readings, strict=True)}
+            for index in indices:
+                reason = self._too_few(scorables[index])
+                reading = Reading(value=None, reason=reason)
+                done(index, reading if reason else found[scorables[index].own_key])
+
+    def _too_few(self, scorable: ScorableSet) -> str:
+        """Say what is missing from a set; "" if nothing is."""
+        least = self._metric.least
+        sides = [("", scorable.answers, least)]
+        if scorable.compared:
+            sides.append((" in the pivot language", scorable.pivot, 1))
+        for where, asked, needed in sides:
+            there = len(_present(asked))
+            if there >= needed:
+                continue
+            if not asked:
+                return f"no answer{where} to compare with"
+            if len(asked) < needed:
+                return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
+            reasons = Counter(filter(None, (missing_reason(one.answer) for one in asked)))
+            why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+            return f"{there} of {len(asked)} answers{where}: {why}"
+        return ""
+
+    async def _annotated(self, sets: Sequence[AnswerSet]) -> list[AnswerSet]:
+        if not self._annotators:
+            return list(sets)
+        flat = [answer for one in sets for answer in (*one.answers, *one.pivot)]
+        annotated = iter(await annotated_with(self._annotators, flat))
+        return [
+            replace(
+                one,
+                answers=tuple(next(annotated) for _ in one.answers),
+                pivot=tuple(next(annotated) for _ in one.pivot),
+            )
+            for one in sets
+        ]
+
+
+def _present(scorables: Sequence[Scorable]) -> list[Scorable]:
+    return [one for one in scorables if not missing_reason(one.answer)]
+
+
+def _length(answer_set: AnswerSet) -> int:
+    return sum(len(answer.text) for answer in (*answer_set.answers, *answer_set.pivot))

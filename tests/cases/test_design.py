@@ -1,0 +1,87 @@
+"""How a benchmark asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.design import Design
+from pytest_xling.cases.prompts import Prompts
+from pytest_xling.config.settings import Settings
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read(tmp_path: Path, text: str) -> Prompts:
+    """Read a prompts.yaml of a chat prompt and *text*."""
+    path = tmp_path / "prompts.yaml"
+    path.write_text(f"chat: '{{question}}'\n{text}\n", encoding="utf-8")
+    return Prompts.read(path)
+
+
+def test_nothing_said(tmp_path: Path) -> None:
+    """A benchmark that says nothing asks each question once, at temperature 0."""
+    design = read(tmp_path, "").design
+    assert Design() == design
+    (condition,) = design.conditions(Settings(model="m"))
+    assert (0.0, 0) == (condition.temperature, condition.repeat)
+
+
+def test_everything_said(tmp_path: Path) -> None:
+    """All keys are read; languages by any of their names."""
+    said = (
+        "asked: per_temperature\nsamples: 3\ntemperatures: [1, 0]\npivot: english\n"
+        "expand: candidates\ntop_logprobs: 5\nmax_tokens: 16"
+    )
+    expected = Design(
+        asked="per_temperature",
+        samples=3,
+        temperatures=(0.0, 1.0),
+        pivot="en",
+        candidates=True,
+        top_logprobs=5,
+        max_tokens=16,
+    )
+    assert expected == read(tmp_path, said).design
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("asked: twice", r"prompts.yaml:2.*asked.*expected repeatedly, per_temperature, once"),
+        ("samples: 0", r"prompts.yaml:2.*samples.*at least 1"),
+        ("samples: '3'", r"expected a whole number, not '3'"),
+        ("temperatures: [3]", r"temperature 3 is out of range"),
+        ("pivot: klingon", r"prompts.yaml:2.*pivot"),
+        ("expand: answers", r"expected candidates, not 'answers'"),
+        ("top_logprobs: 21", r"at most 20"),
+        ("max_tokens: true", r"expected a whole number, not True"),
+        ("pivott: en", r"Did you mean 'pivot'"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, said: str, expected: str) -> None:
+    """With the line, the key and what to write."""
+    with pytest.raises(ConfigError, match=expected):
+        read(tmp_path, said)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("repeatedly", [(0.0, 0), (0.0, 1), (1.0, 0), (1.0, 1)]),
+        ("per_temperature", [(0.0, 0), (1.0, 0)]),
+        ("once", [(0.0, 0)]),
+    ],
+)
+def test_conditions(tmp_path: Path, asked: str, expected: list[tuple[float, int]]) -> None:
+    """Repeats and temperatures are those of the benchmark unless the run says otherwise."""
+    design = read(tmp_path, f"asked: {asked}\nsamples: 2\ntemperatures: [0, 1]").design
+    found = [(c.temperature, c.repeat) for c in design.conditions(Settings(model="m"))]
+    assert expected == found
+    more = Settings(model="m", samples=3, temperatures=(0.5,))
+    counts = {"repeatedly": 3, "per_temperature": 1, "once": 1}
+    assert counts[asked] == len(design.conditions(more))
+    assert {0.5} == {condition.temperature for condition in design.conditions(more)}
