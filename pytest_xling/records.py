@@ -191,6 +191,8 @@ class Score:
     value: float | None
     reason: str
     signature: str
+    cluster: str = ""
+    """What scores share that are not independent; empty: the sample's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

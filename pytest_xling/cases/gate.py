@@ -58,5 +58,6 @@ def judge_gate(
         pivot=pivot,
         better=direction_of(metric) or "higher",
         alpha=threshold.alpha,
+        kind=metric.kind,
     )
     return judge_gap(made, threshold, case=case)

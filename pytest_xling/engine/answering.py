@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -151,16 +152,18 @@ def _identity(provider: Provider, request: Request) -> dict[str, JsonValue]:
 
 def encode_response(response: Response) -> str:
     """Return *response* as JSON."""
-    return canonical_json(
-        {
-            "text": response.text,
-            "stop_reason": response.stop_reason,
-            "usage": [response.usage.prompt_tokens, response.usage.completion_tokens],
-            "latency_s": round(response.latency_s, 4),
-            "model_version": response.model_version,
-            "error": response.error,
-        }
-    )
+    encoded: dict[str, JsonValue] = {
+        "text": response.text,
+        "stop_reason": response.stop_reason,
+        "usage": [response.usage.prompt_tokens, response.usage.completion_tokens],
+        "latency_s": round(response.latency_s, 4),
+        "model_version": response.model_version,
+        "error": response.error,
+    }
+    if response.first_token:
+        finite = [(token, p) for token, p in response.first_token if math.isfinite(p)]
+        encoded["first_token"] = [[clean(token), p] for token, p in finite]
+    return canonical_json(encoded)
 
 
 def decode_response(read: dict[str, Any]) -> Response:
@@ -173,4 +176,5 @@ def decode_response(read: dict[str, Any]) -> Response:
         latency_s=read["latency_s"],
         model_version=read["model_version"],
         error=read["error"],
+        first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
     )

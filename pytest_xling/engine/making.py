@@ -91,7 +91,7 @@ def _fitting(
     place: str,
     value: Any,  # noqa: ANN401  what the user wrote
     default: Any,  # noqa: ANN401  any field's
-) -> str | float | bool | None:
+) -> Any:  # noqa: ANN401  likewise
     """Return *value* if it is of the kind of its field's default."""
     if default in (MISSING, None) or value is None:
         return value

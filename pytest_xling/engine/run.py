@@ -244,6 +244,7 @@ class Run:
                 response_key=self._parties.tested.key(job.request),
                 response_step=response_step,
                 answer_key=result.scorable.key,
+                cluster=_cluster(job.sample),
             )
             for result in results
             if result.scorable is not None and result.fault is None
@@ -318,6 +319,12 @@ def _with_response(job: Job, response: Response | None) -> Result:
         return Result(job=job)
     scorable = Scorable(Answer(sample=job.sample, response=response))
     return Result(job=job, response=response, scorable=scorable)
+
+
+def _cluster(sample: Sample) -> str:
+    """Return what a sample shares with others of its language; "" where it stands alone."""
+    shared = sample.parallel_id
+    return shared if shared and shared != sample.id else ""
 
 
 def _is_fitted(metric: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
-from pytest_xling.registry import MetricKind
+from pytest_xling.registry import MetricKind, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ __all__ = [
     "Unit",
     "bounds_of",
     "direction_of",
+    "is_directed",
     "unit_of",
 ]
 
@@ -139,6 +140,11 @@ def direction_of(metric: type) -> Better | None:
     if isinstance(metric, Directed):
         return metric.better
     return "lower" if getattr(metric, "kind", "number") == "flag" else None
+
+
+def is_directed(name: str) -> bool:
+    """Tell whether the metric called *name* has a better end."""
+    return direction_of(load("metric", name)) is not None
 
 
 def unit_of(metric: type) -> Unit:

@@ -20,6 +20,7 @@ from pytest_xling.config.settings import locate_thresholds, resolve
 from pytest_xling.engine.making import Making
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.metrics import is_directed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +85,11 @@ def read_setup(config: pytest.Config) -> Setup:
     if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
         known = {benchmark_name(folder) for folder in (*folders, *discover([root, path.parent]))}
         thresholds = thresholds_file.read(
-            path, benchmarks=known, metrics=registry.MetricKinds(), language_code=language_code
+            path,
+            benchmarks=known,
+            metrics=registry.MetricKinds(),
+            language_code=language_code,
+            directed=is_directed,
         )
     settings = resolve(
         cli,

@@ -61,6 +61,7 @@ SETS = (
         run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
         case_id TEXT NOT NULL, set_key BLOB NOT NULL,
         PRIMARY KEY (run_id, benchmark, case_id, set_key)) WITHOUT ROWID""",
+    """ALTER TABLE cases ADD COLUMN cluster TEXT NOT NULL DEFAULT ''""",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS)

@@ -56,6 +56,7 @@ _c = (
         cases.c.case_id,
         cases.c.sample_id,
         cases.c.condition,
+        cases.c.cluster,
         cases.c.position,
         cases.c.response_key,
         cases.c.response_step,
@@ -173,12 +174,13 @@ def scores_by_place(
         _c.c.language,
         _c.c.sample_id,
         _c.c.condition,
+        _c.c.cluster,
         outputs.c.output,
     )
     made = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
     found: dict[Place, list[Score]] = {}
-    for step, bench, language, sample_id, condition, output in connection.execute(query):
+    for step, bench, language, sample_id, condition, cluster, output in connection.execute(query):
         metric, signature = made[step]
         value, reason = read(output)
         score = Score(
@@ -190,6 +192,7 @@ def scores_by_place(
             value=value,
             reason=reason,
             signature=signature,
+            cluster=cluster,
         )
         found.setdefault((bench, metric, language), []).append(score)
     return found

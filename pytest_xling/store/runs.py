@@ -69,6 +69,8 @@ class CaseRow:
     response_key: bytes
     response_step: int
     answer_key: bytes
+    cluster: str = ""
+    """What samples share that are about one question; empty: the sample's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -219,7 +221,7 @@ def scores(
     """Return a run's scores in case order, narrowed as asked."""
     c = cases.c
     scored = scored_inputs(
-        run_id, c.benchmark, c.sample_id, c.language, c.condition, c.position
+        run_id, c.benchmark, c.sample_id, c.cluster, c.language, c.condition, c.position
     ).subquery("scored")
     query = (
         select(
@@ -230,6 +232,7 @@ def scores(
             scored.c.sample_id,
             scored.c.language,
             scored.c.condition,
+            scored.c.cluster,
             outputs.c.output,
         )
         .select_from(scored)
@@ -253,9 +256,8 @@ def scores(
             query = query.where(column == wanted)
     signatures: dict[tuple[str, str, str], str] = {}
     found: list[Score] = []
-    for name, version, parameters, bench, sample_id, lang, condition, output in connection.execute(
-        query
-    ):
+    for row in connection.execute(query):
+        name, version, parameters, bench, sample_id, lang, condition, cluster, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
@@ -270,6 +272,7 @@ def scores(
                 value=value,
                 reason=reason,
                 signature=signatures[made],
+                cluster=cluster,
             )
         )
     return found

@@ -112,6 +112,8 @@ cases = Table(
     Column("response_key", LargeBinary, nullable=False),
     Column("response_step", Integer, ForeignKey("steps.id"), nullable=False),
     Column("answer_key", LargeBinary, nullable=False),
+    # What samples share that are about one question; empty: the sample's id.
+    Column("cluster", Text, nullable=False, server_default=""),
     sqlite_with_rowid=False,
 )
 

@@ -1,0 +1,46 @@
+"""Metrics and annotators are made with what the run says."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_xling.engine.making import Making, parameters_of
+from pytest_xling.errors import ConfigError
+
+
+def test_own_parameters_are_over_common_ones() -> None:
+    """A common one fills every field of its name, and leaves others in peace."""
+    making = Making(common={"length": 3, "encoder": "e"}, own={"repetition.times": 5})
+    made = making.make("metric", "repetition")
+    assert (3, 5) == (made.length, made.times)
+    assert (
+        7
+        == Making(common={"length": 3}, own={"repetition.length": 7})
+        .make("metric", "repetition")
+        .length
+    )
+    assert 20 == Making(own={"apology.x": 1}).make("metric", "repetition").length
+
+
+def test_parameters_are_signed() -> None:
+    """With the versions of the libraries the numbers rest on."""
+    made = Making(own={"repetition.times": 5}).make("metric", "repetition")
+    signed = parameters_of(made)
+    assert {"length": 20, "times": 5, "tiktoken": signed["tiktoken"]} == signed
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"repetitions.times": 5}, r"no metric or annotator is called 'repetitions'.*'repetition'"),
+        ({"repetition.tims": 5}, r"has no parameter 'tims'.*'times'.*length, times"),
+        ({"repetition.times": "many"}, r"repetition.times must be a whole number, such as 4"),
+        ({"repetition.times": True}, r"must be a whole number"),
+        ({"repetition.times": 1}, r"times must be at least 2"),
+        ({"sentence_languages.max_chars": 0}, r"max_chars must be at least 1"),
+    ],
+)
+def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=expected):
+        Making(own=own).check()
