@@ -72,36 +72,34 @@ class Memo(Generic[In, Out]):
         # Shielded: when one caller is cancelled the others still get their result.
         return await asyncio.shield(future)
 
-    async def many(self, values: Sequence[In]) -> list[Out]:
+    async def many(self, values: Sequence[In]) -> list[Out | XlingError]:
         """Return the step's outputs for *values*, in order: one look-up, one batch.
 
-        For steps that run here and now; it does not wait for what other processes compute.
-
-        Raises:
-            XlingError: the step failed on one of them; what it did not fail on is kept.
+        Where the step failed on a value, the error stands in its place. For steps that run here
+        and now; it does not wait for what other processes compute.
         """
         keys = [self.step.key(value) for value in values]
         found = await self._ledger.find([(key, self.step_id) for key in set(keys)])
-        outs = {key: self.step.decode(text) for (key, _), text in found.items()}
+        outs: dict[bytes, Out | XlingError] = {
+            key: self.step.decode(text) for (key, _), text in found.items()
+        }
         missing = {k: v for k, v in zip(keys, values, strict=True) if k not in outs}
         if missing:
             outs.update(await self._compute_many(missing))
         return [outs[key] for key in keys]
 
-    async def _compute_many(self, missing: dict[bytes, In]) -> dict[bytes, Out]:
+    async def _compute_many(self, missing: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
         keys = list(missing)
         outs: dict[bytes, Out] = {}
-        errors: list[XlingError] = []
+        errors: dict[bytes, XlingError] = {}
         await self.step.compute(
             list(missing.values()),
             lambda index, out: outs.__setitem__(keys[index], out),
-            lambda _, error: errors.append(error),
+            lambda index, error: errors.__setitem__(keys[index], error),
         )
         rows = [self._row(key, missing[key], out) for key, out in outs.items()]
         await self._ledger.write(partial(outputs.put, rows=rows))
-        if errors:
-            raise errors[0]
-        return outs
+        return {**outs, **errors}
 
     def _row(self, key: bytes, value: In, out: Out) -> Output:
         return Output(

@@ -13,6 +13,7 @@ from pytest_xling.engine.making import parameters_of
 from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.scoring import Scoring
 from pytest_xling.engine.set_scoring import SetScoring
+from pytest_xling.errors import XlingError
 from pytest_xling.metrics import unit_of
 from pytest_xling.records import Annotation
 from pytest_xling.store.runs import signature_of
@@ -96,15 +97,18 @@ class Steps:
         asks = isinstance(memo.step, Asking)
         target = memo.step.parameters.get("target")
 
-        async def annotate(answers: Sequence[Answer]) -> list[Annotation | None]:
+        async def annotate(answers: Sequence[Answer]) -> list[Annotation | XlingError | None]:
             # Nothing is translated into the language it is in.
             wanted = [i for i, answer in enumerate(answers) if answer.language != target]
             inputs: list[Any] = [
                 answers[i] if asks else (answers[i].text, answers[i].language) for i in wanted
             ]
-            found: list[Annotation | None] = [None] * len(answers)
+            found: list[Annotation | XlingError | None] = [None] * len(answers)
             for i, value in zip(wanted, await memo.many(inputs), strict=True):
-                found[i] = Annotation(kind=name, value=value, signature=signed)
+                if isinstance(value, XlingError):
+                    found[i] = value
+                else:
+                    found[i] = Annotation(kind=name, value=value, signature=signed)
             return found
 
         return signed, annotate

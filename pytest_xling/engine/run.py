@@ -141,7 +141,11 @@ class Run:
     async def score_corpora(self, jobs: Sequence[Job]) -> None:
         """Score *jobs*, all of a run, with the metrics that are fitted to all answers.
 
-        Nothing is asked for it: a set that lacks an answer because of a fault has no score.
+        The model under test is not asked for it: a set that lacks an answer because of a fault
+        has no score.
+
+        Raises:
+            XlingError: a metric, or an annotator it needs, failed.
         """
         fitted = [
             replace(job, metrics=metrics)
@@ -163,7 +167,9 @@ class Run:
             for benchmark in sorted({job.benchmark for job in fitted if name in job.metrics}):
                 of_metric = [r for r in results if r.job.benchmark == benchmark]
                 for corpus in corpora_of(of_metric, unit=unit_of(load("metric", name))):
-                    await memo.many([scorable for _, scorable in corpus])
+                    for reading in await memo.many([scorable for _, scorable in corpus]):
+                        if isinstance(reading, XlingError):
+                            raise reading
                     rows.update(_set_row(of_metric[i].job, one) for i, one in corpus)
         await self._ledger.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
 
@@ -206,13 +212,12 @@ class Run:
             else:
                 inputs = sets_of(results, wanted, unit=unit)
                 rows.update(_set_row(results[index].job, one) for index, one in inputs)
-            try:
-                found = await memo.many([scorable for _, scorable in inputs])
-            except XlingError as fault:
-                faults.update(dict.fromkeys((index for index, _ in inputs), fault))
-                return
+            found = await memo.many([scorable for _, scorable in inputs])
             for (index, _), reading in zip(inputs, found, strict=True):
-                readings[index][name] = reading
+                if isinstance(reading, XlingError):
+                    faults[index] = reading
+                else:
+                    readings[index][name] = reading
 
         await asyncio.gather(*(score(name, memo) for name, memo in scorers.items()))
         signatures = {name: signature(memo) for name, memo in scorers.items()}

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.engine.step import Batched
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Annotation, Answer, Reading
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import Metric, SetMetric
 
-    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation | None]]]
+    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation | XlingError | None]]]
     """Annotates answers with one annotator; None where it has nothing to do."""
 
 __all__ = [
@@ -122,32 +121,41 @@ class Scoring:
             else:
                 present.append(index)
         answers = [scorables[index].answer for index in present]
+        ready: list[tuple[int, Answer]] = []
         annotated = await annotated_with(self._annotators, answers)
+        for index, answer in zip(present, annotated, strict=True):
+            if isinstance(answer, XlingError):
+                failed(index, answer)
+            else:
+                ready.append((index, answer))
         await self._run(
-            annotated,
-            lambda index, reading: done(present[index], reading),
-            lambda index, error: failed(present[index], error),
+            [answer for _, answer in ready],
+            lambda index, reading: done(ready[index][0], reading),
+            lambda index, error: failed(ready[index][0], error),
         )
 
 
 async def annotated_with(
     annotators: Mapping[str, Annotate], answers: Sequence[Answer]
-) -> list[Answer]:
-    """Return *answers* with what *annotators* say of them; an answer may go without."""
+) -> list[Answer | XlingError]:
+    """Return *answers* with what *annotators* say of them; in place of some, what went wrong.
+
+    Where an annotator has nothing to do, an answer goes without.
+    """
     if not annotators:
         return list(answers)
     columns = await asyncio.gather(*(ask(answers) for ask in annotators.values()))
-    return [
-        replace(
-            answer,
-            annotations={
-                name: annotation
-                for name, annotation in zip(annotators, found, strict=True)
-                if annotation is not None
-            },
-        )
-        for answer, found in zip(answers, zip(*columns, strict=True), strict=True)
-    ]
+    annotated: list[Answer | XlingError] = []
+    for answer, row in zip(answers, zip(*columns, strict=True), strict=True):
+        said: dict[str, Annotation] = {}
+        fault: XlingError | None = None
+        for name, found in zip(annotators, row, strict=True):
+            if isinstance(found, XlingError):
+                fault = found
+            elif found is not None:
+                said[name] = found
+        annotated.append(fault or replace(answer, annotations=said))
+    return annotated
 
 
 def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) -> list[Reading]:

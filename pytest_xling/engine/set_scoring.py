@@ -16,7 +16,7 @@ from pytest_xling.engine.scoring import (
     missing_reason,
 )
 from pytest_xling.engine.step import Batched
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import XlingError
 from pytest_xling.keys import content_key
 from pytest_xling.records import AnswerSet, Reading
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pytest_xling.engine.scoring import Annotate, Scorable
-    from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import SetMetric
 
@@ -142,10 +141,17 @@ class SetScoring:
                 done(index, Reading(value=None, reason=reason))
             else:
                 enough.append(index)
+        ready: list[tuple[int, AnswerSet]] = []
+        annotated = await self._annotated([scorables[index].answer_set for index in enough])
+        for index, one in zip(enough, annotated, strict=True):
+            if isinstance(one, XlingError):
+                failed(index, one)
+            else:
+                ready.append((index, one))
         await self._run(
-            await self._annotated([scorables[index].answer_set for index in enough]),
-            lambda index, reading: done(enough[index], reading),
-            lambda index, error: failed(enough[index], error),
+            [one for _, one in ready],
+            lambda index, reading: done(ready[index][0], reading),
+            lambda index, error: failed(ready[index][0], error),
         )
 
     async def _fit(
@@ -162,10 +168,14 @@ class SetScoring:
         for indices in wanted.values():
             corpus = scorables[indices[0]].corpus
             enough = [one for one in corpus if not self._too_few(one)]
-            sets = await self._annotated([one.answer_set for one in enough])
+            annotated = await self._annotated([one.answer_set for one in enough])
+            sets = [one for one in annotated if not isinstance(one, XlingError)]
+            faults = [one for one in annotated if isinstance(one, XlingError)]
             try:
+                if faults:
+                    raise faults[0]
                 readings = await loop.run_in_executor(self._executor, self._score, sets)
-            except EvaluationError as error:
+            except XlingError as error:
                 for index in indices:
                     failed(index, error)
                 continue
@@ -194,19 +204,20 @@ class SetScoring:
             return f"{there} of {len(asked)} answers{where}: {why}"
         return ""
 
-    async def _annotated(self, sets: Sequence[AnswerSet]) -> list[AnswerSet]:
+    async def _annotated(self, sets: Sequence[AnswerSet]) -> list[AnswerSet | XlingError]:
+        """Annotate all answers of *sets*; what went wrong stands in place of a whole set."""
         if not self._annotators:
             return list(sets)
         flat = [answer for one in sets for answer in (*one.answers, *one.pivot)]
         annotated = iter(await annotated_with(self._annotators, flat))
-        return [
-            replace(
-                one,
-                answers=tuple(next(annotated) for _ in one.answers),
-                pivot=tuple(next(annotated) for _ in one.pivot),
-            )
-            for one in sets
-        ]
+        found: list[AnswerSet | XlingError] = []
+        for one in sets:
+            members = [next(annotated) for _ in (*one.answers, *one.pivot)]
+            answers = tuple(m for m in members if not isinstance(m, XlingError))
+            fault = next((m for m in members if isinstance(m, XlingError)), None)
+            size = len(one.answers)
+            found.append(fault or replace(one, answers=answers[:size], pivot=answers[size:]))
+        return found
 
 
 def _present(scorables: Sequence[Scorable]) -> list[Scorable]:

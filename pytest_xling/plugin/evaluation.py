@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from pytest_xling.annotators import Role
     from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.making import Making
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.providers import Provider
     from pytest_xling.store.runs import Progress
 
-__all__ = ["Evaluation", "fitted_metrics"]
+__all__ = ["Evaluation", "fitted_metrics", "roles_asked"]
 
 TICK_S = 0.5
 FIRST_PROMPT_TOKENS = 200
@@ -175,6 +176,15 @@ def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]
             if getattr(load("metric", step.metric), "fitted", False):
                 found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
     return found
+
+
+def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
+    """Return the roles whose models a run's metrics rest on."""
+    with database.read() as connection:
+        metrics = {step.metric for step in metric_steps(connection, run_id)}
+    needs = {need for metric in metrics for need in making.make("metric", metric).needs}
+    asked = {getattr(load("annotator", need), "asks", None) for need in needs}
+    return {role for role in asked if role is not None}
 
 
 def _connections(setup: Setup, provider: Provider, workers: int) -> int:

@@ -286,6 +286,15 @@ class XlingSession:
             self.faults += 1
             self._unscored = str(error)
 
+    def _judges_itself(self) -> bool:
+        from pytest_xling.plugin.evaluation import roles_asked  # noqa: PLC0415
+
+        if self.setup.settings.judge not in {None, self.setup.settings.model}:
+            return False
+        with contextlib.suppress(StoreError):
+            return "judge" in roles_asked(self.database, self.run_id, self.setup.making)
+        return False
+
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show what came of it."""
@@ -309,6 +318,11 @@ class XlingSession:
         except StoreError as error:
             text = f"{error}\n"
         terminalreporter.write(text)
+        if self._judges_itself():
+            terminalreporter.write_line(
+                "Answers were judged by the model under test itself, as in XLingEval; name another "
+                "judge with --xling-judge=MODEL."
+            )
         if self._unscored:
             terminalreporter.write_line(f"not scored: {self._unscored}", red=True)
         if self.faults:

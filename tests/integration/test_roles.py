@@ -1,0 +1,204 @@
+"""``--xling-judge`` and ``--xling-translator``: models that are asked about answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import QUESTIONS
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+TEST_FILE = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=[METRICS])
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+ANSWERS = """
+rules:
+  - when: {language: hi}
+    text: "खमीर से गैस बनती है।"
+  - when: {sample_id: q0001}
+    text: "Bread never rises."
+  - text: "Yeast makes gas."
+"""
+JUDGE = """
+rules:
+  - when: {contains: "Bread never rises."}
+    text: '{"reasoning": "The expert says that it does.", "label": "contradictory"}'
+  - when: {contains: "q0002"}
+    text: "I would rather not say."
+  - text: '{"reasoning": "As good.", "label": "less_comprehensive"}'
+"""
+TRANSLATOR = """
+rules:
+  - when: {contains: "खमीर"}
+    text: "Yeast makes gas."
+  - error: permanent
+"""
+
+
+@pytest.fixture
+def judged(project: Project) -> Project:
+    """A project of three questions with references in English and Hindi."""
+    for language in ("en", "hi"):
+        rows = [
+            {
+                "id": f"q{number:04d}",
+                "set": "agnostic",
+                "category": "food",
+                "source": "made up",
+                "question": f"{QUESTIONS[language]} (q{number:04d})",
+                "reference": "Gas from yeast lets it rise.",
+            }
+            for number in range(3)
+        ]
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")
+    for name in ("es", "zh"):
+        (project.benchmark / "data" / f"{name}.jsonl").unlink()
+    project.write("benchmarks/bread/prompts.yaml", "chat: '{question}'\npivot: en\n")
+    project.write("judge.yaml", JUDGE)
+    project.write("translator.yaml", TRANSLATOR)
+    project.script(ANSWERS)
+    return project
+
+
+def use(project: Project, *metrics: str) -> None:
+    """Write a test file that scores *metrics*."""
+    named = ", ".join(repr(metric) for metric in ("no_answer", *metrics))
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace("METRICS", named))
+
+
+def readings(project: Project, metric: str) -> dict[tuple[str, str], tuple[float | None, str]]:
+    """Return the newest run's scores of *metric* by sample and language."""
+    return {
+        (s.sample_id, s.language): (s.value, s.reason)
+        for s in project.scores()
+        if s.metric == metric
+    }
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_the_judge_labels_answers(judged: Project, workers: str) -> None:
+    """Each answer gets its label; what the judge does not say is no label, with the reason."""
+    use(judged, "contradictory", "less_comprehensive")
+    judge = "--xling-judge=scripted:judge.yaml"
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, workers)
+    assert 0 == outcome.code, outcome.out
+    found = readings(judged, "contradictory")
+    assert {
+        ("q0000", "en"): 0.0,
+        ("q0000", "hi"): 0.0,
+        ("q0001", "en"): 1.0,
+        ("q0001", "hi"): 0.0,
+        ("q0002", "en"): None,
+        ("q0002", "hi"): None,
+    } == {place: value for place, (value, _) in found.items()}
+    assert "The expert says that it does." in found["q0001", "en"][1]
+    assert "no label" in found["q0002", "en"][1]
+    (signature,) = {s.signature for s in judged.scores() if s.metric == "contradictory"}
+    assert "judge:scripted:judge.yaml@" in signature
+
+
+def test_nobody_named_judges_itself(judged: Project) -> None:
+    """As in XLingEval the model under test is the judge unless told otherwise, and that is said."""
+    use(judged, "contradictory")
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=en", "-n0")
+    assert {None} == {value for value, _ in readings(judged, "contradictory").values()}
+    assert "judged by the model under test" in outcome.out
+
+
+def test_the_judge_is_asked_once(judged: Project) -> None:
+    """What it said is kept: on the next run it is not asked, nor where two metrics need it."""
+    use(judged, "contradictory", "dissimilar", "more_comprehensive")
+    with spawned(echo=True) as url:
+        judged.environment.update(OPENAI_BASE_URL=url)
+        for expected in (6, 6):  # a reply that cannot be read, and its repair, for 3 answers
+            judged.run(
+                "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0"
+            )
+            assert expected == stats(url)["requests"]
+
+
+def test_texts_in_english(judged: Project) -> None:
+    """With a translator, answers of all languages are compared in English."""
+    use(judged, "sim_1gram", "length")
+    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    assert 0 == outcome.code, outcome.out
+    lengths = {place: value for place, (value, _) in readings(judged, "length").items()}
+    assert {3.0} == set(lengths.values())
+    (signature,) = {s.signature for s in judged.scores() if s.metric == "length"}
+    assert "text_in:english" in signature
+    assert "translator:scripted:translator.yaml@" in signature
+
+
+def test_english_needs_a_translator(judged: Project) -> None:
+    """Said before anything is asked."""
+    use(judged, "length")
+    outcome = judged.run(
+        "--model=scripted:script.yaml", "--langs=hi", "--xling-text-in=english", "-n0"
+    )
+    assert 4 == outcome.code
+    assert "--xling-translator=MODEL" in outcome.err
+    assert not judged.store.exists()
+
+
+def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> None:
+    """A fault of a role is no low score: the case is an error and the run incomplete (exit 3)."""
+    use(judged, "length")
+    judged.write("translator.yaml", "rules:\n  - error: permanent\n")
+    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    assert 3 == outcome.code
+    assert "error" == outcome.cases["test_answer[q0000-hi]"]
+    assert "passed" == outcome.cases["test_answer[q0000-en]"]
+
+
+def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
+    """A cap holds for all models together, and needs the price of each that costs."""
+    use(judged, "contradictory")
+    with spawned(echo=True) as url:
+        judged.environment.update(OPENAI_BASE_URL=url)
+        arguments = (
+            "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0",
+            "--xling-max-cost=0.000001",
+        )  # fmt: skip
+        outcome = judged.run(*arguments)
+        assert 4 == outcome.code
+        assert "--xling-judge-price=IN,OUT" in outcome.err
+        outcome = judged.run(*arguments, "--xling-judge-price=1000,1000")
+        assert 3 == outcome.code
+        assert 1 == stats(url)["requests"]
+    assert "the cost cap" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--xling-param=sim_1grm.x=1", "Did you mean 'sim_1gram'"),
+        ("--xling-param=length.words=1", "has no parameter 'words'"),
+        ("--xling-param=length", "is not NAME.FIELD=VALUE"),
+        ("--xling-judge=scripted:none.yaml", "none.yaml"),
+        ("--xling-text-in=latin", "neither english nor native"),
+    ],
+)
+def test_mistakes(judged: Project, option: str, expected: str) -> None:
+    """Each is named before anything is asked."""
+    use(judged, "length")
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=en", option, "-n0")
+    assert 4 == outcome.code
+    assert expected in outcome.err + outcome.out
