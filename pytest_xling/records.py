@@ -19,6 +19,7 @@ __all__ = [
     "Finding",
     "Message",
     "Outcome",
+    "PromptStyle",
     "Reading",
     "Request",
     "Response",
@@ -31,6 +32,13 @@ __all__ = [
     "Verdict",
 ]
 
+PromptStyle: TypeAlias = Literal["chat", "completion", "translation"]
+"""How a model wants to be asked.
+
+``chat``: messages are turns. ``completion``: one message whose text is to be continued.
+``translation``: one message to be translated, from ``source_language`` to ``target_language`` of the
+request's params.
+"""
 StopReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "error"]
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 

@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import PromptStyle
-    from pytest_xling.records import Answer, Message, Response
+    from pytest_xling.records import Answer, Message, PromptStyle, Response
 
 __all__ = ["Annotator", "Ask", "AskingAnnotator", "Role"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Sample
 
-__all__ = ["DatasetReader"]
+__all__ = ["DatasetReader", "Notices"]
 
 
 class DatasetReader(Protocol):
@@ -31,6 +31,20 @@ class DatasetReader(Protocol):
     @staticmethod
     def read(path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
         """Return the samples of *languages*, in data order.
+
+        Raises:
+            DataError: names the file, the line and the fix.
+        """
+        ...
+
+
+@runtime_checkable
+class Notices(Protocol):
+    """A reader that can tell what is odd about its data without being wrong."""
+
+    @staticmethod
+    def notices(path: Path, *, languages: Sequence[str]) -> list[str]:
+        """Return what a user should know of the data of *languages*, a short line each.
 
         Raises:
             DataError: names the file, the line and the fix.

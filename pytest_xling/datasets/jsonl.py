@@ -3,9 +3,11 @@
 A row is one question::
 
     {"id": "agnostic-q01", "set": "agnostic", "question": "…", "category": "…", "source": "…",
-     "reference": "…", "parallel_id": "agnostic-q01", "translation": "machine"}
+     "reference": "…", "wrong": ["…", "…"], "parallel_id": "agnostic-q01",
+     "translation": "machine"}
 
-``reference`` and ``parallel_id`` may be left out; further keys with strings become metadata.
+``reference``, ``wrong`` (answers that are wrong or beside the point) and ``parallel_id`` may be
+left out; further keys with strings become metadata.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["JsonlReader"]
 
 _REQUIRED = ("id", "set", "question", "category", "source")
-_OPTIONAL = ("reference", "parallel_id")
+_OPTIONAL = ("reference", "wrong", "parallel_id")
 _SETS = ("agnostic", "specific")
 
 _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
@@ -136,20 +138,44 @@ def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
         msg = f'{where}: each line must be one JSON object, such as {{"id": …, "question": …}}'
         raise DataError(msg)
     _check_keys(row, where=where)
+    wrong = _wrong(row.pop("wrong"), where=where) if "wrong" in row else ()
     texts = {key: require_text(value, where=where, key=key) for key, value in row.items()}
     for key in ("id", "set", "parallel_id"):
         if key in row:
             require_name(row[key], where=where, key=key)
     _check_set(texts["set"], where=where)
+    if texts.get("reference") in wrong:
+        number = wrong.index(texts["reference"])
+        msg = f"{where}: wrong[{number}] is the reference itself; an answer is one or the other"
+        raise DataError(msg)
     return Sample(
         id=texts.pop("id"),
         benchmark=benchmark,
         language=language,
         prompt={"question": texts.pop("question")},
         reference=texts.pop("reference", None),
+        wrong=wrong,
         parallel_id=texts.pop("parallel_id", None),
         metadata=texts,
     )
+
+
+def _wrong(value: JsonValue, *, where: str) -> tuple[str, ...]:
+    """Return the wrong answers: a list of distinct texts with at least one."""
+    if not isinstance(value, list):
+        msg = f'{where}: key \'wrong\' must be a list of texts, such as ["…", "…"]'
+        raise DataError(msg)
+    if not value:
+        msg = f"{where}: key 'wrong' is an empty list; write a wrong answer, or leave the key out"
+        raise DataError(msg)
+    texts = tuple(
+        require_text(text, where=where, key=f"wrong[{number}]") for number, text in enumerate(value)
+    )
+    for number, text in enumerate(texts):
+        if text in texts[:number]:
+            msg = f"{where}: wrong[{number}] is wrong[{texts.index(text)}] again; keep one"
+            raise DataError(msg)
+    return texts
 
 
 def _check_keys(row: dict[str, JsonValue], *, where: str) -> None:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pytest_xling.annotators import AskingAnnotator
     from pytest_xling.engine.memo import Memo
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import PromptStyle
-    from pytest_xling.records import Answer, Message, Response
+    from pytest_xling.records import Answer, Message, PromptStyle, Response
 
 __all__ = ["Asking", "RoleAsk"]
 

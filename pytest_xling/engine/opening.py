@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_xling import registry
@@ -117,9 +116,4 @@ class Steps:
 def signature(memo: Memo[Any, Any]) -> str:
     """Return the signature of the numbers a step gives."""
     step = memo.step
-    return _signature_once(step.name, step.version, tuple(sorted(step.parameters.items())))
-
-
-@cache
-def _signature_once(name: str, version: str, parameters: tuple[tuple[str, Any], ...]) -> str:
-    return signature_of(name, version, dict(parameters))
+    return signature_of(step.name, step.version, dict(step.parameters))

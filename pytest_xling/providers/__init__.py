@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Request, Response
+    from pytest_xling.records import PromptStyle, Request, Response
 
-__all__ = ["PromptStyle", "Provider"]
-
-PromptStyle: TypeAlias = Literal["chat", "completion", "translation"]
+__all__ = ["Provider"]
 
 
 class Provider(Protocol):
@@ -22,14 +20,10 @@ class Provider(Protocol):
     """
 
     name: ClassVar[str]
+
     @property
     def style(self) -> PromptStyle:
-        """How it wants to be asked; a class attribute where it is always the same.
-
-        ``chat``: messages are turns. ``completion``: one message whose text is to be continued.
-        ``translation``: one message to be translated, from ``source_language`` to
-        ``target_language`` of the request's params.
-        """
+        """How it wants to be asked; a class attribute where it is always the same."""
         ...
 
     paid: ClassVar[bool]

@@ -83,6 +83,46 @@ def test_reference_and_parallel_id_may_be_left_out(tmp_path: Path) -> None:
     assert (None, None) == (sample.reference, sample.parallel_id)
 
 
+def test_wrong_answers_keep_their_order(tmp_path: Path) -> None:
+    """They have a field of their own, beside the reference or without one."""
+    lines = [
+        _line(id="q1", reference="Mert könnyebb.", wrong=["Mert sós.", "Mert hideg."]),
+        _line(id="q2", wrong=["Mert sós."]),
+        _line(id="q3", reference="Mert könnyebb."),
+    ]
+    (tmp_path / "hu.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    samples = _read(tmp_path)
+    assert [("Mert sós.", "Mert hideg."), ("Mert sós.",), ()] == [s.wrong for s in samples]
+    assert all("wrong" not in sample.metadata for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("Mert sós.", "key 'wrong' must be a list of texts, such as "),
+        (None, "key 'wrong' must be a list of texts, such as "),
+        ({"a": "b"}, "key 'wrong' must be a list of texts, such as "),
+        ([], "key 'wrong' is an empty list; write a wrong answer, or leave the key out"),
+        (["a", ""], "key 'wrong[1]' is empty; "),
+        (["a", "  "], "key 'wrong[1]' is empty; "),
+        ([7], "key 'wrong[0]' must be a string, not a number"),
+        ([["a"]], "key 'wrong[0]' must be a string, not a list"),
+        (["a\0b"], "key 'wrong[0]' holds a NUL "),
+        (["a", "b", "a"], "wrong[2] is wrong[0] again; keep one"),
+        (["a", "Mert könnyebb."], "wrong[1] is the reference itself; "),
+    ],
+)
+def test_wrong_answers_are_distinct_texts(tmp_path: Path, value: object, says: str) -> None:
+    """None of them blank, none of them right."""
+    message = _message(tmp_path, _line(reference="Mert könnyebb.", wrong=value))
+    assert message.startswith(f"hu.jsonl:1: {says}")
+
+
+def test_a_misspelt_wrong_is_suggested(tmp_path: Path) -> None:
+    """Else the message would be of metadata that is not text."""
+    assert "Did you mean 'wrong'?" in _message(tmp_path, _line(wrongs=["a"]))
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
 def test_byte_order_mark_line_ends_and_blank_lines_are_fine(

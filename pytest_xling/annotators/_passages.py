@@ -1,0 +1,75 @@
+"""Take a text apart into sentences to work on, and put what became of them together again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Passages"]
+
+_LINES = re.compile(r"(\s*[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*)")
+# What opens an item of a list or a heading: nothing to translate, and a base model stumbles on it.
+_OPENING = re.compile(r"(?:[-*+•·–#>]+\s+|\(?\d{1,3}(?:[.)]\s+|[、）．]\s*))+")
+_LETTER = re.compile(r"[^\W\d_]")
+# After these a sentence that is too long is cut, best first.
+_PLACES = (re.compile(r"[;；:：。।॥]\s*"), re.compile(r"[,，、،]\s*"), re.compile(r"\s+"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """A text as lines of sentences, with what stands between the lines."""
+
+    lines: tuple[tuple[str, tuple[str, ...]], ...]
+    """What opens each line (``- ``, ``1. ``), and its sentences."""
+    breaks: tuple[str, ...]
+    """What stands after each line but the last."""
+
+    @classmethod
+    def of(cls, text: str, *, split: Callable[[str], list[str]], max_chars: int) -> Passages:
+        """Take *text* apart.
+
+        Args:
+            text: of any length.
+            split: gives the sentences of a line, stripped.
+            max_chars: longer sentences are cut, at a space or a comma where there is one.
+        """
+        parts = _LINES.split(text.strip())
+        lines = []
+        for line in parts[::2]:
+            opening = _OPENING.match(line)
+            rest = line[opening.end() :] if opening else line
+            pieces = [piece for sentence in split(rest) for piece in _cut(sentence, max_chars)]
+            lines.append((opening.group() if opening else "", tuple(pieces)))
+        return cls(lines=tuple(lines), breaks=tuple(parts[1::2]))
+
+    def worded(self) -> list[str]:
+        """Return the sentences that have a letter, in order."""
+        return [s for _, line in self.lines for s in line if _LETTER.search(s)]
+
+    def joined(self, made: Mapping[str, str]) -> str:
+        """Return the text with each sentence as *made* has it; as it is where that has none."""
+        lines = [opening + " ".join(made.get(s, s) for s in line) for opening, line in self.lines]
+        after = (*self.breaks, "")
+        return "".join(line + end for line, end in zip(lines, after, strict=True)).strip()
+
+
+def _cut(sentence: str, size: int) -> list[str]:
+    pieces = []
+    while len(sentence) > size:
+        place = _place(sentence, size)
+        pieces.append(sentence[:place].strip())
+        sentence = sentence[place:].strip()
+    return [piece for piece in (*pieces, sentence) if piece]
+
+
+def _place(sentence: str, size: int) -> int:
+    """Return where to cut: at the last sign or space in the latter half of what fits."""
+    for places in _PLACES:
+        found = [place.end() for place in places.finditer(sentence, size // 2, size)]
+        if found:
+            return found[-1]
+    return size

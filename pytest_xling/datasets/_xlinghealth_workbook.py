@@ -1,0 +1,151 @@
+"""The sheets of an xlsx file as rows of text, or a clear word on why the file cannot be read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+import zlib
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from io import BytesIO
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+from pytest_xling.errors import DataError
+from pytest_xling.text.clean import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from openpyxl.workbook import Workbook
+
+__all__ = ["Row", "Sheet", "read_sheets"]
+
+# What a formula leaves in its cell when it fails is not a text that anybody wrote.
+_EXCEL_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
+# How Excel writes characters that XML cannot hold; a carriage return is the usual one.
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+# What openpyxl and the modules below it raise at files that are no workbooks, or damaged or
+# encrypted ones. Errors in XML are SyntaxErrors.
+_BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    BadZipFile,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row that is not blank."""
+
+    number: int
+    """As Excel shows it."""
+    texts: tuple[str, ...]
+    """One for each column of the header; blank cells are empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """One worksheet; the first row that is not blank is its header."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_sheets(file: Path) -> tuple[Sheet, ...]:
+    """Return the worksheets of *file* that have a header, in their order.
+
+    Numbers become text (``3.0`` is ``3``), formulas the value that was stored with them. Texts are
+    trimmed; a failed formula is blank.
+
+    Raises:
+        DataError: the file cannot be read, or is no workbook.
+    """
+    # Heavy for a plugin, and needed only by those who have such a file.
+    from openpyxl import load_workbook  # noqa: PLC0415  takes 150 ms
+    from openpyxl.utils.exceptions import InvalidFileException  # noqa: PLC0415  comes with it
+
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        msg = f"{file}: cannot be read ({error.strerror}); check the path and its permissions"
+        raise DataError(msg) from error
+    try:
+        with warnings.catch_warnings():
+            # openpyxl warns of styles and validations it leaves out; only values matter here.
+            warnings.simplefilter("ignore", UserWarning)
+            book = load_workbook(BytesIO(raw), read_only=True, data_only=True)
+            return tuple(_sheets(book))
+    except (*_BROKEN, InvalidFileException) as error:
+        msg = f"{file}: not a workbook that can be read ({error}); {_remedy(raw)}"
+        raise DataError(msg) from error
+
+
+def _remedy(raw: bytes) -> str:
+    if raw.startswith(b"\xd0\xcf\x11\xe0"):
+        return "it is an old .xls or has a password: save it as .xlsx without one"
+    if raw.startswith(b"version https://git-lfs"):
+        return "it is a Git LFS pointer: fetch the file itself"
+    if not raw:
+        return "the file is empty: take it again from where it came"
+    return "it may be cut short or something else under this name: take it again"
+
+
+def _sheets(book: Workbook) -> Iterator[Sheet]:
+    for worksheet in book.worksheets:
+        # Some programs write a size that is too small, and the rest would be left out in silence.
+        worksheet.reset_dimensions()
+        rows = _rows(worksheet.iter_rows(values_only=True))
+        header = next(rows, None)
+        if header is not None:
+            width = len(header.texts)
+            yield Sheet(
+                title=worksheet.title,
+                header=header.texts,
+                rows=tuple(Row(number=r.number, texts=_fit(r.texts, width)) for r in rows),
+            )
+
+
+def _rows(rows: Iterable[tuple[object, ...]]) -> Iterator[Row]:
+    for number, values in enumerate(rows, start=1):
+        texts = tuple(_text(value) for value in values)
+        if any(texts):
+            yield Row(number=number, texts=texts)
+
+
+def _fit(texts: tuple[str, ...], width: int) -> tuple[str, ...]:
+    return texts[:width] + ("",) * (width - len(texts))
+
+
+def _text(value: object) -> str:
+    """Return a cell's value as trimmed text; empty where there is nothing to see."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    text = str(value)
+    if "_x" in text:
+        text = _ESCAPE.sub(_unescaped, text)
+    text = clean(text).strip()
+    return "" if text in _EXCEL_ERRORS or not text.strip(_INVISIBLE) else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    char = chr(int(match[1], 16))
+    return "" if unicodedata.category(char) == "Cc" and char not in "\n\t" else char

@@ -1,0 +1,118 @@
+"""The four metrics that read a judge's label."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.annotators.correctness_label import CorrectnessLabel
+from pytest_xling.metrics import bounds_of, direction_of, unit_of
+from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.registry import load, names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import PromptStyle
+    from pytest_xling.records import Message
+
+LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensive")
+REASONING = "Both say \x1b[31mthe same\x1b[0m.\n" + "And so it goes. " * 50
+
+
+class Judge:
+    """Gives what it is asked about the same reply every time."""
+
+    style: PromptStyle = "chat"
+
+    def __init__(self, reply: str) -> None:
+        self._reply = reply
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        """Reply."""
+        del messages, params, repeat
+        return Response(text=self._reply, stop_reason="stop")
+
+
+def judged(reply: str, *, reference: str | None = "Two litres.") -> Answer:
+    """Return an answer with what the real annotator makes of a judge's reply."""
+    sample = Sample(
+        id="q1",
+        benchmark="b",
+        language="hi",
+        prompt={"question": "How much?"},
+        reference=reference,
+    )
+    answer = Answer(sample=sample, response=Response(text="दो लीटर।", stop_reason="stop"))
+    value = asyncio.run(CorrectnessLabel().annotate(answer, Judge(reply)))
+    seen = Annotation(kind="correctness_label", value=value, signature="")
+    return Answer(sample=sample, response=answer.response, annotations={"correctness_label": seen})
+
+
+def says(label: str) -> str:
+    """Return a judge's reply."""
+    return json.dumps({"reasoning": REASONING, "label": label})
+
+
+@pytest.fixture(params=LABELS)
+def metric(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401  any of the classes
+    """Give each of the metrics."""
+    return load("metric", request.param)()
+
+
+def test_are_registered(metric: Any) -> None:  # noqa: ANN401
+    """Each is found by its name and needs the label alone; only completeness is a number."""
+    assert metric.name in names("metric")
+    assert ("correctness_label",) == metric.needs
+    assert "answer" == unit_of(type(metric))
+    if metric.name == "more_comprehensive":
+        assert "number" == metric.kind
+        assert (0.0, 1.0) == bounds_of(type(metric))
+        assert "higher" == direction_of(type(metric))
+    else:
+        assert "flag" == metric.kind
+        assert "lower" == direction_of(type(metric))
+
+
+def test_one_label_raises_one_metric(metric: Any) -> None:  # noqa: ANN401
+    """In a batch of all labels each metric sees its own, with the judge's reasoning."""
+    readings = metric.score([judged(says(label)) for label in LABELS])
+    assert [float(label == metric.name) for label in LABELS] == [r.value for r in readings]
+    (reason,) = [r.reason for r in readings if r.value]
+    assert reason.startswith("Both say the same. And so it goes.")
+    assert reason.isprintable()
+    assert len(reason) <= 300
+    assert {""} == {r.reason for r in readings if not r.value}
+
+
+def test_no_label_is_no_value(metric: Any) -> None:  # noqa: ANN401
+    """A judge that talks nonsense, or nothing to compare with, is None with the reason."""
+    nonsense, missing = metric.score(
+        [judged("\x1b[31mno idea\ud800"), judged(says("dissimilar"), reference=None)]
+    )
+    assert nonsense.value is None
+    assert nonsense.reason.startswith("no label: the judge's reply cannot be read")
+    assert nonsense.reason.isprintable()
+    assert Reading(value=None, reason="no label: the sample has no reference answer") == missing
+    assert [] == metric.score([])
+
+
+def test_a_base_model_gives_no_reasoning(metric: Any) -> None:  # noqa: ANN401
+    """A raised metric then says that much."""
+    value = {"label": metric.name, "reasoning": "", "reason": "", "swapped": None}
+    seen = Annotation(kind="correctness_label", value=value, signature="")
+    given = judged(says(metric.name))
+    plain = Answer(
+        sample=given.sample, response=given.response, annotations={"correctness_label": seen}
+    )
+    assert [Reading(value=1.0, reason="the judge gave no reasoning")] == metric.score([plain])
