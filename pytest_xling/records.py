@@ -36,8 +36,8 @@ PromptStyle: TypeAlias = Literal["chat", "completion", "translation"]
 """How a model wants to be asked.
 
 ``chat``: messages are turns. ``completion``: one message whose text is to be continued.
-``translation``: one message to be translated, from ``source_language`` to ``target_language`` of the
-request's params.
+``translation``: one message to be translated, from ``source_language`` to ``target_language`` of
+the request's params.
 """
 StopReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "error"]
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
@@ -57,7 +57,8 @@ class Sample:
     """Fields a prompt template may name, such as ``question``."""
     reference: str | None = None
     wrong: tuple[str, ...] = ()
-    """Answers that are wrong or beside the point, for benchmarks that ask to tell them apart."""
+    """Answers that are wrong or beside the point, for benchmarks that ask to tell them apart. An
+    empty one only keeps the others in the places they have in other languages."""
     parallel_id: str | None = None
     """What parallel versions share; None where the question exists in one language only."""
     metadata: Mapping[str, str] = field(default_factory=dict)

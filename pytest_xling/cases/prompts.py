@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
-    from pytest_xling.providers import PromptStyle
-    from pytest_xling.records import Sample
+    from pytest_xling.records import PromptStyle, Sample
 
 __all__ = ["Completion", "Prompts"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from pytest_xling.cases.gate import judge_gate
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.judge import judge
-from pytest_xling.metrics import bounds_of
+from pytest_xling.metrics import unit_of
 from pytest_xling.registry import load
 from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
@@ -79,9 +79,11 @@ def _judged(
     connection: Connection,
     record: RunRecord,
     counts: dict[tuple[str, str], int],
-    limits: ThresholdFile,
+    file: ThresholdFile,
 ) -> list[Verdict]:
     """Judge each metric the file has a gate for in each language of the run.
+
+    Where the file limits the level and the gap, each is a gate of its own.
 
     Raises:
         ConfigError: there is none.
@@ -89,33 +91,32 @@ def _judged(
     gated = [
         step
         for step in metric_steps(connection, record.run_id)
-        if step.metric in limits.metrics(step.benchmark)
+        if step.metric in file.metrics(step.benchmark)
     ]
     scores = scores_by_place(connection, record.run_id, gated)
-    verdicts = []
+    verdicts: list[Verdict] = []
     for step in gated:
-        metric = load("metric", step.metric)
+        pivot = pivot_of(record, step.benchmark)
+        compares = unit_of(load("metric", step.metric)) == "pivot"
         for benchmark, language in counts:
             if benchmark != step.benchmark:
                 continue
-            threshold = limits.resolve(benchmark, step.metric, language, record.model)
-            if threshold is None:
+            limits = file.resolve(benchmark, step.metric, language, record.model)
+            if limits is None:
                 continue
-            made = estimate(
-                scores.get((benchmark, step.metric, language), []),
-                metric=step.metric,
-                language=language,
-                kind=metric.kind,
-                alpha=threshold.alpha,
-                bounds=bounds_of(metric),
-            )
-            verdicts.append(judge(made, threshold, case=f"{step.metric}-{language}"))
+            found = scores.get((benchmark, step.metric, language), [])
+            # What compares a language with the pivot language has nothing to say of that itself.
+            if limits.has_level and not (compares and language == pivot):
+                verdicts.append(judge_gate(found, limits))
+            if limits.max_gap is not None and language != pivot:
+                beside = scores.get((benchmark, step.metric, pivot), [])
+                verdicts.append(judge_gate(found, limits, pivot=pivot, pivot_scores=beside))
     if not verdicts:
         scored = ", ".join(
             f"{step.benchmark}/{step.metric}" for step in metric_steps(connection, record.run_id)
         )
         msg = (
-            f"{limits.file.name} sets no gate for anything run {record.run_id!r} of model "
+            f"{file.file.name} sets no gate for anything run {record.run_id!r} of model "
             f"{record.model!r} was scored with: {scored or 'nothing'}"
         )
         raise ConfigError(msg)

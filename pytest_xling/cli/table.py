@@ -1,4 +1,4 @@
-"""``xling table surface RUN…`` and ``xling table length RUN…``: the tables of the CaLMQA paper."""
+"""``xling table NAME RUN…``: the tables of the papers CaLMQA and XLingEval for stored runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.rendering import listing
+from pytest_xling.reports.sheet import Sheet, latex, plain
 from pytest_xling.reports.tables import (
     ALL_LANGUAGES,
     LENGTH_COLUMNS,
@@ -18,31 +19,47 @@ from pytest_xling.reports.tables import (
     length_table,
     surface_table,
 )
+from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from sqlalchemy import Connection
+
     from pytest_xling.reports.tables import Row
+    from pytest_xling.reports.xlingeval_tables import XlingevalTable
 
 __all__ = ["add_arguments", "run"]
 
-TABLES = {
+CALMQA_TABLES = {
     "surface": (surface_table, SURFACE_COLUMNS),
     "length": (length_table, LENGTH_COLUMNS),
 }
+ABOUT = {
+    "surface": "answers in a wrong language, with repetitions, with no issue, in % (Table 2)",
+    "length": "tokens of the answers in o200k_base (Table 17)",
+}
 TEXTS = ("model", "set", "language")
+NAMES = sorted([*CALMQA_TABLES, *XLINGEVAL_TABLES])
+OPTIONS = ("pairwise", "welch")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.epilog = (
-        "surface  percent of answers in a wrong language, with repetitions, and without either or\n"
-        "         any other issue (Table 2); `all` leaves out languages that cannot be identified\n"
-        "length   tokens of the answers in o200k_base (Table 17)"
+    parser.epilog = "\n".join(
+        [
+            "of CaLMQA:",
+            *(f"  {name:15}{about}" for name, about in ABOUT.items()),
+            "of XLingEval:",
+            *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
+            "",
+            "`all` in the table surface leaves out languages that cannot be identified. Languages",
+            "are compared on the samples that all of them have (listwise deletion).",
+        ]
     )
-    parser.add_argument("table", choices=sorted(TABLES), metavar="TABLE", help="surface or length")
+    parser.add_argument("table", choices=NAMES, metavar="TABLE", help="its name, see below")
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="names of runs, below each other in one table"
     )
@@ -50,21 +67,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language", metavar="LANG", type=_language, help="rows of this one only; or `all`"
     )
+    parser.add_argument(
+        "--pairwise", action="store_true", help="keep samples that some language lacks"
+    )
+    parser.add_argument(
+        "--welch", action="store_true", help="t tests that leave each language its own variance"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     form.add_argument("--csv", action="store_true", help="print CSV, not rounded")
+    form.add_argument("--latex", action="store_true", help="print a tabular for booktabs")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
-    make, columns = TABLES[args.table]
+    table = XLINGEVAL_TABLES.get(args.table)
+    columns = table.columns if table else CALMQA_TABLES[args.table][1]
+    known = table.options if table else frozenset()
+    asked = {name for name in OPTIONS if getattr(args, name)}
+    if unknown := sorted(asked - known):
+        msg = f"--{unknown[0]} means nothing to the table {args.table}"
+        raise ConfigError(msg)
     with reading(args) as connection:
-        rows = [
-            row
-            for name in args.runs
-            for row in make(connection, name, benchmark=args.benchmark)
-            if args.language in {None, row["language"]}
-        ]
+        found = {name: _rows(connection, name, args, asked) for name in args.runs}
+    rows = [row for name in args.runs for row in found[name]]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:
@@ -76,9 +102,52 @@ def run(args: argparse.Namespace) -> int:
         writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    else:
+    elif args.latex:
+        sheets = _sheets(table, found) if table else [_sheet(rows, columns)]
+        print_text("\n".join(map(latex, sheets)))
+    elif table is None:
         print_text(_text(rows, columns))
+    else:
+        print_text("\n".join(plain(s, width=width(), color=color()) for s in _sheets(table, found)))
     return 0
+
+
+def _rows(
+    connection: Connection, name: str, args: argparse.Namespace, asked: set[str]
+) -> list[Row]:
+    """Return the rows of one run, of one language where one is asked for."""
+    make = XLINGEVAL_TABLES[args.table].rows if args.table in XLINGEVAL_TABLES else None
+    if make is None:
+        rows = CALMQA_TABLES[args.table][0](connection, name, benchmark=args.benchmark)
+    else:
+        rows = make(connection, name, benchmark=args.benchmark, **dict.fromkeys(asked, True))
+    if args.language is None:
+        return rows
+    keys = {"language", "first", "second"}
+    if rows and not keys & rows[0].keys():
+        msg = f"--language means nothing to the table {args.table}, which has no rows by language"
+        raise ConfigError(msg)
+    return [row for row in rows if args.language in {row.get(key) for key in keys}]
+
+
+def _sheets(table: XlingevalTable, found: dict[str, list[Row]]) -> list[Sheet]:
+    """Return the sheets of all runs, each run's below a line that says which it is."""
+    return [
+        Sheet(
+            title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else ""),
+            columns=s.columns,
+            left=s.left,
+            notes=s.notes,
+        )
+        for name, rows in found.items()
+        if rows
+        for s in table.sheets(rows)
+    ]
+
+
+def _sheet(rows: Sequence[Row], columns: Sequence[str]) -> Sheet:
+    cells = {column: [_cell(row[column]) for row in rows] for column in columns}
+    return Sheet(title="", columns=cells, left=sum(column in TEXTS for column in columns))
 
 
 def _text(rows: Sequence[Row], columns: Sequence[str]) -> str:

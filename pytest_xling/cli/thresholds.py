@@ -9,6 +9,7 @@ from pytest_xling.config import thresholds
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import did_you_mean
 from pytest_xling.languages import find
+from pytest_xling.metrics import is_directed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -41,4 +42,5 @@ def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
         benchmarks=known,
         metrics=registry.MetricKinds(),
         language_code=lambda name: find(name).code,
+        directed=is_directed,
     )

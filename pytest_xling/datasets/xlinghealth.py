@@ -28,9 +28,9 @@ __all__ = ["XLingHealthReader"]
 class XLingHealthReader:
     """Reads LiveQA.xlsx, MedicationQA.xlsx and files like them.
 
-    A question is left out in a language where it or its right answer is blank; so are blank wrong
-    answers, and in all languages those that repeat another answer of their question. ``notices``
-    tells.
+    A question is left out in a language where it or its right answer is blank. A blank wrong answer
+    stays as an empty text, so that the others keep their places; those that repeat another answer
+    of their question are left out in all languages. ``notices`` tells.
     """
 
     name: ClassVar[str] = "xlinghealth"
@@ -106,9 +106,7 @@ def _sample(question: Question, *, benchmark: str, language: str, content: Conte
         prompt={"question": version.question.text},
         reference=version.right.text,
         wrong=tuple(
-            cell.text
-            for cell in version.wrong
-            if cell.text and cell.answer not in question.repeated
+            cell.text for cell in version.wrong if cell.answer not in question.repeated
         ),
         parallel_id=name,
         metadata={"set": re.sub(r"[^A-Za-z0-9_.-]+", "-", content.file.stem)},

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate
 from pytest_xling.stats.cluster import effective_size
 from pytest_xling.stats.mean import mean_interval
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score
     from pytest_xling.registry import MetricKind
 
-__all__ = ["ALL_LANGUAGES", "estimate"]
+__all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
 
 ALL_LANGUAGES = "all"
 """The language of an estimate that pools several."""
@@ -36,8 +37,9 @@ def estimate(
 ) -> Estimate:
     """Estimate the rate of a flag, or the mean of a number.
 
-    Scores without a value are left out and counted. Answers to one sample, repeated or at several
-    temperatures (and in several languages, where *language* is ``all``), count as one cluster.
+    Scores without a value are left out and counted. Answers to one question, repeated, at several
+    temperatures or about several samples (and in several languages, where *language* is ``all``),
+    count as one cluster.
 
     Args:
         scores: one per answer, in any order.
@@ -51,9 +53,9 @@ def estimate(
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
             is there twice; a value is not finite or out of bounds, or a flag's is neither 0 nor 1.
     """
-    _check(scores, metric=metric, language=language)
+    check_scores(scores, metric=metric, language=language)
     # In one order, so that rounding does not depend on the order answers came in.
-    scored = sorted((_cluster(score), score.value) for score in scores if score.value is not None)
+    scored = sorted((cluster_of(score), score.value) for score in scores if score.value is not None)
     unscored = len(scores) - len(scored)
     if not scored:
         return Estimate(
@@ -64,7 +66,7 @@ def estimate(
             high=None,
             n=0,
             unscored=unscored,
-            reason=_why_none(scores),
+            reason=why_none(scores),
         )
     clusters = [cluster for cluster, _ in scored]
     values = [value for _, value in scored]
@@ -88,11 +90,18 @@ def estimate(
     )
 
 
-def _cluster(score: Score) -> tuple[str, str]:
-    return score.benchmark, score.sample_id
+def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:
+    """Refuse scores that cannot be put together.
 
+    Args:
+        scores: one per answer, in any order.
+        metric: the metric all of them should be of.
+        language: the language all of them should be in, or ``all``.
 
-def _check(scores: Sequence[Score], *, metric: str, language: str) -> None:
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice.
+    """
     for score in scores:
         if score.metric != metric or language not in (score.language, ALL_LANGUAGES):
             msg = (
@@ -100,7 +109,7 @@ def _check(scores: Sequence[Score], *, metric: str, language: str) -> None:
                 f" of {metric!r} in {language!r}"
             )
             raise EvaluationError(msg)
-    answers = Counter((*_cluster(s), s.language, s.condition) for s in scores)
+    answers = Counter((s.benchmark, s.sample_id, s.language, s.condition) for s in scores)
     if answers and (common := answers.most_common(1)[0])[1] > 1:
         msg = f"{metric!r} has {common[1]} scores for one answer, {'/'.join(common[0])!r}"
         raise EvaluationError(msg)
@@ -138,7 +147,8 @@ def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds:
             raise EvaluationError(msg)
 
 
-def _why_none(scores: Sequence[Score]) -> str:
+def why_none(scores: Sequence[Score]) -> str:
+    """Say why none of *scores* has a value."""
     if not scores:
         return "no answers"
     reasons = Counter(score.reason or "no reason given" for score in scores)

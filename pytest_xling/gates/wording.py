@@ -29,18 +29,18 @@ def unscored(estimate: Estimate) -> str:
     return f", {estimate.unscored} unscored" if estimate.unscored else ""
 
 
-def too_few(estimate: Estimate, threshold: Threshold) -> str | None:
-    """Say that there are fewer answers than ``min_n``; None where there are enough."""
+def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:
+    """Say that there are fewer than ``min_n``; None where there are enough."""
     if estimate.n == 0 or estimate.value is None:
         return estimate.reason or "no answer was scored"
     if estimate.n < threshold.min_n:
-        return f"too few answers: needs {threshold.min_n}, has {estimate.n}"
+        return f"too few {of}: needs {threshold.min_n}, has {estimate.n}"
     return None
 
 
-def needed(answers: float, has: int) -> str:
-    """Say how many answers would decide, or that none would."""
-    if answers > UNDECIDABLE * has:
+def needed(size: float, has: int, *, of: str = "answers") -> str:
+    """Say how many answers, or what else there are more of, would decide, or that none would."""
+    if size > UNDECIDABLE * has:
         return "cannot be decided so near the limit"
     # At least one more than there are: rounding must not promise what has just been shown wrong.
-    return f"needs about {max(math.ceil(answers), has + 1)} answers at this value; has {has}"
+    return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"

@@ -11,5 +11,23 @@ from pytest_xling.languages._table import (
     languages,
     names,
 )
+from pytest_xling.languages._translation_codes import (
+    TranslationFamily,
+    languages_named,
+    translation_code,
+    translation_languages,
+)
 
-__all__ = ["Identifier", "Language", "ResourceLevel", "codes", "find", "languages", "names"]
+__all__ = [
+    "Identifier",
+    "Language",
+    "ResourceLevel",
+    "TranslationFamily",
+    "codes",
+    "find",
+    "languages",
+    "languages_named",
+    "names",
+    "translation_code",
+    "translation_languages",
+]

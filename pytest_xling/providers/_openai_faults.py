@@ -26,10 +26,12 @@ _MS = 1_000
 # Statuses that may pass: time-out, conflict, too early; all from 500 on do.
 _PASSING = frozenset({408, 409, 425})
 _OPTIONS = {
+    "logprobs": "top_logprobs in the benchmark's prompts.yaml, which asks for it",
     "max_completion_tokens": "--xling-max-tokens",
     "max_tokens": "--xling-max-tokens",
     "seed": "--xling-temperatures (at 0, with one repeat, no seed is sent)",
     "temperature": "--xling-temperatures (=default sends none)",
+    "top_logprobs": "top_logprobs in the benchmark's prompts.yaml",
 }
 
 
@@ -96,7 +98,9 @@ def _advice(
     if error.code == "context_length_exceeded" or "context length" in said:
         return f"The question and the answer's max_tokens are too long for model {model!r}"
     for name, option in _OPTIONS.items():
-        if name in body and (error.param == name or f"'{name}'" in said):
+        # "logprobs" needs no quotes to be seen.
+        quoted = name if "logprobs" in name else f"'{name}'"
+        if name in body and (error.param == name or quoted in said):
             return f"Model {model!r} does not take this {name}: change or drop {option}"
     return f"Model {model!r} does not take this request"
 

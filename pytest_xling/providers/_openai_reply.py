@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
+from pytest_xling.providers._first_token import read_first_token
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.clean import clean
 
@@ -76,6 +77,7 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
         latency_s=latency_s,
         model_version=_version(reply),
         error=clean(str(refusal)) if refusal else None,
+        first_token=read_first_token(choice.get("logprobs")),
     )
 
 

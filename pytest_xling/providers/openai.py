@@ -10,9 +10,8 @@ from pytest_xling.providers._openai_endpoint import Endpoint
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import PromptStyle
     from pytest_xling.providers._openai_client import OpenaiClient
-    from pytest_xling.records import Request, Response
+    from pytest_xling.records import PromptStyle, Request, Response
 
 __all__ = ["OpenaiProvider"]
 
@@ -56,7 +55,7 @@ class OpenaiProvider:
         """Return all that determines the answer: server, model, messages and parameters."""
         return {
             "endpoint": self._endpoint.url,
-            "model": request.model,
+            "model": self._model,
             "messages": [[message.role, message.content] for message in request.messages],
             "params": {k: v for k, v in request.params.items() if v is not None},
         }
@@ -80,7 +79,9 @@ class OpenaiProvider:
         assert self._client is not None  # noqa: S101  prepare sets it
         params = {name: value for name, value in request.params.items() if value is not None}
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        body: dict[str, JsonValue] = {"model": request.model, "messages": messages, **params}
+        body: dict[str, JsonValue] = {"model": self._model, "messages": messages, **params}
+        if "top_logprobs" in params:
+            body["logprobs"] = True
         return await self._client.ask(body)
 
     async def aclose(self) -> None:

@@ -13,9 +13,8 @@ from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import PromptStyle
     from pytest_xling.providers._script import Rule, ScriptedError
-    from pytest_xling.records import Request
+    from pytest_xling.records import PromptStyle, Request
 
 __all__ = ["ScriptedProvider"]
 

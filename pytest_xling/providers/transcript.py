@@ -12,9 +12,8 @@ from pytest_xling.records import Response
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import PromptStyle
     from pytest_xling.providers._transcript_rows import Row
-    from pytest_xling.records import Request
+    from pytest_xling.records import PromptStyle, Request
 
 __all__ = ["TranscriptProvider"]
 

@@ -211,7 +211,7 @@ def test_cells_may_hold_numbers_rich_text_and_escapes(tmp_path: Path) -> None:
     assert ("0.5", ("12",)) == (samples["en", "q0007"].reference, samples["en", "q0007"].wrong)
     assert "2024-05-03" == samples["hi", "q0007"].reference
     # openpyxl stores no value with a formula, so its cell is blank.
-    assert () == samples["hi", "q0007"].wrong
+    assert ("",) == samples["hi", "q0007"].wrong
 
 
 def test_a_wrong_size_in_the_file_does_not_hide_rows(tmp_path: Path) -> None:
@@ -297,10 +297,10 @@ def test_a_blank_right_answer_leaves_its_question_out(tmp_path: Path) -> None:
     assert [expected] == _notices(file)
 
 
-def test_a_blank_wrong_answer_is_dropped(tmp_path: Path) -> None:
-    """The question stays."""
+def test_a_blank_wrong_answer_keeps_its_place(tmp_path: Path) -> None:
+    """So that the others stay parallel; the question stays."""
     file = _single(tmp_path, _replaced(1, answer_Hindi=""))
-    assert [("A gas.",), ()] == [s.wrong for s in _read(file) if s.id == "q0000"]
+    assert [("A gas.",), ("",)] == [s.wrong for s in _read(file) if s.id == "q0000"]
     assert ["Small.xlsx: 1 wrong answer is blank and left out: hi row 3"] == _notices(file)
 
 
@@ -308,7 +308,7 @@ def test_blanks_of_the_older_layout_are_told_with_the_rows_of_their_sheet(tmp_pa
     """One blank answer is a right one and others' wrong one."""
     header, first, second = MULTI["Hindi"]
     file = _multi(tmp_path, Hindi=[header, first, (*second[:4], None, second[5])])
-    assert [("q0000", ())] == [(s.id, s.wrong) for s in _read(file, "hi")]
+    assert [("q0000", ("",))] == [(s.id, s.wrong) for s in _read(file, "hi")]
     assert [
         "Small.xlsx: 1 right answer is blank, its question left out: hi row 3",
         "Small.xlsx: 1 wrong answer is blank and left out: hi row 3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import random
 import signal
@@ -85,6 +86,27 @@ def test_other_seeds_give_other_samples() -> None:
     """Sampling with another seed is another answer, or repeats would be no samples."""
     requests = [_request(_QUESTIONS[2], temperature=1.2, seed=seed) for seed in range(4)]
     assert len({response.text for response in _answers(requests)}) > 1
+
+
+def test_log_probabilities_of_the_first_token() -> None:
+    """The likeliest first, the greedy answer's own at the head, and the answer stays the same."""
+    plain, first, hot, stopped, held = _answers(
+        [
+            _request(_QUESTIONS[0], max_tokens=3),
+            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20),
+            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, temperature=1.5, seed=1),
+            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, stop=[" Par"]),
+            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, stop=[" Paris xyz"]),
+        ]
+    )
+    tokens, logprobs = zip(*first.first_token, strict=True)
+    assert 20 == len(set(tokens))
+    assert sorted(logprobs, reverse=True) == list(logprobs)
+    assert 0.1 < sum(map(math.exp, logprobs)) <= 1
+    assert (first.text or "").startswith(tokens[0].strip())
+    assert (plain.text, ()) == (first.text, plain.first_token)
+    # What is drawn, or held back because it may begin a stop text, was as likely before.
+    assert {first.first_token} == {hot.first_token, stopped.first_token, held.first_token}
 
 
 @pytest.mark.parametrize(("workers", "copies"), [("1", 4), ("2", 2), ("3", 1), ("8", 1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import shutil
 import socket
 import subprocess
@@ -177,6 +178,47 @@ def test_an_unsupported_parameter_names_the_option(param: str) -> None:
         pytest.raises(PermanentFault, match="--xling-temperatures"),
     ):
         _ask(server.url, _request(seed=1))
+
+
+def test_log_probabilities_of_the_first_token() -> None:
+    """They are asked for with ``top_logprobs``, and come likeliest first."""
+    likely = "Yes:0.5,No:0.3,yes:0.1,The:0.05"
+    with serving(first_token=likely, answer="Yes") as server:
+        first = _ask(server.url, _request(top_logprobs=3)).first_token
+        assert () == _ask(server.url, _request()).first_token
+        asked, plain = map(json.loads, stats(server.url)["bodies"])
+    assert ["Yes", "No", "yes"] == [token for token, _ in first]
+    assert pytest.approx([0.5, 0.3, 0.1]) == [math.exp(logprob) for _, logprob in first]
+    assert (True, 3) == (asked["logprobs"], asked["top_logprobs"])
+    assert not {"logprobs", "top_logprobs"} & plain.keys()
+
+
+def test_odd_log_probabilities_are_left_out(server: OpenaiServer) -> None:
+    """Only text with a finite number stays, short and clean; the answer does not suffer."""
+    response = _ask(server.url, _request("[[odd_logprobs]]", top_logprobs=20))
+    assert (("x" * 100, -1.5), ("a \ufffd", -2.0), ("impossible", -9999.0)) == response.first_token
+    assert "Yes" == response.text
+    for mode in ("no_logprobs", "list_logprobs"):
+        response = _ask(server.url, _request(f"[[{mode}]]", top_logprobs=20))
+        assert ("Yes", ()) == (response.text, response.first_token)
+
+
+@pytest.mark.parametrize(
+    ("param", "message"),
+    [
+        ("logprobs", ""),
+        ("top_logprobs", ""),
+        ("top_logprobs", "Invalid value for top_logprobs: must be at most 5."),
+        ("logprobs", "This model does not support logprobs."),
+    ],
+)
+def test_refused_log_probabilities_name_the_key(param: str, message: str) -> None:
+    """The message says where they were asked for."""
+    with (
+        serving(refuse_params=param, refuse_message=message) as server,
+        pytest.raises(PermanentFault, match=r"top_logprobs in the benchmark's prompts\.yaml"),
+    ):
+        _ask(server.url, _request(top_logprobs=20))
 
 
 def test_max_tokens_is_renamed_where_it_is_refused() -> None:

@@ -17,6 +17,7 @@ import asyncio
 import contextlib
 import email.utils
 import json
+import math
 import re
 import ssl
 import subprocess
@@ -59,6 +60,9 @@ class Behaviour:
     mode: str = "ok"
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
+    first_token: str = ""
+    """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
+    to requests that ask for them."""
     echo: bool = False
     """Answer with the last message instead."""
     key: str = ""
@@ -78,6 +82,16 @@ def _choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str,
         "text": text,
         "finish_reason": finish,
     }
+
+
+def _logprobs(listed: str, most: int) -> dict[str, Any]:
+    """Return the log-probabilities of a reply with one token, as OpenAI gives them."""
+    pairs = (entry.rsplit(":", 1) for entry in listed.split(","))
+    likely = [
+        {"token": token, "logprob": math.log(float(p)), "bytes": list(token.encode())}
+        for token, p in pairs
+    ]
+    return {"content": [{**likely[0], "top_logprobs": likely[:most]}], "refusal": None}
 
 
 def _completion(*choices: dict[str, Any]) -> bytes:
@@ -114,6 +128,35 @@ _SENDS: dict[str, tuple[int, bytes]] = {
     "huge": (200, _completion(_choice("word " * 1_048_576))),
     "parts": (200, _completion(_choice(None) | {"message": {"content": [{"text": "in parts"}]}})),
     "no_object": (200, b'"just a string"'),
+    "odd_logprobs": (
+        200,
+        _completion(
+            _choice("Yes")
+            | {
+                "logprobs": {
+                    "content": [
+                        {
+                            "top_logprobs": [
+                                "Yes",
+                                {"token": "Never", "logprob": None},
+                                {"token": "no number", "logprob": "-1"},
+                                {"token": "true", "logprob": True},
+                                {"token": 7, "logprob": -1.0},
+                                {"token": "impossible", "logprob": -9999.0},
+                                {"token": "more than sure", "logprob": 2.0},
+                                {"token": "nothing", "logprob": -math.inf},
+                                {"token": "huge", "logprob": -(10**400)},
+                                {"token": "a \ud800", "logprob": -2},
+                                {"token": "x" * 10_000, "logprob": -1.5},
+                            ]
+                        }
+                    ]
+                }
+            }
+        ),
+    ),
+    "no_logprobs": (200, _completion(_choice("Yes") | {"logprobs": {"content": []}})),
+    "list_logprobs": (200, _completion(_choice("Yes") | {"logprobs": [0.5]})),
     "not_utf8": (200, b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
     "html": (200, b"<!DOCTYPE html><html><body>Login</body></html>"),
     "html502": (502, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
@@ -277,6 +320,9 @@ class Connection(asyncio.Protocol):
             text = server.answer
             if server.behaviour.echo:
                 text = _completion(_choice(_prompt(body)))
+            elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
+                first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
+                text = _completion(_choice(server.behaviour.answer) | {"logprobs": first})
             self._send(200, text)
         elif mode == "close":
             server.statuses[mode] += 1

@@ -1,0 +1,195 @@
+"""Judge by how much a language is worse than the pivot language, on the same questions.
+
+A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
+sides. What differs between questions but not between languages then drops out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates import wording
+from pytest_xling.gates.estimate import check_scores, why_none
+from pytest_xling.gates.pairing import cluster_of, paired_means
+from pytest_xling.records import Estimate, Verdict
+from pytest_xling.stats.paired import POWER, detectable, paired_mean
+from pytest_xling.stats.student import two_sided_t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import Better
+    from pytest_xling.records import Outcome, Score, Threshold
+    from pytest_xling.registry import MetricKind
+
+__all__ = ["gap_estimate", "judge_gap"]
+
+_NOISE = 1e-6
+"""Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
+equal texts may be 1 in one language and 1 - 6e-8 in another."""
+
+
+def gap_estimate(
+    scores: Sequence[Score],
+    pivot_scores: Sequence[Score],
+    *,
+    metric: str,
+    language: str,
+    pivot: str,
+    better: Better,
+    alpha: float,
+    kind: MetricKind = "number",
+) -> Estimate:
+    """Estimate by how much *language* is worse than *pivot*: the mean over paired questions.
+
+    Of each question all that both languages have is averaged, as
+    :func:`pytest_xling.gates.pairing.paired_means` says; the interval is one of the mean of the
+    differences.
+
+    Args:
+        scores: in *language*, in any order.
+        pivot_scores: of the same metric in *pivot*.
+        metric: the metric all of them are of.
+        language: the language that may be worse.
+        pivot: the language it is compared with.
+        better: which end of the metric is good.
+        alpha: the interval misses with this probability, both sides together.
+        kind: with ``flag`` the gap is one of rates, and its interval never has no width.
+
+    Returns:
+        The gap is above 0 where *language* is worse. ``n`` are the paired questions, and
+        ``unscored`` those of *language* without a partner or without a value.
+
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice; a value is not finite.
+    """
+    check_scores(scores, metric=metric, language=language)
+    check_scores(pivot_scores, metric=metric, language=pivot)
+    sign = 1.0 if better == "higher" else -1.0
+    differences = [sign * (there - here) for here, there in paired_means(scores, pivot_scores)]
+    unscored = len({cluster_of(score) for score in scores}) - len(differences)
+    if not differences:
+        return Estimate(
+            metric=metric,
+            language=language,
+            pivot=pivot,
+            value=None,
+            low=None,
+            high=None,
+            n=0,
+            unscored=unscored,
+            reason=_why_none(scores, pivot_scores, pivot),
+        )
+    found = paired_mean(differences, alpha=alpha, rates=kind == "flag")
+    return Estimate(
+        metric=metric,
+        language=language,
+        pivot=pivot,
+        value=found.mean,
+        low=found.low,
+        high=found.high,
+        n=found.n,
+        unscored=unscored,
+        signature=_signature(scores, pivot_scores),
+    )
+
+
+def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
+    """Judge a gap by ``max_gap``.
+
+    Pass: the whole interval is within the margin. Fail: the whole interval is beyond it, so that
+    the language is worse both significantly and by more than is allowed. Else, and with fewer than
+    ``min_n`` paired questions, inconclusive.
+
+    Args:
+        estimate: made by :func:`gap_estimate` with the threshold's alpha.
+        threshold: with a ``max_gap``.
+        case: name of the gate's case.
+
+    Raises:
+        ValueError: the threshold has no ``max_gap``.
+    """
+    if threshold.max_gap is None:
+        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_gap"
+        raise ValueError(msg)
+    outcome, reason = _decide(estimate, threshold, threshold.max_gap)
+    return Verdict(
+        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
+    )
+
+
+def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+    few = wording.too_few(estimate, threshold, of="questions in both languages")
+    gap, low, high = estimate.value, estimate.low, estimate.high
+    if gap is None:
+        return "inconclusive", few or "the gap is unknown"
+    seen = f"{_told(gap)} than {estimate.pivot} on {_questions(estimate)}"
+    if low is None or high is None:
+        return "inconclusive", f"{seen}; {few or 'no spread is known; needs 2 questions'}"
+    seen += (
+        f" (gap's {wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
+        f" may be {limit:g} worse"
+    )
+    if few:
+        return "inconclusive", f"{seen}; {few}"
+    if high <= limit + _NOISE:
+        return "pass", seen
+    if low > limit + _NOISE:
+        return "fail", f"{seen}: exceeded"
+    return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
+
+
+def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -> str:
+    """Say how many questions would decide, and from where on these show a gap to be too large."""
+    gap, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
+    if gap is None or low is None or high is None:
+        return ""
+    half, distance = (high - low) / 2, abs(gap - limit)
+    size = n * (half / distance) ** 2 if distance > half / wording.UNDECIDABLE else math.inf
+    least = detectable(half / two_sided_t(threshold.alpha, n - 1), n, alpha=threshold.alpha)
+    return (
+        f"{wording.needed(size, n, of='questions')}; detects gaps from {limit + least:.2g} on with"
+        f" {100 * POWER:g}% power"
+    )
+
+
+def _told(gap: float) -> str:
+    """Word a gap: ``0.023 worse``, ``0.01 better``."""
+    if abs(gap) < _NOISE:
+        return "no worse"
+    return f"{abs(gap):.3g} {'worse' if gap > 0 else 'better'}"
+
+
+def _questions(estimate: Estimate) -> str:
+    plural = "" if estimate.n == 1 else "s"
+    lone = f", {estimate.unscored} without a partner" if estimate.unscored else ""
+    return f"{estimate.n} question{plural}{lone}"
+
+
+def _signature(scores: Sequence[Score], pivot_scores: Sequence[Score]) -> str:
+    """Return the one signature of all values.
+
+    Raises:
+        EvaluationError: there are several.
+    """
+    made = {s.signature for s in (*scores, *pivot_scores) if s.value is not None}
+    if len(made) > 1:
+        listed = "; ".join(repr(signature) for signature in sorted(made))
+        msg = (
+            f"scores of {scores[0].metric!r} were made in different ways and cannot be compared:"
+            f" {listed}. Score all answers again with one version"
+        )
+        raise EvaluationError(msg)
+    return made.pop()
+
+
+def _why_none(scores: Sequence[Score], pivot_scores: Sequence[Score], pivot: str) -> str:
+    if not pivot_scores:
+        return f"no answers in {pivot} to compare with"
+    for side, where in ((scores, ""), (pivot_scores, f"{pivot}: ")):
+        if all(score.value is None for score in side):
+            return f"{where}{why_none(side)}"
+    return f"no question has a value both here and in {pivot} at one temperature"

@@ -1,0 +1,81 @@
+"""Bring together what two languages have of the same samples."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.temperature import temperature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.records import Score
+
+__all__ = ["SampleMeans", "cluster_of", "paired_means", "sample_means"]
+
+SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
+"""By benchmark and sample: the mean at each temperature."""
+
+
+def cluster_of(score: Score) -> tuple[str, str]:
+    """Return benchmark and question: what answers share that are not independent.
+
+    A question may be asked several times, and as several samples.
+    """
+    return score.benchmark, score.cluster or score.sample_id
+
+
+def sample_means(scores: Sequence[Score]) -> SampleMeans:
+    """Return the mean of each sample's repeats at each temperature, where there is a value.
+
+    In an order that does not depend on that of *scores*.
+
+    Raises:
+        EvaluationError: a value is not finite, or what stands as a condition is none.
+    """
+    values: defaultdict[tuple[str, str], defaultdict[float, list[float]]]
+    values = defaultdict(lambda: defaultdict(list))
+    for score in sorted(scores, key=lambda one: (one.benchmark, one.sample_id, one.condition)):
+        if score.value is None:
+            continue
+        if not math.isfinite(score.value):
+            msg = (
+                f"{score.metric!r} gave {score.value!r}; a metric gives a number, or None and a "
+                "reason"
+            )
+            raise EvaluationError(msg)
+        at = temperature_of(score.condition)
+        values[score.benchmark, score.sample_id][at].append(score.value)
+    return {
+        sample: {at: _mean(found) for at, found in by_temperature.items()}
+        for sample, by_temperature in values.items()
+    }
+
+
+def paired_means(scores: Sequence[Score], others: Sequence[Score]) -> list[tuple[float, float]]:
+    """Return for each question in both its mean in each.
+
+    Repeats are averaged first, then the temperatures at which a sample is in both, then the samples
+    of a question: each of them counts alike.
+
+    Raises:
+        EvaluationError: as :func:`sample_means`.
+    """
+    ours, theirs = sample_means(scores), sample_means(others)
+    questions = {(score.benchmark, score.sample_id): cluster_of(score) for score in scores}
+    pairs: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for sample, here in ours.items():
+        there = theirs.get(sample, {})
+        if shared := [at for at in here if at in there]:
+            pair = (_mean([here[at] for at in shared]), _mean([there[at] for at in shared]))
+            pairs[questions[sample]].append(pair)
+    return [
+        (_mean([a for a, _ in found]), _mean([b for _, b in found])) for found in pairs.values()
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,86 @@
+"""What translation models call our languages, read once from the files beside this one.
+
+``translation_codes.jsonl`` has one column per family of models, null where the family lacks the
+language:
+
+- ``nllb``: NLLB-200 (NLLB Team, 2022, Table 1), the codes of FLORES-200. A language written in
+  several ways goes by the one of our table: ``zho_Hans``, ``arb_Arab`` (Modern Standard),
+  ``pes_Arab`` (Iran), ``pbt_Arab`` (Southern Pashto).
+- ``m2m100``: M2M-100 (Fan et al., 2020) and SMaLL-100, which keeps its languages.
+- ``mbart50``: mBART-50 (Tang et al., 2020), as fine-tuned for translation.
+
+``translation_groups.jsonl`` says which of our languages belong to a group that Opus-MT models name
+as their source or target (ISO 639-5: ``inc``, ``sla``; their own ``mul`` and ``ROMANCE``). It tells
+what a model may be asked; how well it was taught each is for its card to say.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages._table import codes, find
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["TranslationFamily", "languages_named", "translation_code", "translation_languages"]
+
+TranslationFamily: TypeAlias = Literal["m2m100", "mbart50", "nllb"]
+
+_CODES = Path(__file__).with_name("translation_codes.jsonl")
+_GROUPS = Path(__file__).with_name("translation_groups.jsonl")
+
+
+def translation_code(family: TranslationFamily, code: str) -> str | None:
+    """Return what models of *family* call the language with our *code*; None: they lack it.
+
+    Raises:
+        ConfigError: we have no such language.
+    """
+    return _table()[find(code).code].get(family)
+
+
+def translation_languages(family: TranslationFamily) -> tuple[str, ...]:
+    """Return the codes of our languages that models of *family* have, sorted."""
+    return tuple(code for code in codes() if _table()[code].get(family))
+
+
+def languages_named(name: str) -> frozenset[str]:
+    """Return the codes of our languages that an Opus-MT model means by *name*.
+
+    Args:
+        name: a language by any of its codes (``hi``, ``hin``, ``zh_cn``), a group of languages, or
+            several of these joined by ``+``. What we do not have is left out.
+    """
+    found: set[str] = set()
+    for part in name.split("+"):
+        group = _groups().get(part) or _groups().get(part.lower())
+        if group:
+            found.update(group)
+            continue
+        for spelling in (part, part.partition("_")[0]):  # cmn_Hans, es_AR
+            try:
+                found.add(find(spelling).code)
+            except ConfigError:
+                continue
+            break
+    return frozenset(found)
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, str | None]]:
+    return {row.pop("code"): row for row in _rows(_CODES)}
+
+
+@cache
+def _groups() -> Mapping[str, tuple[str, ...]]:
+    return {row["group"]: tuple(row["languages"]) for row in _rows(_GROUPS)}
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
