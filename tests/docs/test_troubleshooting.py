@@ -48,7 +48,7 @@ PROVOKED = {
     "says no limit": Provocation(
         SCRIPTED, name="thresholds.yaml", text="benchmarks: {example: {repetition: {min_n: 9}}}"
     ),
-    "--xling-max-cost needs the model's price": Provocation(
+    "--xling-max-cost needs the price of": Provocation(
         "OPENAI_API_KEY=none pytest --model=gpt-4o --xling-max-cost=5"
     ),
     "cannot connect to": Provocation(
