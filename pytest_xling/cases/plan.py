@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cases.candidates import candidates
 from pytest_xling.errors import DataError
+from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Request
 
@@ -139,7 +140,7 @@ def make_request(
         params["temperature"] = condition.temperature
     # Only where something is random: some servers refuse a seed.
     if condition.temperature or condition.repeat:
-        params["seed"] = settings.seed + condition.repeat
+        params["seed"] = _seed(case, settings.seed)
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)
     return Request(
@@ -150,6 +151,16 @@ def make_request(
         sample_id=sample.id,
         language=sample.language,
     )
+
+
+def _seed(case: Case, seed: int) -> int:
+    """Return the seed of one case: a number below 2^31 of its own.
+
+    One for all would let every question draw the same first random number, so that short answers
+    all turn out alike.
+    """
+    of: list[JsonValue] = [seed, case.sample.id, case.sample.language, case.condition.repeat]
+    return int.from_bytes(content_key(of)[:4]) >> 1
 
 
 def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:

@@ -138,6 +138,7 @@ def _cleaned(response: Response) -> Response:
         text=None if text is None else clean(text),
         error=None if error is None else clean(error),
         model_version=clean(response.model_version),
+        first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
     )
 
 

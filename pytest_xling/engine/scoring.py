@@ -50,16 +50,17 @@ class Scorable:
     def key(self) -> bytes:
         """The content key of all that a metric may look at."""
         sample, response = self.answer.sample, self.answer.response
-        return content_key(
-            {
-                "language": sample.language,
-                "prompt": dict(sample.prompt),
-                "reference": sample.reference,
-                "text": response.text,
-                "stop_reason": response.stop_reason,
-                "error": response.error,
-            }
-        )
+        looked_at: dict[str, JsonValue] = {
+            "language": sample.language,
+            "prompt": dict(sample.prompt),
+            "reference": sample.reference,
+            "text": response.text,
+            "stop_reason": response.stop_reason,
+            "error": response.error,
+        }
+        if response.first_token:
+            looked_at["first_token"] = [list(pair) for pair in response.first_token]
+        return content_key(looked_at)
 
 
 class Scoring:

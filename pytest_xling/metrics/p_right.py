@@ -1,0 +1,64 @@
+"""How probable it is to a model that the answer it is shown is right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.languages import find
+from pytest_xling.records import Reading
+from pytest_xling.text.yes_no import begins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import Bounds, MetricKind
+    from pytest_xling.records import Answer
+
+__all__ = ["PRight"]
+
+_MISSING = Reading(value=None, reason="no log-probabilities of the first token")
+_NEITHER = Reading(value=None, reason="no likely first token begins a yes or a no")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PRight:
+    """P(yes) / (P(yes) + P(no)) over the likeliest first tokens of a reply.
+
+    Each of those tokens that begins a yes or a no, in the reply's language or in English, adds its
+    probability to that side; what is less likely than the tokens listed counts as nothing. The
+    reply itself is not read, so there is a value even where it says neither. Needs
+    ``top_logprobs`` in prompts.yaml and a provider that gives log-probabilities.
+    """
+
+    name: ClassVar[str] = "p_right"
+    version: ClassVar[str] = "1"
+    kind: ClassVar[MetricKind] = "number"
+    bounds: ClassVar[Bounds] = (0.0, 1.0)
+    needs: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = True
+
+    def score(self, answers: Sequence[Answer]) -> list[Reading]:
+        """Return one reading per answer, in order."""
+        return [_read(answer) for answer in answers]
+
+
+def _read(answer: Answer) -> Reading:
+    language = find(answer.language).code
+    first = [(token, p) for token, p in answer.response.first_token if math.isfinite(p)]
+    if not first:
+        return _MISSING
+    sides: dict[bool, list[float]] = {True: [], False: []}
+    for token, logprob in first:
+        side = begins(token, language)
+        if side is not None:
+            sides[side].append(logprob)
+    both = sides[True] + sides[False]
+    if not both:
+        return _NEITHER
+    # Relative to the likeliest, so that two tiny probabilities are not both 0.
+    likeliest = max(both)
+    yes, no = (math.fsum(math.exp(p - likeliest) for p in sides[side]) for side in (True, False))
+    return Reading(value=yes / (yes + no))

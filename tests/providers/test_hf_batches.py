@@ -1,0 +1,75 @@
+"""Which requests of the `hf` provider go through the model together."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.providers._hf_batches import MAX_ROWS, Batcher, Sized
+
+_REQUESTS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(1, 60), st.integers(1, 40)), max_size=90
+)
+
+
+def _sized(rows: list[tuple[str, int, int]]) -> list[Sized[int]]:
+    return [
+        Sized(item=i, kind=kind, tokens=tokens, limit=limit)
+        for i, (kind, tokens, limit) in enumerate(rows)
+    ]
+
+
+def _padded(batch: list[Sized[int]]) -> int:
+    return len(batch) * (max(r.tokens for r in batch) + max(r.limit for r in batch))
+
+
+@given(_REQUESTS, st.integers(20, 2000), st.integers(100, 150))
+def test_every_request_is_run_once_whatever_fits(
+    rows: list[tuple[str, int, int]], memory: int, context: int
+) -> None:
+    """With any memory: each is answered once or too large alone; kinds and context hold."""
+    answered: list[int] = []
+    refused: list[int] = []
+
+    def attempt(batch: list[Sized[int]]) -> bool:
+        assert len(batch) <= MAX_ROWS
+        assert 1 == len({request.kind for request in batch})
+        assert _padded(batch) // len(batch) <= context
+        if _padded(batch) > memory:
+            return False
+        answered.extend(request.item for request in batch)
+        return True
+
+    requests = _sized(rows)
+    Batcher(context=context).run(requests, attempt, lambda one: refused.append(one.item))
+    assert list(range(len(rows))) == sorted(answered + refused)
+    assert all(_padded([requests[i]]) > memory for i in refused)
+
+
+def test_like_lengths_go_together_longest_first() -> None:
+    """What needs most memory is tried first, and padding is little."""
+    batches: list[list[int]] = []
+
+    def attempt(batch: list[Sized[int]]) -> bool:
+        batches.append([request.tokens for request in batch])
+        return True
+
+    rows = [("a", n % 100 + 1, 5) for n in range(0, 7 * 128, 7)]
+    Batcher(context=None).run(_sized(rows), attempt, lambda _: None)
+    assert [64, 64] == [len(batch) for batch in batches]
+    lengths = [tokens for batch in batches for tokens in batch]
+    assert sorted(lengths, reverse=True) == lengths
+
+
+def test_what_memory_takes_is_learned_once() -> None:
+    """After one refusal, batches as large as that are not tried again."""
+    tried: list[int] = []
+
+    def attempt(batch: list[Sized[int]]) -> bool:
+        tried.append(len(batch))
+        return len(batch) <= 20
+
+    batcher = Batcher(context=None)
+    for _ in range(2):
+        batcher.run(_sized([("a", 10, 10)] * 64), attempt, lambda _: None)
+    assert [64, 32, *[16] * 8] == tried
