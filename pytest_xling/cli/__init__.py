@@ -24,7 +24,7 @@ COMMANDS = {
     "show": "show what a run came to: tables, worst findings, gates",
     "gate": "judge a stored run by a thresholds file, without a model",
     "export": "write a run as JSON",
-    "table": "print the tables of the CaLMQA paper for stored runs",
+    "table": "print the tables of the CaLMQA and XLingEval papers for stored runs",
     "transcripts": "turn answers stored elsewhere into a transcript",
     "explain": "say what was asked in a case, and why it was not answered from the store",
     "init": "write a starter benchmark and thresholds.yaml",

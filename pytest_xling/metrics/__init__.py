@@ -143,8 +143,12 @@ def direction_of(metric: type) -> Better | None:
 
 
 def is_directed(name: str) -> bool:
-    """Tell whether the metric called *name* has a better end."""
-    return direction_of(load("metric", name)) is not None
+    """Tell whether one language can be worse than another by the metric called *name*.
+
+    Not where neither end is better, nor where it compares with the pivot language already.
+    """
+    metric = load("metric", name)
+    return direction_of(metric) is not None and unit_of(metric) != "pivot"
 
 
 def unit_of(metric: type) -> Unit:

@@ -161,14 +161,17 @@ class GateCheck:
         verdict = judge_gate(found, spec.threshold, pivot=spec.pivot, pivot_scores=beside)
         selection = session.selection
         planned = selection.planned if unit_of(metric) == "answer" else selection.planned_sets
-        lost = planned[spec.benchmark, spec.language] - len(found)
+        asked = planned[spec.benchmark, spec.language]
+        if spec.pivot is not None:
+            asked += planned[spec.benchmark, spec.pivot]
+        lost = asked - len(found) - len(beside)
         if lost > 0:
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",
                 estimate=verdict.estimate,
                 threshold=spec.threshold,
-                reason=f"{lost} of {lost + len(found)} answers are missing: they met a fault",
+                reason=f"{lost} of {asked} answers are missing: they met a fault",
             )
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)

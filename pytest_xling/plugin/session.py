@@ -127,7 +127,7 @@ class XlingSession:
             model=self.setup.model,
             created_at=now.isoformat(timespec="milliseconds"),
             status="running",
-            settings=settings.as_json(),
+            settings={**settings.as_json(), "pivots": self.setup.pivots()},
             versions=library_versions(),
             git=git_state(self.config.rootpath),
             seed=settings.seed,

@@ -56,6 +56,11 @@ class Setup:
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
 
+    def pivots(self) -> dict[str, str]:
+        """Return by benchmark the language others are compared with, where there is one."""
+        found = ((b.name, b.pivot) for b in self.benchmarks.values())
+        return {name: pivot for name, pivot in found if pivot is not None}
+
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
         found: dict[str, None] = {}

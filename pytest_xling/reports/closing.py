@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pytest_xling.gates.judge import blocks
-from pytest_xling.reports.matrix import OUTCOMES
+from pytest_xling.reports.matrix import OUTCOMES, is_gap, named
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
             not blocks(v),
             _ORDER.index(v.outcome),
             v.threshold.benchmark,
-            v.threshold.max_rate is None,
+            v.threshold.max_rate is None or is_gap(v),
             v.case,
         ),
     )
@@ -54,7 +54,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
     for verdict in told:
         limits = verdict.threshold
-        line = (verdict.outcome, limits.benchmark, limits.metric, verdict.reason, limits.origin)
+        line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
         alike.setdefault(line, []).append(limits.language)
     several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
     table = Table.grid(padding=(0, 1))
@@ -67,8 +67,8 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
         reason = Text(printable(why, limit=REASON_CHARS))
         if origin:
             reason.append(f" ({printable(origin)})", style="dim")
-        named = Text(f"{gate} {' '.join(languages)}", style=look.style)
-        table.add_row(Text(look.symbol, style=look.style), named, reason)
+        which = Text(f"{gate} {' '.join(languages)}", style=look.style)
+        table.add_row(Text(look.symbol, style=look.style), which, reason)
     return table, sum(len(languages) for languages in list(alike.values())[most:])
 
 

@@ -45,11 +45,19 @@ class Figures:
         if low is None or high is None:
             return ""
         scale = 100 if self.kind == "flag" else 1
-        return f"{scale * low:.{self.digits}f}–{scale * high:.{self.digits}f}"
+        between = " to " if low < 0 else "–"  # a dash would be taken for a minus
+        return f"{scale * low:.{self.digits}f}{between}{scale * high:.{self.digits}f}"
 
 
-def limit_of(threshold: Threshold) -> str:
-    """Word what a gate demands: ``max 5%``, ``min 0.9``, ``0.2 to 0.9``."""
+def limit_of(threshold: Threshold, *, gap: bool = False) -> str:
+    """Word what a gate demands: ``max 5%``, ``min 0.9``, ``0.2 to 0.9``.
+
+    Args:
+        threshold: it may limit the level and the gap, which are two gates.
+        gap: whether the gate is that of the gap.
+    """
+    if gap:
+        return f"max {threshold.max_gap:g} worse"
     if threshold.max_rate is not None:
         return f"max {100 * threshold.max_rate:g}%"
     if threshold.floor is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.records import Finding
 from pytest_xling.reports.estimates import kind_of
+from pytest_xling.reports.matrix import is_gap
 from pytest_xling.store.queries import case_texts, metric_steps, worst
 from pytest_xling.store.runs import read_verdicts
 
@@ -64,7 +65,12 @@ def find_worst(
     Within these, gates take turns, those furthest beyond their limit first, and an answer is shown
     once. Only the texts of what is returned are read.
     """
-    gates = {(v.threshold.benchmark, v.threshold.metric, v.threshold.language): v for v in verdicts}
+    # No single answer is to blame for a gap.
+    gates = {
+        (v.threshold.benchmark, v.threshold.metric, v.threshold.language): v
+        for v in verdicts
+        if not is_gap(v)
+    }
     candidates = _candidates(connection, run_id, gates, each=limit)
     ranked: list[Ranked] = []
     shown: set[tuple[str, str]] = set()

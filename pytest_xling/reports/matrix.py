@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Verdict
     from pytest_xling.registry import MetricKind
 
-__all__ = ["OUTCOMES", "Column", "Look", "gated_column", "language_name", "plain_column", "tables"]
+__all__ = [
+    "OUTCOMES",
+    "Column",
+    "Look",
+    "gated_column",
+    "is_gap",
+    "language_name",
+    "named",
+    "plain_column",
+    "tables",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +68,16 @@ class Column:
         return max(cell_len(text.plain) for text in texts)
 
 
+def is_gap(verdict: Verdict) -> bool:
+    """Tell whether a gate compares a language with the pivot language."""
+    return bool(verdict.estimate.pivot)
+
+
+def named(verdict: Verdict) -> str:
+    """Name what a gate is about: ``sim_sent``, ``sim_sent gap``."""
+    return f"{verdict.threshold.metric} gap" if is_gap(verdict) else verdict.threshold.metric
+
+
 def gated_column(
     metric: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]
 ) -> Column:
@@ -65,10 +85,12 @@ def gated_column(
 
     Args:
         metric: its name.
-        verdicts: of its gates, one or more.
+        verdicts: of its gates, one or more; either all of the level or all of the gap.
         others: its estimates in languages that have no gate.
     """
-    kind: MetricKind = "flag" if verdicts[0].threshold.max_rate is not None else "number"
+    gap = is_gap(verdicts[0])
+    rate = verdicts[0].threshold.max_rate is not None and not gap
+    kind: MetricKind = "flag" if rate else "number"
     estimates = [*(verdict.estimate for verdict in verdicts), *others.values()]
     figures = _figures(kind, estimates)
     width = max(len(figures.value(estimate.value)) for estimate in estimates)
@@ -81,7 +103,7 @@ def gated_column(
         cell = Text(f"{look.symbol} ", style=look.style)
         cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
         cells[verdict.threshold.language] = cell
-    limits = list(dict.fromkeys(limit_of(verdict.threshold) for verdict in verdicts))
+    limits = list(dict.fromkeys(limit_of(verdict.threshold, gap=gap) for verdict in verdicts))
     demand = limits[0] if len(limits) == 1 else "limits vary"
     head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
     return Column(head=head, cells=cells)

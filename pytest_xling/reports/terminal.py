@@ -10,7 +10,14 @@ from pytest_xling.reports.closing import last_word, reasons
 from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
 from pytest_xling.reports.evidence import side_by_side
 from pytest_xling.reports.findings import find_worst
-from pytest_xling.reports.matrix import OUTCOMES, gated_column, plain_column, tables
+from pytest_xling.reports.matrix import (
+    OUTCOMES,
+    gated_column,
+    is_gap,
+    named,
+    plain_column,
+    tables,
+)
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
@@ -110,7 +117,7 @@ def _matrices(
         gates: dict[str, list[Verdict]] = {}
         for verdict in verdicts:
             if verdict.threshold.benchmark == benchmark:
-                gates.setdefault(verdict.threshold.metric, []).append(verdict)
+                gates.setdefault(named(verdict), []).append(verdict)
                 # A language may have a gate and not one answer.
                 answers.setdefault(verdict.threshold.language, 0)
         total, languages = sum(answers.values()), len(answers)
@@ -143,8 +150,8 @@ def _matrices(
 
 
 def _rates_first(gate: tuple[str, list[Verdict]]) -> tuple[bool, str]:
-    metric, verdicts = gate
-    return verdicts[0].threshold.max_rate is None, metric
+    name, verdicts = gate
+    return verdicts[0].threshold.max_rate is None or is_gap(verdicts[0]), name
 
 
 def _legend(verdicts: Sequence[Verdict]) -> Text:
@@ -166,7 +173,11 @@ def _ungated(
     intervals: bool,
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """Return the estimates no gate was judged on, by benchmark and metric, then language."""
-    judged = {(v.threshold.benchmark, v.threshold.metric, v.threshold.language) for v in verdicts}
+    judged = {
+        (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
+        for v in verdicts
+        if not is_gap(v)
+    }
     scored = [
         step
         for step in metric_steps(connection, run_id)

@@ -11,6 +11,7 @@ from pytest_xling import registry
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.metrics import is_directed
 from pytest_xling.records import Threshold
 
 if TYPE_CHECKING:
@@ -389,9 +390,10 @@ def test_our_own_file() -> None:
     kinds = {name: registry.load("metric", name).kind for name in registry.names("metric")}
     file = read(
         REPOSITORY / "thresholds.yaml",
-        benchmarks=("culture",),
+        benchmarks=("culture", "health-consistency", "health-correctness", "health-verifiability"),
         metrics=kinds,
         language_code=_code,
+        directed=is_directed,
     )
     assert (
         "answer_length",
@@ -400,7 +402,9 @@ def test_our_own_file() -> None:
         "repetition",
         "wrong_language",
     ) == file.metrics("culture")
-    for metric in file.metrics("culture"):
-        threshold = file.resolve("culture", metric, "hi", "embedded")
-        assert threshold is not None
-        assert kinds[metric] == ("number" if threshold.max_rate is None else "flag")
+    for benchmark in file.benchmarks:
+        for metric in file.metrics(benchmark):
+            threshold = file.resolve(benchmark, metric, "hi", "embedded")
+            assert threshold is not None
+            if threshold.has_level:
+                assert kinds[metric] == ("number" if threshold.max_rate is None else "flag")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle
-    from pytest_xling.records import StopReason, Threshold
+    from pytest_xling.records import PromptStyle, StopReason, Threshold
 
 __all__ = ["Asked", "StoredRun", "make_run"]
 

@@ -1,0 +1,21 @@
+"""The language that the others of a run are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_xling.records import RunRecord
+
+__all__ = ["DEFAULT_PIVOT", "pivot_of"]
+
+DEFAULT_PIVOT = "en"
+"""For runs that were made before benchmarks could name one."""
+
+
+def pivot_of(run: RunRecord, benchmark: str) -> str:
+    """Return the pivot language of a benchmark, as the run was made with it."""
+    pivots = run.settings.get("pivots")
+    named = pivots.get(benchmark) if isinstance(pivots, Mapping) else None
+    return named if isinstance(named, str) else DEFAULT_PIVOT

@@ -1,0 +1,116 @@
+"""A table of texts with a title and notes: for a terminal, or for a paper."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_xling.reports.rendering import GAP, MIN_WIDTH, listing, widest
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Sheet", "latex", "plain"]
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "#": r"\#",
+    "$": r"\$",
+    "%": r"\%",
+    "&": r"\&",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": "$<$",
+    ">": "$>$",
+    "–": "--",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "τ": r"$\tau$",
+    "\n": " ",
+}
+_MOST = 2000
+"""Characters of a title or a note at most."""
+_STARS = re.compile(r"\*+")
+_NEGATIVE = re.compile(r"(?<![\w.\-])-(?=\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A table whose cells are texts."""
+
+    title: str
+    columns: Mapping[str, Sequence[str]]
+    """Texts by the head they stand below, as many in each."""
+    left: int
+    """So many columns at the left name the row: flush left, and repeated where a wide table is cut
+    into several."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def plain(sheet: Sheet, *, width: int, color: bool) -> str:
+    """Return *sheet* for a terminal, cut into tables that fit *width*."""
+    parts = [f"{_line(sheet.title)}\n" if sheet.title else ""]
+    for columns, right in _cut(sheet, width):
+        parts.append(listing(columns, width=width, color=color, right=right))
+    lines = (
+        line
+        for note in sheet.notes
+        for line in textwrap.wrap(_line(note), max(width, MIN_WIDTH), subsequent_indent="  ")
+    )
+    parts.append("".join(f"{line}\n" for line in lines))
+    return "\n".join(part for part in parts if part)
+
+
+def latex(sheet: Sheet) -> str:
+    r"""Return *sheet* as a ``tabular`` of the package booktabs; title and notes are comments.
+
+    What is special to LaTeX is escaped; the text is to be read as UTF-8.
+    """
+    spec = "l" * sheet.left + "r" * (len(sheet.columns) - sheet.left)
+    lines = [
+        *(f"% {_line(text)}" for text in (sheet.title, *sheet.notes) if text),
+        rf"\begin{{tabular}}{{{spec}}}",
+        r"\toprule",
+        _row(sheet.columns),
+        r"\midrule",
+        *map(_row, zip(*sheet.columns.values(), strict=True)),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(map(_escaped, cells))} \\"
+
+
+def _escaped(text: str) -> str:
+    made = "".join(_LATEX.get(letter, letter) for letter in printable(text))
+    return _STARS.sub(r"$^{\g<0>}$", _NEGATIVE.sub("$-$", made))
+
+
+def _line(text: str) -> str:
+    return printable(text, limit=_MOST)
+
+
+def _cut(sheet: Sheet, width: int) -> Iterator[tuple[dict[str, Sequence[str]], list[str]]]:
+    """Cut the columns into pieces that fit; each has one at least beside the leftmost."""
+    heads = list(sheet.columns)
+    fixed, rest = heads[: sheet.left], heads[sheet.left :]
+    start = sum(widest(head, sheet.columns[head]) + GAP for head in fixed) - GAP
+    together: list[str] = []
+    taken = start
+    for head in rest:
+        wide = GAP + widest(head, sheet.columns[head])
+        if together and taken + wide > width:
+            yield {name: sheet.columns[name] for name in (*fixed, *together)}, together
+            together, taken = [], start
+        together.append(head)
+        taken += wide
+    yield {name: sheet.columns[name] for name in (*fixed, *together)}, together

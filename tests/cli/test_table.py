@@ -1,0 +1,237 @@
+"""``xling table`` of XLingEval's tables: as text, JSON, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.cli import main
+from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
+from tests.reports.scored_runs import Scored, made_up, put_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+METRICS = ("sim_sent", "bertscore", "sim_1gram", "sim_2gram", "length", "sim_hdp", "sim_lda_20")
+LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
+
+
+def _answers() -> list[Scored]:
+    means = {
+        code: {metric: 140.0 * part if metric == "length" else part for metric in METRICS}
+        for code, part in (("en", 0.97), ("es", 0.96), ("hi", 0.9), ("zh", 0.95))
+    }
+    similar = [
+        replace(one, readings=dict.fromkeys(METRICS, None))
+        if (one.id, one.language) == ("q03", "hi")
+        else one
+        for one in made_up(means, questions=8)
+    ]
+    judged = [
+        Scored(
+            id=f"q{number:02}",
+            language=code,
+            readings={label: float(label == LABELS[(number // weight) % 4]) for label in LABELS},
+            benchmark="health-correctness",
+        )
+        for code, weight in (("en", 5), ("hi", 3))
+        for number in range(16)
+    ]
+    asked = [
+        Scored(
+            id=f"q{number:02}-a1",
+            language=code,
+            condition=condition,
+            readings={"says_right": float(number % 3 != every), "p_right": (number % 7) / 7},
+            benchmark="health-verifiability",
+            metadata={"gold": "right" if number % 2 else "wrong"},
+        )
+        for code, every in (("en", 0), ("hi", 1))
+        for condition in ("", "t1")
+        for number in range(16)
+    ]
+    return [*similar, *judged, *asked]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two runs of all three benchmarks."""
+    path = tmp_path_factory.mktemp("tables") / "s.sqlite"
+    answers = _answers()
+    put_run(path, answers)
+    return put_run(path, answers, run_id="run-2", model="meta/Llama-3_70B & friends")
+
+
+@pytest.fixture
+def table(
+    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., str]:
+    """Runs ``xling table`` in an 80-column terminal and returns what it prints."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert code == main(["table", *arguments, "--xling-store", str(kept)])
+        said = capsys.readouterr()
+        return said.err if code else said.out
+
+    return run
+
+
+@pytest.mark.parametrize("name", XLINGEVAL_TABLES)
+def test_tables_fit_80_columns(table: Callable[..., str], name: str) -> None:
+    """Below the run's name and model; nothing that is printed has no value without a reason."""
+    text = table(name, "run-1")
+    assert text.startswith("run run-1, model model-1")
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    assert "None" not in text
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize("name", XLINGEVAL_TABLES)
+def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -> None:
+    """Not rounded; of all runs, below each other."""
+    rows = json.loads(table(name, "run-1", "run-2", "--json"))
+    read = list(csv.DictReader(io.StringIO(table(name, "run-1", "run-2", "--csv"))))
+    assert [
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+    ] == read
+    half = len(rows) // 2
+    assert {"model-1"} == {row["model"] for row in rows[:half]}
+    assert [{**row, "model": ""} for row in rows[:half]] == [
+        {**row, "model": ""} for row in rows[half:]
+    ]
+
+
+@pytest.mark.parametrize("name", [*XLINGEVAL_TABLES])
+def test_latex_has_as_many_cells_in_each_row(table: Callable[..., str], name: str) -> None:
+    """One tabular per sheet, its rows as wide as its head, names escaped."""
+    text = table(name, "run-2", "--latex")
+    tabulars = text.split(r"\begin{tabular}")[1:]
+    assert tabulars
+    for tabular in tabulars:
+        spec, *lines = tabular.split(r"\end{tabular}")[0].strip().splitlines()
+        rows = [line for line in lines if line.endswith(r"\\")]
+        assert [r"\toprule", r"\midrule", r"\bottomrule"] == [x for x in lines if x not in rows]
+        assert {len(spec) - 2} == {row.replace(r"\&", "").count("&") + 1 for row in rows}
+        assert all("_" not in row.replace(r"\_", "") for row in rows)
+    assert "% run run-2, model meta/Llama-3_70B & friends" in text
+
+
+def test_tukey_as_text(table: Callable[..., str]) -> None:
+    """A sheet per temperature; each metric is named once; what is left out is said."""
+    text = table("tukey", "run-1")
+    assert ["run run-1, model model-1; τ = 0", "run run-1, model model-1; τ = 1"] == [
+        line for line in text.splitlines() if line.startswith("run")
+    ]
+    assert 2 == sum(line.startswith("sim_sent ") for line in text.splitlines())
+    assert "left out: 1 sample that some language lacks; --pairwise keeps them" in text
+    pairs = [line.split()[:2] for line in text.splitlines() if line.startswith(" " * 10)]
+    assert {"en es", "en hi", "en zh", "es hi", "es zh", "hi zh"} >= {" ".join(p) for p in pairs}
+    assert "left out" not in table("tukey", "run-1", "--pairwise")
+
+
+def test_pairwise_and_welch_change_the_tests(table: Callable[..., str]) -> None:
+    """More samples; another test, which says so."""
+
+    def of_hindi(*options: str) -> dict[str, object]:
+        rows = json.loads(table("ttest", "run-1", "--language", "hi", "--json", *options))
+        assert all("hi" in {row["first"], row["second"]} for row in rows)
+        (row,) = (
+            row
+            for row in rows
+            if (row["metric"], row["first"], row["temperature"]) == ("sim_sent", "en", 0.0)
+        )
+        return dict(row)
+
+    def other_pair(*options: str) -> int:
+        rows = json.loads(table("ttest", "run-1", "--language", "es", "--json", *options))
+        return int(rows[0]["n_first"])
+
+    assert (7, 8) == (other_pair(), other_pair("--pairwise"))
+    pooled, welch = of_hindi(), of_hindi("--welch")
+    assert ("pooled", "Welch") == (pooled["test"], welch["test"])
+    assert pooled["df"] == 12
+    assert pooled["df"] != welch["df"]
+    assert "Welch's test" in table("ttest", "run-1", "--welch")
+    assert "Student's (pooled variance) test" in table("ttest", "run-1")
+
+
+def test_correctness_as_text(table: Callable[..., str]) -> None:
+    """The counts, then how languages compare with English, with intervals."""
+    lines = [line.split() for line in table("correctness", "run-1").splitlines()]
+    assert ["en", "5", "5", "5", "1", "0", "16"] in lines
+    assert ["hi", "6", "4", "3", "3", "0", "16"] in lines
+    assert any(line[:2] == ["hi", "-6.25"] and line[-1] == "16" for line in lines)
+
+
+def test_verifiability_names_its_conventions(table: Callable[..., str]) -> None:
+    """The released code's and the honest one, one below the other."""
+    text = table("verifiability", "run-1")
+    assert "As the released code computes it" in text
+    assert "Honestly" in text
+    # Two conventions, two languages, seven measures.
+    assert 2 * 2 * 7 == len(re.findall(r"\d ± \d", text))
+    assert "standard deviation over 2 temperatures" in text
+
+
+def test_tables_of_calmqa_as_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The older tables can be printed so as well."""
+    store = put_run(
+        tmp_path / "s.sqlite",
+        [
+            Scored(
+                id="q1",
+                language="en",
+                readings={"no_answer": 0.0, "wrong_language": 0.0, "repetition": 1.0},
+                benchmark="culture",
+            )
+        ],
+    )
+    assert 0 == main(["table", "surface", "run-1", "--latex", "--xling-store", str(store)])
+    lines = capsys.readouterr().out.splitlines()
+    assert r"\begin{tabular}{lllrrrr}" == lines[0]
+    assert (
+        r"model & set & language & wrong\_language & repetition & without\_issues & n \\"
+        == lines[2]
+    )
+    assert r"model-1 &  & en & 0.00 & 100.00 & 0.00 & 1 \\" == lines[4]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("tukey", "run-1", "--welch"), "--welch means nothing to the table tukey"),
+        (("surface", "run-1", "--pairwise"), "--pairwise means nothing to the table surface"),
+        (("correctness", "run-1", "--pairwise"), "--pairwise means nothing to the table correct"),
+        (("anova", "run-1", "--language", "hi"), "which has no rows by language"),
+        (("tukey", "run-1", "--language", "fr"), "no answers in the language 'fr'"),
+        (("tukey", "run-1", "--benchmark", "health-consistenc"), "Did you mean 'health-consist"),
+        (("tukey", "run-1", "--benchmark", "health-correctness"), "was not scored for this table"),
+        (("tukey", "run-1", "--json", "--latex"), "not allowed with argument"),
+        (("turkey", "run-1"), "invalid choice: 'turkey'"),
+    ],
+)
+def test_mistakes_exit_with_4(
+    table: Callable[..., str], arguments: tuple[str, ...], said: str
+) -> None:
+    """An option that would be ignored, and a name that is wrong, are said."""
+    assert said in table(*arguments, code=4)
+
+
+def test_help_lists_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what each is of, and where it stands in the paper."""
+    assert 0 == main(["table", "--help"])
+    text = capsys.readouterr().out
+    for name, one in XLINGEVAL_TABLES.items():
+        assert f"  {name} " in text
+        assert one.about in text

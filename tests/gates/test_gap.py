@@ -1,0 +1,293 @@
+"""Gaps between languages: paired, tested, and undecided where they cannot be told apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.gap import gap_estimate, judge_gap
+from pytest_xling.records import Estimate, Score, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import Better
+    from pytest_xling.records import Outcome, Verdict
+    from pytest_xling.registry import MetricKind
+
+
+def _scores(
+    values: Sequence[float | None], language: str, *, condition: str = "", signature: str = "s|v1"
+) -> list[Score]:
+    return [
+        Score(
+            metric="m",
+            benchmark="health",
+            sample_id=f"q{number}",
+            language=language,
+            condition=condition,
+            value=value,
+            reason="" if value is not None else "too short",
+            signature=signature,
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+def _estimate(
+    scores: Sequence[Score],
+    pivot_scores: Sequence[Score],
+    *,
+    better: Better = "higher",
+    alpha: float = 0.05,
+    kind: MetricKind = "number",
+) -> Estimate:
+    return gap_estimate(
+        scores,
+        pivot_scores,
+        metric="m",
+        language="hi",
+        pivot="en",
+        better=better,
+        alpha=alpha,
+        kind=kind,
+    )
+
+
+THRESHOLD = Threshold(benchmark="health", metric="m", language="hi", max_gap=0.1, min_n=10)
+EN = [0.9, 0.8, 0.95, 0.7, 0.85, 0.6, 0.75, 0.9, 0.8, 0.88, 0.92, 0.66]
+HI = [0.7, 0.75, 0.8, 0.6, 0.8, 0.5, 0.5, 0.85, 0.6, 0.7, 0.75, 0.6]
+
+
+def _judge(estimate: Estimate, **limits: float) -> Verdict:
+    threshold = replace(THRESHOLD, **limits)  # type: ignore[arg-type]  # numbers all of them
+    return judge_gap(estimate, threshold, case="m-gap-hi")
+
+
+def test_gap_is_that_of_the_paired_t_test() -> None:
+    """The mean of the differences and its interval, as scipy has them."""
+    found = _estimate(_scores(HI, "hi"), _scores(EN, "en"))
+    expected = stats.ttest_rel(EN, HI)
+    interval = expected.confidence_interval(0.95)
+    assert (12, 0, "en", "s|v1") == (found.n, found.unscored, found.pivot, found.signature)
+    assert (interval.low, interval.high) == pytest.approx((found.low, found.high))
+    assert sum(EN) / 12 - sum(HI) / 12 == pytest.approx(found.value)
+
+
+def test_where_low_is_better_more_is_worse() -> None:
+    """The gap of an error rate is the language's minus the pivot's."""
+    higher = _estimate(_scores(HI, "hi"), _scores(EN, "en"))
+    lower = _estimate(_scores(HI, "hi"), _scores(EN, "en"), better="lower")
+    assert higher.value is not None
+    assert lower.value is not None
+    assert -higher.value == pytest.approx(lower.value)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(12)), st.sampled_from([0.05, 0.2]))
+def test_order_does_not_matter(order: list[int], alpha: float) -> None:
+    """Scores come as answers did: pairs are found by sample."""
+    scores = _scores(HI, "hi")
+    shuffled = [scores[number] for number in order]
+    expected = _estimate(scores, _scores(EN, "en"), alpha=alpha)
+    assert expected == _estimate(shuffled, _scores(EN, "en"), alpha=alpha)
+
+
+def test_conditions_are_averaged_within_a_sample() -> None:
+    """Repeats first, then the temperatures both have; one difference per sample."""
+    hindi = [
+        *_scores([0.5, 0.4], "hi"),
+        *_scores([0.7, 0.4], "hi", condition="r1"),
+        *_scores([0.1, 0.2], "hi", condition="t1"),
+    ]
+    english = [
+        *_scores([0.8, 0.9], "en"),
+        *_scores([0.4, None], "en", condition="t1-r2"),
+        *_scores([0.0, 0.0], "en", condition="t0.5"),
+    ]
+    found = _estimate(hindi, english)
+    # q0: 0.8 - 0.6 at 0, and 0.4 - 0.1 at 1; q1: 0.9 - 0.4 at 0 only.
+    assert ((0.2 + 0.3) / 2 + 0.5) / 2 == pytest.approx(found.value)
+    assert (2, 0) == (found.n, found.unscored)
+
+
+def test_samples_without_a_partner_are_left_out_and_counted() -> None:
+    """Unscored, missing in the pivot, or scored there at another temperature only."""
+    hindi = [*_scores([0.5, None, 0.7, 0.8, 0.9], "hi")]
+    english = [*_scores([0.8, 0.9, None, 0.9], "en"), *_scores([0.1] * 5, "en", condition="t1")]
+    found = _estimate(hindi, english)
+    assert (2, 3) == (found.n, found.unscored)
+    assert (0.3 + 0.1) / 2 == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize(
+    ("hindi", "english", "reason"),
+    [
+        (_scores([0.5], "hi"), [], "no answers in en to compare with"),
+        ([], _scores([0.5], "en"), "no answers"),
+        (_scores([None], "hi"), _scores([0.5], "en"), "none of 1 answers could be scored; too sh"),
+        (_scores([0.5], "hi"), _scores([None], "en"), "en: none of 1 answers could be scored; to"),
+        (
+            _scores([0.5], "hi"),
+            _scores([0.5], "en", condition="t1"),
+            "no question has a value both here and in en at one temperature",
+        ),
+    ],
+)
+def test_no_pairs_have_a_reason(hindi: list[Score], english: list[Score], reason: str) -> None:
+    """No value, never 0; and no gate passes on that."""
+    found = _estimate(hindi, english)
+    assert (None, None, None, 0, len(hindi)) == (
+        found.value,
+        found.low,
+        found.high,
+        found.n,
+        found.unscored,
+    )
+    assert found.reason.startswith(reason)
+    verdict = _judge(found)
+    assert ("inconclusive", found.reason) == (verdict.outcome, verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("hindi", "english", "said"),
+    [
+        (_scores([0.5], "es"), _scores([0.5], "en"), "does not belong"),
+        (_scores([0.5], "hi"), _scores([0.5], "es"), "does not belong"),
+        (_scores([0.5, 0.6], "hi"), _scores([0.5], "en", signature="s|v2"), "different ways"),
+        (_scores([0.5], "hi") * 2, _scores([0.5], "en"), "2 scores for one answer"),
+        (_scores([math.nan], "hi"), _scores([0.5], "en"), "gave nan"),
+        (_scores([0.5], "hi"), _scores([math.inf], "en"), "gave inf"),
+        (_scores([0.5], "hi", condition="x"), _scores([0.5], "en"), "is no condition"),
+    ],
+)
+def test_scores_that_cannot_be_compared(
+    hindi: list[Score], english: list[Score], said: str
+) -> None:
+    """Numbers made in different ways, and what is no number, stop the gate."""
+    with pytest.raises(EvaluationError, match=said):
+        _estimate(hindi, english)
+
+
+def _made(gap: float, low: float | None, high: float | None, n: int = 50) -> Estimate:
+    return Estimate(
+        metric="m", language="hi", value=gap, low=low, high=high, n=n, unscored=0, pivot="en"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gap", "low", "high", "outcome"),
+    [
+        (0.05, 0.02, 0.08, "pass"),
+        (0.05, 0.0, 0.1, "pass"),
+        (-0.3, -0.4, -0.2, "pass"),
+        (0.15, 0.11, 0.19, "fail"),
+        (0.15, 0.05, 0.25, "inconclusive"),
+        (0.05, -0.1, 0.2, "inconclusive"),
+    ],
+)
+def test_worse_and_beyond(gap: float, low: float, high: float, outcome: Outcome) -> None:
+    """Fails where it is surely beyond the margin, passes where it is surely within."""
+    assert outcome == _judge(_made(gap, low, high)).outcome
+
+
+def test_few_pairs_decide_nothing() -> None:
+    """Fewer than min_n, however clear they look, and one without any interval."""
+    few = _judge(_made(0.5, 0.4, 0.6, n=9))
+    assert "inconclusive" == few.outcome
+    assert few.reason.endswith("too few questions in both languages: needs 10, has 9")
+    one = _judge(_estimate(_scores([0.1], "hi"), _scores([0.9], "en")), min_n=1)
+    assert "inconclusive" == one.outcome
+    assert "0.8 worse than en on 1 question; no spread is known; needs 2 questions" == one.reason
+
+
+def test_reason_of_a_failure() -> None:
+    """The gap, on how many samples, its interval and what was allowed."""
+    verdict = _judge(_made(0.15, 0.11, 0.19))
+    expected = (
+        "0.15 worse than en on 50 questions (gap's 95% interval 0.11 to 0.19); may be 0.1 worse:"
+        " exceeded"
+    )
+    assert expected == verdict.reason
+    better = _judge(replace(_made(-0.15, -0.2, -0.1), unscored=2))
+    assert better.reason.startswith("0.15 better than en on 50 questions, 2 without a partner (")
+
+
+def test_what_would_decide() -> None:
+    """How many samples, and which gap these would have found with 80 % power."""
+    found = _estimate(_scores(HI, "hi"), _scores(EN, "en"))
+    verdict = _judge(found)
+    assert "inconclusive" == verdict.outcome
+    differences = [e - h for e, h in zip(EN, HI, strict=True)]
+    sd = stats.tstd(differences)
+    least = 0.1 + sd * TTestPower().solve_power(nobs=12, alpha=0.05, power=0.8)
+    assert f"detects gaps from {least:.2g} on with 80% power" in verdict.reason
+    assert found.value is not None
+    assert found.high is not None
+    needed = math.ceil(12 * ((found.high - found.value) / (found.value - 0.1)) ** 2)
+    assert f"needs about {needed} questions at this value; has 12" in verdict.reason
+
+
+def test_at_the_limit_nothing_would_decide() -> None:
+    """A gap that is just as large as is allowed can be measured for ever."""
+    assert "cannot be decided so near the limit" in _judge(_made(0.1, 0.0, 0.2)).reason
+
+
+def test_equal_answers_have_no_gap_but_for_rounding() -> None:
+    """Similarities of 1 in both languages pass a margin of 0, whatever the last bits say."""
+    close = _scores([1.0 - 6e-8] * 12, "hi")
+    verdict = _judge(_estimate(close, _scores([1.0] * 12, "en")), max_gap=0.0)
+    assert "pass" == verdict.outcome
+    assert verdict.reason.startswith("no worse than en on 12 questions")
+    assert (
+        "fail"
+        == _judge(
+            _estimate(_scores([0.9] * 12, "hi"), _scores([1.0] * 12, "en")), max_gap=0.0
+        ).outcome
+    )
+
+
+def test_flags_that_agree_leave_room() -> None:
+    """A dozen answers without a flag on either side do not prove a gap below a hundredth."""
+    none = _scores([0.0] * 12, "hi"), _scores([0.0] * 12, "en")
+    assert "pass" == _judge(_estimate(*none), max_gap=0.01).outcome
+    flags = _estimate(*none, better="lower", kind="flag")
+    assert 0.0 == flags.value
+    assert "inconclusive" == _judge(flags, max_gap=0.01).outcome
+    assert "pass" == _judge(flags, max_gap=0.4).outcome
+
+
+def test_threshold_without_a_gap() -> None:
+    """What limits no gap judges none."""
+    with pytest.raises(ValueError, match="has no max_gap"):
+        judge_gap(_made(0.0, 0.0, 0.0), replace(THRESHOLD, max_gap=None), case="g")
+
+
+def test_candidate_answers_to_one_question_are_no_evidence_of_their_own() -> None:
+    """Five samples of a question are one of the pairs that decide."""
+
+    def candidates(raised: Sequence[float], language: str) -> list[Score]:
+        return [
+            replace(one, sample_id=f"q{question}-a{answer}", cluster=f"q{question}")
+            for question, value in enumerate(raised)
+            for answer in range(5)
+            for one in _scores([value], language)
+        ]
+
+    raised = [1.0, 0.0] * 6
+    found = _estimate(candidates(HI, "hi"), candidates(EN, "en"))
+    expected = _estimate(_scores(HI, "hi"), _scores(EN, "en"))
+    assert (expected.n, expected.unscored) == (found.n, found.unscored)
+    assert (expected.value, expected.low, expected.high) == pytest.approx(
+        (found.value, found.low, found.high)
+    )
+    flags = _estimate(candidates(raised, "hi"), candidates([0.0] * 12, "en"), kind="flag")
+    assert 12 == flags.n

@@ -1,0 +1,97 @@
+"""What two languages have of the same samples."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.pairing import paired_means, sample_means
+from pytest_xling.records import Score
+
+
+def _score(
+    sample: str,
+    value: float | None,
+    *,
+    condition: str = "",
+    benchmark: str = "health",
+    cluster: str = "",
+) -> Score:
+    return Score(
+        metric="m",
+        benchmark=benchmark,
+        sample_id=sample,
+        language="hi",
+        condition=condition,
+        value=value,
+        reason="",
+        signature="m|v1",
+        cluster=cluster,
+    )
+
+
+def test_repeats_are_averaged_at_each_temperature() -> None:
+    """By benchmark and sample; what has no value is not there."""
+    scores = [
+        _score("q2", 0.5, condition="t1-r1"),
+        _score("q1", 1.0),
+        _score("q2", 0.1, condition="t1"),
+        _score("q1", 2.0, condition="r1"),
+        _score("q1", None, condition="t1"),
+        _score("q3", None),
+        _score("q1", 5.0, benchmark="bread"),
+    ]
+    found = sample_means(scores)
+    assert {
+        ("bread", "q1"): {0.0: 5.0},
+        ("health", "q1"): {0.0: 1.5},
+        ("health", "q2"): {1.0: 0.3},
+    } == found
+    assert list(found.items()) == list(sample_means(scores[::-1]).items())
+
+
+def test_only_what_both_have_is_paired() -> None:
+    """The same samples, at the same temperatures."""
+    ours = [_score("q1", 1.0), _score("q1", 3.0, condition="t1"), _score("q2", 4.0)]
+    theirs = [
+        _score("q1", 5.0, condition="t1"),
+        _score("q1", 6.0, condition="t0.5"),
+        _score("q3", 7.0),
+        _score("q2", 8.0, benchmark="bread"),
+    ]
+    assert [(3.0, 5.0)] == paired_means(ours, theirs)
+    assert [] == paired_means(ours, [])
+
+
+def test_samples_of_a_question_are_one_pair() -> None:
+    """Paired one by one, then averaged: a question counts once, whatever it is asked about."""
+    ours = [_score(f"q1-a{n}", float(n), cluster="q1") for n in (1, 2, 3)]
+    theirs = [_score(f"q1-a{n}", 10.0 * n, cluster="q1") for n in (1, 2)]
+    other = _score("q2-a1", 7.0, cluster="q2")
+    assert [(1.5, 15.0), (7.0, 7.0)] == paired_means([*ours, other], [*theirs, other])
+
+
+def test_what_is_no_number_is_refused() -> None:
+    """A mean of NaN would be NaN."""
+    with pytest.raises(EvaluationError, match="gave nan"):
+        sample_means([_score("q1", math.nan)])
+
+
+def test_estimates_know_of_questions() -> None:
+    """Five answers about one question are worth one: the interval is that of the questions."""
+    flags = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    alike = [
+        _score(f"q{number}-a{answer}", value, cluster=f"q{number}")
+        for number, value in enumerate(flags)
+        for answer in range(5)
+    ]
+    single = [_score(f"q{number}", value) for number, value in enumerate(flags)]
+    made, expected = (
+        estimate(scores, metric="m", language="hi", kind="flag", alpha=0.05)
+        for scores in (alike, single)
+    )
+    assert (30, 6) == (made.n, expected.n)
+    assert (expected.low, expected.high) == pytest.approx((made.low, made.high))

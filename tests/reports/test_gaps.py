@@ -1,0 +1,77 @@
+"""Gates of the gap in the summary: beside those of the level, and told apart."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.records import Estimate, Threshold, Verdict
+from pytest_xling.reports.figures import Figures, limit_of
+from pytest_xling.reports.terminal import judgement
+
+THRESHOLD = Threshold(
+    benchmark="health", metric="contradictory", language="hi", max_rate=0.1, max_gap=0.02
+)
+
+
+def _verdicts() -> list[Verdict]:
+    level = Estimate(
+        metric="contradictory",
+        language="hi",
+        value=0.05,
+        low=0.03,
+        high=0.08,
+        n=200,
+        unscored=0,
+        flagged=10,
+    )
+    gap = Estimate(
+        metric="contradictory",
+        language="hi",
+        value=0.021,
+        low=-0.004,
+        high=0.046,
+        n=190,
+        unscored=10,
+        pivot="en",
+    )
+    return [
+        Verdict(
+            case="contradictory-hi", outcome="pass", estimate=level, threshold=THRESHOLD, reason=""
+        ),
+        Verdict(
+            case="contradictory-gap-hi",
+            outcome="inconclusive",
+            estimate=gap,
+            threshold=THRESHOLD,
+            reason="0.021 worse than en",
+        ),
+    ]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_level_and_gap_have_a_column_each(turned: bool) -> None:  # noqa: FBT001  a test's parameter
+    """With their own demands; neither hides the other, in whatever order they come."""
+    verdicts = _verdicts()[:: -1 if turned else 1]
+    text = judgement(verdicts, {("health", "hi"): 200}, complete=True, width=80, color=False)
+    head, demand, _, row = text.splitlines()[2:6]
+    assert ["contradictory", "contradictory", "gap"] == head.split()
+    assert ["language", "n", "max", "10%", "max", "0.02", "worse"] == demand.split()
+    assert "✓ 5.0%  3.0–8.0" in row
+    assert "? 0.021  -0.004 to 0.046" in row
+    assert "? contradictory gap hi 0.021 worse than en" in text
+    assert "gate closed: 1 of 2 gates inconclusive" in text
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_gap_alone_has_a_demand() -> None:
+    """A threshold may have no other limit."""
+    only = Threshold(benchmark="health", metric="sim_sent", language="hi", max_gap=0.5)
+    assert "max 0.5 worse" == limit_of(only, gap=True)
+
+
+def test_intervals_around_zero_can_be_read() -> None:
+    """A dash before a minus, or after one, is no dash."""
+    figures = Figures.fitting("number", [0.1])
+    assert "-0.200 to -0.100" == figures.interval(-0.2, -0.1)
+    assert "0.100–0.200" == figures.interval(0.1, 0.2)

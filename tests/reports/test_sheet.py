@@ -1,0 +1,80 @@
+"""Sheets of texts: cut to the terminal's width, and escaped for LaTeX."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.reports.sheet import Sheet, latex, plain
+
+SHEET = Sheet(
+    title="model gpt_4; τ = 0",
+    columns={
+        "language": ["en", "hi"],
+        **{f"sim_{n}gram\nvs en": ["0.9706", "0.9415  -3.0%"] for n in range(9)},
+    },
+    left=1,
+    notes=("a note that is a good deal longer than forty characters, so that it is broken",),
+)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 500])
+def test_wide_sheets_are_cut(width: int) -> None:
+    """No line is wider than the terminal, every column is there once, rows are named anew."""
+    text = plain(SHEET, width=width, color=False)
+    assert all(cell_len(line) <= width for line in text.splitlines())
+    assert text.startswith("model gpt_4; τ = 0\n\n")
+    for number in range(9):
+        assert 1 == text.count(f"sim_{number}gram")
+    tables = text.count("language")
+    assert tables == sum(line.startswith("hi ") for line in text.splitlines())
+    assert (tables == 1) == (width == 500)
+    assert "broken" in text
+
+
+def test_a_column_wider_than_the_terminal_stays_whole() -> None:
+    """Nothing is lost: people copy what stands there."""
+    wide = "x" * 100
+    sheet = Sheet(title="", columns={"language": ["en"], "text": [wide], "n": ["3"]}, left=1)
+    assert wide in plain(sheet, width=40, color=False)
+
+
+def test_latex_is_a_booktabs_tabular() -> None:
+    """Names flush left, numbers flush right, title and notes as comments."""
+    sheet = Sheet(
+        title="run a\n\\end{tabular}",
+        columns={"metric": ["sim_sent", ""], "F\nvalue": ["-1.5", "–"], "p": ["<0.001***", "1"]},
+        left=1,
+        notes=("100% & more",),
+    )
+    assert [
+        r"% run a \end{tabular}",
+        "% 100% & more",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"metric & F value & p \\",
+        r"\midrule",
+        r"sim\_sent & $-$1.5 & $<$0.001$^{***}$ \\",
+        r" & -- & 1 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ] == latex(sheet).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("50% & $5 #1 a_b ~ ^", r"50\% \& \$5 \#1 a\_b \textasciitilde{} \textasciicircum{}"),
+        ("0.9 ± 0.1, 2×, τ", r"0.9 $\pm$ 0.1, 2$\times$, $\tau$"),
+        ("(-0.02, 1.5)", "($-$0.02, 1.5)"),
+        ("1.5e-13", "1.5e-13"),
+        ("1–2 en-US t-1", "1--2 en-US t-1"),
+        ("a\x1b[31mb\x00", "ab\u2400"),
+        ("हिन्दी", "हिन्दी"),
+    ],
+)
+def test_latex_escapes(text: str, expected: str) -> None:
+    """What is special to LaTeX is text; a minus is one; control characters do nothing."""
+    sheet = Sheet(title="", columns={"a": [text]}, left=1)
+    assert rf"{expected} \\" in latex(sheet).splitlines()

@@ -1,0 +1,107 @@
+"""Means of paired differences and their intervals, against scipy, statsmodels and simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from pytest_xling.stats.paired import detectable, paired_mean
+from pytest_xling.stats.wilson import wilson_interval
+
+finite = st.floats(-1, 1).map(lambda x: round(x, 4))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(finite, finite), min_size=2, max_size=20), st.sampled_from([0.05, 0.2]))
+def test_agrees_with_scipy(pairs: list[tuple[float, float]], alpha: float) -> None:
+    """The interval of the paired t test."""
+    ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
+    differences = [a - b for a, b in pairs]
+    found = paired_mean(differences, alpha=alpha)
+    assert found.low is not None
+    assert found.high is not None
+    assert len(pairs) == found.n
+    if max(differences) - min(differences) < 1e-9:
+        assert found.high - found.low < 1e-6
+        return
+    expected = stats.ttest_rel(ours, theirs).confidence_interval(1 - alpha)
+    assert (expected.low, expected.high) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+def test_rates_by_hand() -> None:
+    """Bonett and Price: two discordant pairs are added, one each way; t stands in for z."""
+    differences = [1.0] * 6 + [-1.0] * 2 + [0.0] * 32
+    worse, better = 7 / 42, 3 / 42
+    centre = worse - better
+    half = stats.t.ppf(0.975, 39) * math.sqrt((worse + better - centre**2) / 42)
+    found = paired_mean(differences, rates=True)
+    assert 0.1 == found.mean
+    assert (centre - half, centre + half) == pytest.approx((found.low, found.high))
+
+
+def test_pairs_that_agree_prove_little() -> None:
+    """Rates that never differ leave room for a difference, as a rate of 0 does in Wilson's."""
+    found = paired_mean([0.0] * 30, rates=True)
+    assert found.low is not None
+    assert found.high is not None
+    assert -found.low == pytest.approx(found.high)
+    wilson = wilson_interval(0.0, 30)
+    assert wilson is not None
+    assert 0.5 * wilson[1] < found.high < wilson[1]
+    assert (0.0, 0.0) == (paired_mean([0.0] * 30).low, paired_mean([0.0] * 30).high)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.3])
+def test_rates_keep_their_coverage(rate: float) -> None:
+    """Of 600 simulated runs the interval holds the true difference at least as often as it says."""
+    rng = random.Random(7)  # noqa: S311  a simulation, repeatable
+    held = 0
+    for _ in range(600):
+        pairs = [float((rng.random() < rate) - (rng.random() < rate / 2)) for _ in range(30)]
+        found = paired_mean(pairs, rates=True)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= rate / 2 <= found.high
+    assert held / 600 >= 0.94
+
+
+def test_mean_is_within_its_interval() -> None:
+    """Also where a few rates all differ the same way."""
+    found = paired_mean([1.0, 1.0], rates=True)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.mean <= found.high
+
+
+def test_one_sample_has_no_interval() -> None:
+    """A mean, but no spread."""
+    found = paired_mean([0.25])
+    assert (0.25, None, None, 1) == (found.mean, found.low, found.high, found.n)
+
+
+@pytest.mark.parametrize(
+    ("differences", "rates", "said"),
+    [
+        ([], False, "a group needs a value"),
+        ([0.0, math.nan], False, "only finite ones"),
+        ([0.0, 1.5], True, "between -1 and 1"),
+    ],
+)
+def test_differences_that_are_none(differences: list[float], rates: bool, said: str) -> None:  # noqa: FBT001  a test's parameter
+    """Mistakes of the caller."""
+    with pytest.raises(ValueError, match=said):
+        paired_mean(differences, rates=rates)
+
+
+@pytest.mark.parametrize("n", [12, 24, 100, 690])
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_detectable_agrees_with_statsmodels(n: int, alpha: float) -> None:
+    """The effect size whose exact power, by the noncentral t, is 80 %."""
+    exact = TTestPower().solve_power(nobs=n, alpha=alpha, power=0.8)
+    assert exact == pytest.approx(detectable(1 / math.sqrt(n), n, alpha=alpha), rel=0.02)

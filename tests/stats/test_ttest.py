@@ -1,0 +1,86 @@
+"""Student's and Welch's t tests, against scipy, statsmodels and XLingEval's Table A12."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import ttest_ind
+
+from pytest_xling.stats.significance import stars
+from pytest_xling.stats.summary import Summary, summarise
+from pytest_xling.stats.ttest import pooled_t, welch_t
+from tests.stats.xlingeval import PRINTED, Printed, identity
+
+EN = [0.91, 0.95, 0.88, 0.97]
+HI = [0.71, 0.8, 0.77, 0.69, 0.92, 0.5]
+
+values = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=2, max_size=9)
+
+
+@pytest.mark.parametrize(("test", "usevar"), [(pooled_t, "pooled"), (welch_t, "unequal")])
+def test_agrees_with_statsmodels(test: type, usevar: str) -> None:
+    """t, p and degrees of freedom; t is positive where the first mean is higher."""
+    t, p, df = ttest_ind(EN, HI, usevar=usevar)
+    found = test(summarise(EN), summarise(HI))
+    assert (t, df, p) == pytest.approx((found.t, found.df, found.p))
+    assert found.t > 0
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")  # scipy's, of equal values
+@settings(max_examples=50, deadline=None)
+@given(values, values)
+def test_agrees_with_scipy(first: list[float], second: list[float]) -> None:
+    """Both tests on any two groups, unless nothing varies within them."""
+    one, other = summarise(first), summarise(second)
+    for found, equal in ((pooled_t(one, other), True), (welch_t(one, other), False)):
+        if found.t is None:
+            assert "the values within each group are equal" == found.reason
+            assert max(one.sd, other.sd) < 1e-3
+            continue
+        expected = stats.ttest_ind(first, second, equal_var=equal)
+        assert expected.statistic == pytest.approx(found.t, rel=1e-9, abs=1e-12)
+        assert expected.pvalue == pytest.approx(found.p, rel=1e-9)
+        assert expected.df == pytest.approx(found.df)
+
+
+@pytest.mark.parametrize("printed", PRINTED, ids=identity)
+def test_p_values_of_the_paper_follow_from_its_t(printed: Printed) -> None:
+    """Table A12: each p within what the rounding of t allows, with as many stars as printed.
+
+    That takes 2n - 2 degrees of freedom, so the test there was the pooled one.
+    """
+    for pair in printed.pairs:
+
+        def p(t: float) -> float:
+            # Means this far apart give this t where the spread is 1.
+            first = Summary(n=printed.n, mean=t * math.sqrt(2 / printed.n), sd=1.0)
+            found = pooled_t(first, Summary(n=printed.n, mean=0.0, sd=1.0))
+            assert (t, 2 * printed.n - 2) == pytest.approx((found.t, found.df))
+            assert found.p is not None
+            return found.p
+
+        number = float(pair.p.rstrip("*"))
+        assert p(pair.t + 0.005) * 0.995 <= number <= p(pair.t - 0.005) * 1.005
+        assert stars(p(pair.t)) == pair.p[len(pair.p.rstrip("*")) :]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "pooled", "welch"),
+    [
+        ([1.0], [2.0], "each group has one value", "a group has one value only"),
+        ([1.0, 1.0], [2.0, 2.0], "the values within each", "the values within each"),
+        ([1.0, 1.0], [2.0], "the values within each", "a group has one value only"),
+    ],
+)
+def test_no_t_has_a_reason(
+    first: list[float], second: list[float], pooled: str, welch: str
+) -> None:
+    """Neither NaN nor infinity."""
+    one, other = summarise(first), summarise(second)
+    for found, reason in ((pooled_t(one, other), pooled), (welch_t(one, other), welch)):
+        assert (None, None, None) == (found.t, found.df, found.p)
+        assert found.reason.startswith(reason)
