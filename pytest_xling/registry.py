@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["Kind", "Loads", "MetricKind", "MetricKinds", "load", "names"]
+__all__ = ["Checks", "Kind", "Loads", "MetricKind", "MetricKinds", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 MetricKind: TypeAlias = Literal["flag", "number"]
@@ -27,6 +27,15 @@ class Loads(Protocol):
 
     def load(self) -> None:
         """Load it; called while the first answers are awaited, on the thread that will score."""
+        ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """A metric or annotator that needs what may not be there, such as an extra or a model."""
+
+    def check(self) -> None:
+        """Raise ConfigError if so; called while tests are collected, so it loads nothing."""
         ...
 
 

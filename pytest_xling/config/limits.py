@@ -118,8 +118,8 @@ def _wrong_key(
 
 def _undirected(file: YamlFile, place: Place) -> ConfigError:
     what = (
-        f"{GAP} says how much worse a language may be, and neither end of this metric is the worse;"
-        " use floor or ceiling"
+        f"{GAP} says how much worse a language may be, and neither end of this metric is the worse,"
+        " or it compares with the pivot language already; use floor or ceiling"
     )
     return file.error(*place, what=what)
 

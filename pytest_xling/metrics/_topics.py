@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
@@ -81,6 +82,12 @@ class TopicSimilarity:
     def needs(self) -> tuple[str, ...]:
         """The translation, where texts are read in English."""
         return needs_of(self.text_in)
+
+    def check(self) -> None:
+        """Raise ConfigError where tomotopy is not installed."""
+        if find_spec("tomotopy") is None:
+            msg = f"{self.name!r} needs tomotopy: pip install 'pytest-xling[topics]'"
+            raise ConfigError(msg)
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what finds the words, and with what instructions topics are sampled.

@@ -200,7 +200,10 @@ class Selection:
         making = self._setup.making
         try:
             for metric in metrics:
-                for need in making.make("metric", metric).needs:
+                made = making.make("metric", metric)
+                if isinstance(made, registry.Checks):
+                    made.check()
+                for need in made.needs:
                     role = getattr(making.make("annotator", need), "asks", None)
                     if role is not None and role not in self._setup.roles:
                         msg = f"{metric!r} asks a {role}: name one with --xling-{role}=MODEL"

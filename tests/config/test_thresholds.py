@@ -256,7 +256,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             _metric("max_gap: 5", "answer_length"),
             (
                 "thresholds.yaml:4: benchmarks.culture.answer_length.max_gap: max_gap says how much"
-                " worse a language may be, and neither end of this metric is the worse; use floor"
+                " worse a language may be, and neither end of this metric is the worse, or"
             ),
         ),
         (
