@@ -20,6 +20,7 @@ from pytest_xling.reports.tables import (
     surface_table,
 )
 from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def run(args: argparse.Namespace) -> int:
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
     with reading(args) as connection:
-        found = {name: _rows(connection, name, args, asked) for name in args.runs}
-    rows = [row for name in args.runs for row in found[name]]
+        names = [get_run(connection, name).run_id for name in args.runs]
+        found = {name: _rows(connection, name, args, asked) for name in names}
+    rows = [row for name in names for row in found[name]]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import torch
 from transformers import LogitsProcessor, StoppingCriteria
 
+from pytest_xling.providers._hf_drawing import draw
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_xling.providers._hf_wish import Sampling
 
-__all__ = ["Drawing", "End", "Ending", "Row", "draw"]
+__all__ = ["Drawing", "End", "Ending", "Row"]
 
 End: TypeAlias = Literal["", "cancelled", "late", "length", "not_a_number", "stop"]
 """Why a row has ended; empty while it goes on."""
@@ -90,7 +92,7 @@ class Drawing(LogitsProcessor):
         drawn = draw(
             scores[live],
             [row.sampling for row in rows if row.sampling],
-            [row.random.random() for row in rows],
+            [(row.random.getrandbits(32), row.random.getrandbits(32)) for row in rows],
         )
         only = scores.clone()
         only[live] = float("-inf")
@@ -105,53 +107,6 @@ class Drawing(LogitsProcessor):
                 top = torch.topk(of_row, min(row.top_logprobs, of_row.shape[-1]))
                 found = zip(top.indices.tolist(), top.values.tolist(), strict=True)
                 row.first = [(token, value) for token, value in found if value > float("-inf")]
-
-
-def draw(
-    scores: torch.Tensor, samplings: Sequence[Sampling], uniform: Sequence[float]
-) -> torch.Tensor:
-    """Return one token per row, drawn by inverting the distribution function.
-
-    A row's token depends on its own scores, sampling and number alone.
-
-    Args:
-        scores: logits, shape (rows, vocabulary).
-        samplings: one per row.
-        uniform: one number from 0 to 1 (excluded) per row.
-    """
-    heat = torch.tensor([s.temperature for s in samplings], device=scores.device)[:, None]
-    # From the maximum down: a temperature near 0 must not overflow.
-    cooled = (scores.float() - scores.float().max(dim=-1, keepdim=True).values) / heat
-    chances = torch.softmax(cooled, dim=-1)
-    at = torch.tensor(uniform, dtype=torch.float32, device=scores.device)[:, None]
-    drawn = chances.argmax(dim=-1)
-    cut = [s.top_p < 1.0 or s.top_k > 0 for s in samplings]
-    # Sorting a vocabulary is slow, so only where something is cut off.
-    if plain := [i for i, is_cut in enumerate(cut) if not is_cut]:
-        drawn[plain] = _invert(chances[plain], at[plain])
-    if trimmed := [i for i, is_cut in enumerate(cut) if is_cut]:
-        ordered, tokens = torch.sort(chances[trimmed], dim=-1, descending=True, stable=True)
-        top_p = torch.tensor([samplings[i].top_p for i in trimmed], device=scores.device)[:, None]
-        top_k = torch.tensor(
-            [samplings[i].top_k or ordered.shape[-1] for i in trimmed], device=scores.device
-        )[:, None]
-        rank = torch.arange(ordered.shape[-1], device=scores.device)
-        ordered = ordered.masked_fill(rank >= top_k, 0.0)
-        ordered = ordered / ordered.sum(dim=-1, keepdim=True)
-        before = torch.cumsum(ordered, dim=-1) - ordered
-        dropped = before >= top_p
-        dropped[:, 0] = False
-        chosen = _invert(ordered.masked_fill(dropped, 0.0), at[trimmed])
-        drawn[trimmed] = tokens.gather(-1, chosen[:, None]).squeeze(-1)
-    return drawn
-
-
-def _invert(chances: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
-    """Return, per row, the first index whose cumulated chance exceeds the share *at* of all."""
-    reached = torch.cumsum(chances, dim=-1)
-    found = torch.searchsorted(reached, at * reached[:, -1:], right=True).squeeze(-1)
-    # Rounding may leave nothing above a share next to 1: the likeliest then.
-    return torch.where(found < chances.shape[-1], found, chances.argmax(dim=-1))
 
 
 class Ending(StoppingCriteria):

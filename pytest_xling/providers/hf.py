@@ -27,9 +27,10 @@ class HfProvider:
 
     Requests that wait together go through the model together, those of like length side by side.
     What a request draws depends on its own seed and text, never on its company. What is computed
-    does so up to rounding: a sum over a padded batch is not always the same to the last bit, so
-    where two tokens are equally likely to within rounding (more often in 16 bits than in 32), the
-    greedy answer may depend on the batch. ``--xling-max-connections=1`` rules it out.
+    depends on it by rounding: a sum over a padded batch is not the same to the last bit, and where
+    two tokens are equally likely up to that, the answer may change. With Gemma 3 270M on a CPU, 24
+    of 24 greedy answers were the same alone and in a batch in float32, 8 of 10 in bfloat16.
+    ``--xling-max-connections=1`` rules it out.
 
     Of the model's generation_config.json, what bans or penalises tokens always holds; how tokens
     are drawn only where a request names no temperature.
@@ -63,6 +64,8 @@ class HfProvider:
         check_packages()
         self._files.check()
         with_weights(self._files, download=False)
+        # Reading a large model takes a minute: here, not between requests.
+        _ = self._identity
 
     @cached_property
     def _identity(self) -> dict[str, JsonValue]:

@@ -37,7 +37,10 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     for metric in _distinct(rows, "metric"):
         found = {str(row["language"]): row for row in rows if row["metric"] == metric}
         digits = _digits(row["mean"] for row in found.values())
-        drops = {code: _signed(row["drop_percent"], 1, "%") for code, row in found.items()}
+        drops = {
+            code: "" if code == pivot else _signed(row["drop_percent"], 1, "%")
+            for code, row in found.items()
+        }
         wide = max(map(len, drops.values()))
         columns[f"{metric}\nvs {pivot}"] = [
             f"{_number(found[code]['mean'], digits)}  {drops[code]:>{wide}}"
@@ -232,7 +235,10 @@ def _digits_by_metric(rows: Sequence[Row], *keys: str) -> dict[Cell, int]:
 
 
 def _number(value: Cell, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, int | float) else NONE
+    if not isinstance(value, int | float):
+        return NONE
+    # Without the sign of a zero that is rounded.
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _whole(value: Cell) -> str:
