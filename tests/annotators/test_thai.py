@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle
-    from pytest_xling.records import Message
+    from pytest_xling.records import Message, PromptStyle
 
 SENTENCES = [
     "อินซูลินช่วยให้น้ำตาลในเลือดเข้าสู่เซลล์",

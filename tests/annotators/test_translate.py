@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle
-    from pytest_xling.records import Message
+    from pytest_xling.records import Message, PromptStyle
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa/datasets"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle
-    from pytest_xling.records import Message
+    from pytest_xling.records import Message, PromptStyle
 
 LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensive")
 REASONING = "Both say \x1b[31mthe same\x1b[0m.\n" + "And so it goes. " * 50

