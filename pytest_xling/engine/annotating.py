@@ -16,14 +16,34 @@ if TYPE_CHECKING:
     from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Annotating"]
+__all__ = ["Annotating", "AnnotationStep"]
 
 
-class Annotating:
-    """Annotates pairs of a text and the language it should be in."""
+class AnnotationStep:
+    """How annotations are kept, however they are made."""
 
     kind: ClassVar[str] = "annotation"
     exclusive = False
+
+    def payload(self, _value: object) -> None:
+        """Keep nothing: the answer is kept, and so is what was asked of it."""
+
+    def encode(self, value: JsonValue) -> str:
+        """Return *value* as JSON."""
+        return canonical_json(value)
+
+    def decode(self, text: str) -> JsonValue:
+        """Return the value in *text*."""
+        value: JsonValue = json.loads(text)
+        return value
+
+    def cost_usd(self, _value: JsonValue) -> float:
+        """Return 0: what was asked is booked where it was asked."""
+        return 0.0
+
+
+class Annotating(AnnotationStep):
+    """Annotates pairs of a text and the language it should be in."""
 
     def __init__(
         self, annotator: Annotator, *, parameters: Mapping[str, JsonValue], executor: Executor
@@ -40,22 +60,6 @@ class Annotating:
     def key(self, pair: tuple[str, str]) -> bytes:
         """Return the content key of a text and its language."""
         return content_key(list(pair))
-
-    def payload(self, _pair: tuple[str, str]) -> None:
-        """Keep nothing: the text stands in the answer."""
-
-    def encode(self, value: JsonValue) -> str:
-        """Return *value* as JSON."""
-        return canonical_json(value)
-
-    def decode(self, text: str) -> JsonValue:
-        """Return the value in *text*."""
-        value: JsonValue = json.loads(text)
-        return value
-
-    def cost_usd(self, _value: JsonValue) -> float:
-        """Return 0: local annotators cost nothing."""
-        return 0.0
 
     async def compute(
         self,

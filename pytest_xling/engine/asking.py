@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
+from pytest_xling.engine.annotating import AnnotationStep
 from pytest_xling.errors import XlingError
-from pytest_xling.keys import canonical_json, content_key
+from pytest_xling.keys import content_key
 from pytest_xling.records import Request
 
 if TYPE_CHECKING:
@@ -56,11 +56,8 @@ class RoleAsk:
         )
 
 
-class Asking:
+class Asking(AnnotationStep):
     """Annotates answers, each by as many questions as its annotator has."""
-
-    kind: ClassVar[str] = "annotation"
-    exclusive = False
 
     def __init__(
         self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: RoleAsk
@@ -74,22 +71,6 @@ class Asking:
     def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
-
-    def payload(self, _answer: Answer) -> None:
-        """Keep nothing: the answer is kept, and so is what was asked of it."""
-
-    def encode(self, value: JsonValue) -> str:
-        """Return *value* as JSON."""
-        return canonical_json(value)
-
-    def decode(self, text: str) -> JsonValue:
-        """Return the value in *text*."""
-        value: JsonValue = json.loads(text)
-        return value
-
-    def cost_usd(self, _value: JsonValue) -> float:
-        """Return 0: what was asked is booked where it was asked."""
-        return 0.0
 
     async def compute(
         self,

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Annotate",
+    "ReadingStep",
     "Scorable",
     "Scoring",
     "annotated_with",
     "checked",
-    "decode_reading",
-    "encode_reading",
     "missing_reason",
 ]
 
@@ -63,14 +62,34 @@ class Scorable:
         return content_key(looked_at)
 
 
-class Scoring:
+class ReadingStep:
+    """How readings are kept, whatever they are of."""
+
+    kind: ClassVar[str] = "score"
+    exclusive = False
+
+    def payload(self, _scorable: object) -> None:
+        """Keep nothing: the answers are kept already."""
+
+    def encode(self, reading: Reading) -> str:
+        """Return *reading* as JSON."""
+        return canonical_json([reading.value, reading.reason])
+
+    def decode(self, text: str) -> Reading:
+        """Return the reading in *text*."""
+        value, reason = json.loads(text)
+        return Reading(value=value, reason=reason)
+
+    def cost_usd(self, _reading: Reading) -> float:
+        """Return 0: metrics run here."""
+        return 0.0
+
+
+class Scoring(ReadingStep):
     """Scores answers with one metric.
 
     Where there is no answer, metrics that have nothing to say give None and the reason.
     """
-
-    kind: ClassVar[str] = "score"
-    exclusive = False
 
     def __init__(
         self,
@@ -93,21 +112,6 @@ class Scoring:
     def key(self, scorable: Scorable) -> bytes:
         """Return the content key of the answer."""
         return scorable.key
-
-    def payload(self, _scorable: Scorable) -> None:
-        """Keep nothing: the answer is kept already."""
-
-    def encode(self, reading: Reading) -> str:
-        """Return *reading* as JSON."""
-        return encode_reading(reading)
-
-    def decode(self, text: str) -> Reading:
-        """Return the reading in *text*."""
-        return decode_reading(text)
-
-    def cost_usd(self, _reading: Reading) -> float:
-        """Return 0: metrics run here."""
-        return 0.0
 
     async def compute(
         self,
@@ -178,17 +182,6 @@ def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) ->
             msg = f"metric {metric.name!r} gave {value!r}, not {said} or None with a reason"
             raise EvaluationError(msg)
     return readings
-
-
-def encode_reading(reading: Reading) -> str:
-    """Return *reading* as JSON."""
-    return canonical_json([reading.value, reading.reason])
-
-
-def decode_reading(text: str) -> Reading:
-    """Return the reading in *text*."""
-    value, reason = json.loads(text)
-    return Reading(value=value, reason=reason)
 
 
 def missing_reason(answer: Answer) -> str:

@@ -6,15 +6,9 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from pytest_xling.engine.scoring import (
-    annotated_with,
-    checked,
-    decode_reading,
-    encode_reading,
-    missing_reason,
-)
+from pytest_xling.engine.scoring import ReadingStep, annotated_with, checked, missing_reason
 from pytest_xling.engine.step import Batched
 from pytest_xling.errors import XlingError
 from pytest_xling.keys import content_key
@@ -78,14 +72,11 @@ class ScorableSet:
         )
 
 
-class SetScoring:
+class SetScoring(ReadingStep):
     """Scores sets of answers with one metric.
 
     A set with fewer answers than the metric needs gets None and the reason.
     """
-
-    kind: ClassVar[str] = "score"
-    exclusive = False
 
     def __init__(
         self,
@@ -109,21 +100,6 @@ class SetScoring:
     def key(self, scorable: ScorableSet) -> bytes:
         """Return the content key of the set."""
         return scorable.key
-
-    def payload(self, _scorable: ScorableSet) -> None:
-        """Keep nothing: the answers are kept already."""
-
-    def encode(self, reading: Reading) -> str:
-        """Return *reading* as JSON."""
-        return encode_reading(reading)
-
-    def decode(self, text: str) -> Reading:
-        """Return the reading in *text*."""
-        return decode_reading(text)
-
-    def cost_usd(self, _reading: Reading) -> float:
-        """Return 0: metrics run here."""
-        return 0.0
 
     async def compute(
         self,
