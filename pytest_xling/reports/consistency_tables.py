@@ -112,6 +112,8 @@ def consistency_rows(
             told |= {"n": sum(len(found.get(code, {})) for found in groups), "left_out": left_out}
             lacks = [at for at, found in zip(used, groups, strict=True) if not found.get(code)]
             reason = f"no value at τ = {', '.join(f'{at:g}' for at in lacks)}" if lacks else ""
+            if not used:
+                reason = samples.reasons.get(metric, "")
             if lacks and any(code in samples.values[metric, at] for at in lacks):
                 reason = NOTHING_SHARED
             rows.append(_row(CONSISTENCY_COLUMNS, told, reason))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
-from pytest_xling.gates.estimate import check_scores
+from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.pairing import sample_means
 from pytest_xling.gates.temperature import temperature_of
 from pytest_xling.reports.pivot import pivot_of
@@ -43,6 +43,8 @@ class RunSamples:
     values: dict[tuple[str, float], Groups]
     """By metric and temperature: what each language has. A language without any value there is
     left out."""
+    reasons: dict[str, str]
+    """Why metrics have no value in some language, by their names."""
 
     @property
     def left_to_model(self) -> bool:
@@ -149,10 +151,13 @@ def read_samples(
     values: dict[tuple[str, float], Groups] = {}
     temperatures: set[float] = set()
     languages: set[str] = set()
+    reasons: dict[str, str] = {}
     for (_, metric, language), scores in scores_by_place(connection, run.run_id, steps).items():
         check_scores(scores, metric=metric, language=language)
         languages.add(language)
         temperatures.update({temperature_of(score.condition) for score in scores})
+        if all(score.value is None for score in scores):
+            reasons.setdefault(metric, why_none(scores))
         for temperature, means in _means(scores).items():
             values.setdefault((metric, temperature), {})[language] = means
     pivot = pivot_of(run, name)
@@ -168,6 +173,7 @@ def read_samples(
             key: {code: groups[code] for code in order if code in groups}
             for key, groups in values.items()
         },
+        reasons=reasons,
     )
 
 

@@ -34,6 +34,11 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A9: languages below each other, metrics beside each other."""
     pivot = rows[0]["pivot"]
     columns: dict[str, list[str]] = {"language": _distinct(rows, "language")}
+    every = rows
+    empty = {str(row["metric"]) for row in rows} - {
+        str(row["metric"]) for row in rows if row["mean"] is not None
+    }
+    rows = [row for row in rows if row["metric"] not in empty] or rows
     for metric in _distinct(rows, "metric"):
         found = {str(row["language"]): row for row in rows if row["metric"] == metric}
         digits = _digits(row["mean"] for row in found.values())
@@ -55,7 +60,8 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
         f"means over {over}, each counting alike, and how far they are from those in {pivot}",
         f"n = {_span(counts)}: samples, those of all temperatures together" if counts else "",
         *_left_out(rows),
-        *_reasons(rows, of="language"),
+        *_reasons([row for row in rows if row["metric"] not in empty], of="language"),
+        *_reasons([row for row in every if row["metric"] in empty]),
     )
     return [Sheet(title="", columns=columns, left=1, notes=tuple(filter(None, notes)))]
 
