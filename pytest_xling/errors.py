@@ -5,6 +5,7 @@ XlingError
 │   └── DataError       … in a data file: names file and line
 ├── StoreError          the store cannot be opened, read or written
 ├── EvaluationError     an evaluation step could not give a result
+│   ├── BrokenStep      … and never will: it does not keep its contract
 │   └── ProviderFault   the model's side failed; never a low score
 │       ├── RateLimited      429: ask again later
 │       ├── TransientFault   timeout, 5xx, broken reply: ask again
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BrokenStep",
     "BudgetExceeded",
     "ConfigError",
     "DataError",
@@ -53,6 +55,10 @@ class StoreError(XlingError):
 
 class EvaluationError(XlingError):
     """A step of the evaluation could not give a result."""
+
+
+class BrokenStep(EvaluationError):
+    """A metric or annotator does not keep its contract; smaller batches will not help."""
 
 
 class ProviderFault(EvaluationError):

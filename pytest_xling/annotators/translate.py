@@ -70,6 +70,13 @@ class Translate:
             msg = f"translate: thai must be {known}, not {self.thai!r}"
             raise ConfigError(msg)
 
+    def check(self) -> None:
+        """Raise ConfigError for what metrics cannot read, or where a package is missing."""
+        if self.target != "en":
+            msg = f"translate.target: metrics read English, so it must be 'en', not {self.target!r}"
+            raise ConfigError(msg)
+        self.signed()
+
     def signed(self) -> Mapping[str, JsonValue]:
         """Return the versions of what splits Thai, where that is not sentencex.
 

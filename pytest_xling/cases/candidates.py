@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["candidates"]
 
 
-def candidates(sample: Sample, *, seed: int) -> list[Sample]:
+def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[Sample]:
     """Return *sample* once for its reference and once for each wrong answer, mixed.
 
     The mix depends on the seed and the sample's id only, so parallel samples stay parallel. The
@@ -24,10 +24,12 @@ def candidates(sample: Sample, *, seed: int) -> list[Sample]:
     Args:
         sample: with a reference, wrong answers or both; an empty one only keeps its place.
         seed: of the mix.
+        wrong: the most wrong answers any parallel sample has, so that all are mixed alike; None:
+            those of this one.
     """
     answers = [] if sample.reference is None else [(0, "right", sample.reference)]
     answers += [(number, "wrong", text) for number, text in enumerate(sample.wrong, start=1)]
-    order = list(range(max((number for number, _, _ in answers), default=-1) + 1))
+    order = list(range(1 + max(wrong or 0, len(sample.wrong))))
     # Not for secrets: the same mix again is what is wanted.
     random.Random(content_key([seed, sample.id])).shuffle(order)  # noqa: S311
     place = {number: at for at, number in enumerate(order, start=1)}

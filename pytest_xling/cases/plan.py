@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.candidates import candidates
-from pytest_xling.errors import DataError
+from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Request
@@ -62,7 +62,14 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     if settings.limit is not None:
         samples = _limited(samples, settings.limit)
     if design.candidates:
-        samples = [one for sample in samples for one in candidates(sample, seed=settings.seed)]
+        most: dict[str, int] = {}
+        for sample in samples:
+            most[sample.id] = max(most.get(sample.id, 0), len(sample.wrong))
+        samples = [
+            one
+            for sample in samples
+            for one in candidates(sample, seed=settings.seed, wrong=most[sample.id])
+        ]
     for sample in samples:
         if missing := benchmark.prompts.missing_fields(sample):
             msg = (
@@ -83,12 +90,19 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
 def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
     """Return the codes of the languages asked for, all that have data for ``all``; and the pivot.
 
-    The pivot language comes first where it was not asked for: the others are compared with it.
+    The others are compared with the pivot language, so it is asked even where it is not named.
     """
     if "all" in settings.languages:
-        return list(benchmark.languages())
+        languages = list(benchmark.languages())
+        if benchmark.pivot not in {None, *languages}:
+            msg = (
+                f"benchmark {benchmark.name!r} compares languages with {benchmark.pivot!r}, for "
+                f"which {benchmark.data} has no data; it has: {', '.join(languages)}"
+            )
+            raise ConfigError(msg)
+        return languages
     chosen = [find(language).code for language in settings.languages]
-    pivot = benchmark.prompts.design.pivot
+    pivot = benchmark.pivot
     return chosen if pivot is None or pivot in chosen else [pivot, *chosen]
 
 

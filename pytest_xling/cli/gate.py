@@ -14,7 +14,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.metrics import unit_of
 from pytest_xling.registry import load
 from pytest_xling.reports.closing import is_closed
-from pytest_xling.reports.pivot import pivot_of
+from pytest_xling.reports.pivot import names_no_pivot, pivot_of
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
@@ -108,6 +108,12 @@ def _judged(
             # What compares a language with the pivot language has nothing to say of that itself.
             if limits.has_level and not (compares and language == pivot):
                 verdicts.append(judge_gate(found, limits))
+            if limits.max_gap is not None and names_no_pivot(record, benchmark):
+                msg = (
+                    f"{limits.origin}: max_gap compares languages, and in run {record.run_id!r} "
+                    f"benchmark {benchmark!r} names none to compare with"
+                )
+                raise ConfigError(msg)
             if limits.max_gap is not None and language != pivot:
                 beside = scores.get((benchmark, step.metric, pivot), [])
                 verdicts.append(judge_gate(found, limits, pivot=pivot, pivot_scores=beside))

@@ -197,7 +197,6 @@ class CostCap:
         "_first_usd",
         "_in_flight",
         "_purse",
-        "_settled",
         "max_usd",
         "own_usd",
         "price_in",
@@ -221,8 +220,7 @@ class CostCap:
         """What this one's answers cost."""
         self._answers = 0
         self._in_flight = 0
-        self._purse = _Purse(spent_usd, [self])
-        self._settled = asyncio.Event()
+        self._purse = _Purse(spent_usd, [self], asyncio.Event())
 
     def beside(self, price_in: float, price_out: float, *, first_usd: float = 0.0) -> CostCap:
         """Return a cap for another model, with its own price, on what both may spend together."""
@@ -243,9 +241,10 @@ class CostCap:
 
     async def room(self) -> None:
         """Wait while only requests in flight, which may turn out cheap, stand in the way."""
-        while self._in_flight and self._is_over() and not self._is_spent():
-            self._settled.clear()
-            await self._settled.wait()
+        purse = self._purse
+        while purse.in_flight() and self._is_over() and not self._is_spent():
+            purse.settled.clear()
+            await purse.settled.wait()
 
     def _mean_usd(self) -> float:
         return self.own_usd / self._answers if self._answers else self._first_usd
@@ -281,12 +280,17 @@ class CostCap:
     def settle(self, usage: Usage | None) -> None:
         """Book a request that :meth:`admit` let out; None: it was not answered, nothing is due."""
         self._in_flight -= 1
-        self._settled.set()
+        self._purse.settled.set()
         if usage is not None:
             cost = self.price(usage)
             self._answers += 1
             self.own_usd += cost
             self._purse.spent_usd += cost
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests have been let out and not settled."""
+        return self._in_flight
 
     def in_flight_usd(self) -> float:
         """Return what the requests in flight will cost, at the mean price so far."""
@@ -299,6 +303,11 @@ class _Purse:
 
     spent_usd: float
     caps: list[CostCap]
+    settled: asyncio.Event
+    """Set whenever a request of any of them ends."""
+
+    def in_flight(self) -> int:
+        return sum(cap.in_flight for cap in self.caps)
 
     def in_flight_usd(self) -> float:
         return sum(cap.in_flight_usd() for cap in self.caps)

@@ -40,6 +40,7 @@ class Memo(Generic[In, Out]):
         self._loop = asyncio.get_running_loop()
         self._shared: dict[bytes, asyncio.Future[Out]] = {}
         self._waiting: dict[bytes, In] = {}
+        self._under_way: dict[bytes, asyncio.Task[dict[bytes, Out | XlingError]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -79,14 +80,32 @@ class Memo(Generic[In, Out]):
         and now; it does not wait for what other processes compute.
         """
         keys = [self.step.key(value) for value in values]
-        found = await self._ledger.find([(key, self.step_id) for key in set(keys)])
+        wanted = dict(zip(keys, values, strict=True))
+        # What another call is about to have is awaited, not computed beside it.
+        ours = {key: value for key, value in wanted.items() if key not in self._under_way}
+        theirs = {key: self._under_way[key] for key in wanted if key not in ours}
+        batch = self._loop.create_task(self._find_or_compute(ours))
+        self._under_way.update(dict.fromkeys(ours, batch))
+        try:
+            outs = dict(await batch)
+        finally:
+            for key in ours:
+                del self._under_way[key]
+        for key, other in theirs.items():
+            outs[key] = (await asyncio.shield(other))[key]
+        return [outs[key] for key in keys]
+
+    async def _find_or_compute(self, values: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
+        if not values:
+            return {}
+        found = await self._ledger.find([(key, self.step_id) for key in values])
         outs: dict[bytes, Out | XlingError] = {
             key: self.step.decode(text) for (key, _), text in found.items()
         }
-        missing = {k: v for k, v in zip(keys, values, strict=True) if k not in outs}
+        missing = {key: value for key, value in values.items() if key not in outs}
         if missing:
             outs.update(await self._compute_many(missing))
-        return [outs[key] for key in keys]
+        return outs
 
     async def _compute_many(self, missing: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
         keys = list(missing)

@@ -60,15 +60,15 @@ class Parties:
                 self._steps[id(party)] = Answering(party.provider, limit=party.limit, cap=party.cap)
         self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
 
-    async def memo(self, part: Role | None = None) -> Memo[Request, Response]:
+    async def memo(self, role: Role | None = None) -> Memo[Request, Response]:
         """Return the memo of the step that asks the model under test, or that of a role.
 
         Raises:
             EvaluationError: nobody has that role.
         """
-        party = self._parties.get(part or "tested")
+        party = self._parties.get(role or "tested")
         if party is None:
-            msg = f"no {part} is named: give one with --xling-{part}=MODEL"
+            msg = f"no {role} is named: give one with --xling-{role}=MODEL"
             raise EvaluationError(msg)
         key = id(party)
         if key not in self._memos:

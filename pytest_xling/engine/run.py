@@ -19,14 +19,14 @@ from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
 from pytest_xling.errors import StoreError, XlingError
-from pytest_xling.metrics import unit_of
+from pytest_xling.metrics import is_fitted, unit_of
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -138,14 +138,20 @@ class Run:
         await self._record(scored, sets, answer.step_id)
         return scored
 
-    async def score_corpora(self, jobs: Sequence[Job]) -> None:
+    async def score_corpora(
+        self, jobs: Sequence[Job], *, answered: Collection[tuple[str, str]]
+    ) -> None:
         """Score *jobs*, all of a run, with the metrics that are fitted to all answers.
 
         The model under test is not asked for it: a set that lacks an answer because of a fault
         has no score.
 
+        Args:
+            jobs: of all cases that were planned.
+            answered: benchmark and id of those that have been answered in this run.
+
         Raises:
-            XlingError: a metric, or an annotator it needs, failed.
+            XlingError: a metric, or an annotator it needs, failed; all others' scores are kept.
         """
         fitted = [
             replace(job, metrics=metrics)
@@ -157,21 +163,29 @@ class Run:
         answer = await self._parties.memo()
         keys = [(answer.step.key(job.request), answer.step_id) for job in fitted]
         found = await self._ledger.find(keys)
+        # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [
-            _with_response(job, answer.step.decode(found[key]) if key in found else None)
+            _with_response(
+                job,
+                answer.step.decode(found[key])
+                if key in found and (job.benchmark, job.case_id) in answered
+                else None,
+            )
             for job, key in zip(fitted, keys, strict=True)
         ]
         scorers = await self._scorers(fitted)
         rows: set[SetRow] = set()
+        faults: list[XlingError] = []
         for name, memo in scorers.items():
             for benchmark in sorted({job.benchmark for job in fitted if name in job.metrics}):
                 of_metric = [r for r in results if r.job.benchmark == benchmark]
                 for corpus in corpora_of(of_metric, unit=unit_of(load("metric", name))):
-                    for reading in await memo.many([scorable for _, scorable in corpus]):
-                        if isinstance(reading, XlingError):
-                            raise reading
+                    readings = await memo.many([scorable for _, scorable in corpus])
+                    faults += [reading for reading in readings if isinstance(reading, XlingError)]
                     rows.update(_set_row(of_metric[i].job, one) for i, one in corpus)
         await self._ledger.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
+        if faults:
+            raise faults[0]
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
@@ -200,7 +214,7 @@ class Run:
 
         async def score(name: str, memo: Memo[Any, Any]) -> None:
             metric = load("metric", name)
-            if getattr(metric, "fitted", False):
+            if is_fitted(metric):
                 return  # once all answers are there: score_corpora
             wanted = [i for i, result in enumerate(results) if name in result.job.metrics]
             if (unit := unit_of(metric)) == "answer":
@@ -333,7 +347,7 @@ def _cluster(sample: Sample) -> str:
 
 
 def _is_fitted(metric: str) -> bool:
-    return getattr(load("metric", metric), "fitted", False)
+    return is_fitted(load("metric", metric))
 
 
 def _set_row(first: Job, scorable: ScorableSet) -> SetRow:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_xling.engine.step import Batched
-from pytest_xling.errors import EvaluationError, XlingError
+from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Annotation, Answer, Reading
 
@@ -57,6 +57,8 @@ class Scorable:
             "stop_reason": response.stop_reason,
             "error": response.error,
         }
+        if sample.wrong:
+            looked_at["wrong"] = list(sample.wrong)
         if response.first_token:
             looked_at["first_token"] = [list(pair) for pair in response.first_token]
         return content_key(looked_at)
@@ -173,7 +175,7 @@ def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) ->
     """
     if len(readings) != wanted:
         msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
-        raise EvaluationError(msg)
+        raise BrokenStep(msg)
     flag = metric.kind == "flag"
     for reading in readings:
         value = reading.value

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import SetMetric
 
-__all__ = ["ScorableSet", "SetScoring"]
+__all__ = ["Corpus", "ScorableSet", "SetScoring"]
 
 MAX_BATCH = 64
 """Sets scored together: enough to fill a batch of an encoder with their answers."""
@@ -39,7 +39,7 @@ class ScorableSet:
     pivot: tuple[Scorable, ...] = ()
     compared: bool = False
     """Whether *pivot* is meant to be looked at."""
-    corpus: tuple[ScorableSet, ...] = ()
+    corpus: Corpus | None = None
     """All sets a fitted metric learns from, this one included."""
 
     @cached_property
@@ -55,10 +55,9 @@ class ScorableSet:
     @cached_property
     def key(self) -> bytes:
         """The content key of all that a metric may look at."""
-        if not self.corpus:
+        if self.corpus is None:
             return self.own_key
-        learnt_from = sorted(one.own_key.hex() for one in self.corpus)
-        return content_key({"set": self.own_key.hex(), "corpus": learnt_from})
+        return content_key({"set": self.own_key.hex(), "corpus": self.corpus.key.hex()})
 
     @cached_property
     def answer_set(self) -> AnswerSet:
@@ -70,6 +69,18 @@ class ScorableSet:
             pivot=tuple(one.answer for one in pivot),
             pivot_missing=len(self.pivot) - len(pivot),
         )
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The sets of one benchmark, language and temperature."""
+
+    sets: tuple[ScorableSet, ...]
+
+    @cached_property
+    def key(self) -> bytes:
+        """The content key of all sets, in any order."""
+        return content_key(sorted(one.own_key.hex() for one in self.sets))
 
 
 class SetScoring(ReadingStep):
@@ -137,13 +148,15 @@ class SetScoring(ReadingStep):
         failed: Callable[[int, XlingError], None],
     ) -> None:
         """Score whole corpora, whatever part of them is asked for."""
-        wanted: dict[int, list[int]] = {}
+        wanted: dict[bytes, list[int]] = {}
+        corpora: dict[bytes, Corpus] = {}
         for index, scorable in enumerate(scorables):
-            wanted.setdefault(id(scorable.corpus), []).append(index)
+            corpus = scorable.corpus or Corpus((scorable,))
+            corpora[corpus.key] = corpus
+            wanted.setdefault(corpus.key, []).append(index)
         loop = asyncio.get_running_loop()
-        for indices in wanted.values():
-            corpus = scorables[indices[0]].corpus
-            enough = [one for one in corpus if not self._too_few(one)]
+        for key, indices in wanted.items():
+            enough = [one for one in corpora[key].sets if not self._too_few(one)]
             annotated = await self._annotated([one.answer_set for one in enough])
             sets = [one for one in annotated if not isinstance(one, XlingError)]
             faults = [one for one in annotated if isinstance(one, XlingError)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.engine.set_scoring import ScorableSet
+from pytest_xling.engine.set_scoring import Corpus, ScorableSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def corpora_of(results: Sequence[Result], *, unit: Unit) -> list[list[Placed]]:
         corpora.setdefault((job.sample.language, job.temperature), []).append((index, one))
     whole = []
     for placed in corpora.values():
-        corpus = tuple(one for _, one in placed)
+        corpus = Corpus(tuple(one for _, one in placed))
         whole.append([(index, replace(one, corpus=corpus)) for index, one in placed])
     return whole
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import BrokenStep, EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,13 +95,20 @@ class Batched(Generic[In, Out]):
         loop = asyncio.get_running_loop()
         order = sorted(range(len(values)), key=lambda i: self._size(values[i]))
         for start in range(0, len(order), self._max_batch):
-            indices = order[start : start + self._max_batch]
-            batch: Any = [values[i] for i in indices]
-            try:
-                results = await loop.run_in_executor(self._executor, self._function, batch)
-            except EvaluationError as error:
-                for i in indices:
-                    failed(i, error)
-                continue
-            for i, result in zip(indices, results, strict=True):
-                done(i, result)
+            batches = [order[start : start + self._max_batch]]
+            while batches:
+                indices = batches.pop()
+                batch: Any = [values[i] for i in indices]
+                try:
+                    results = await loop.run_in_executor(self._executor, self._function, batch)
+                except EvaluationError as error:
+                    half = len(indices) // 2
+                    if half and not isinstance(error, BrokenStep):
+                        # One input that breaks must not take those beside it with it.
+                        batches += [indices[half:], indices[:half]]
+                    else:
+                        for i in indices:
+                            failed(i, error)
+                    continue
+                for i, result in zip(indices, results, strict=True):
+                    done(i, result)

@@ -26,6 +26,7 @@ __all__ = [
     "bounds_of",
     "direction_of",
     "is_directed",
+    "is_fitted",
     "unit_of",
 ]
 
@@ -47,9 +48,11 @@ class Metric(Protocol):
 
     A metric is a frozen dataclass: its fields are its parameters and part of its signature
     (but for ``device``, which is not). ``score`` is pure and gives on a batch what it gives one by
-    one. A metric that has something large to load may also have ``load()``
-    (:class:`pytest_xling.registry.Loads`), a number that cannot take any value ``bounds``
-    (:class:`Bounded`), and one whose numbers have a good end ``better`` (:class:`Directed`).
+    one; of a sample it reads language, prompt, reference and wrong answers, and neither its id nor
+    its metadata, which may change without a new score. A metric that has something large to load
+    may also have ``load()`` (:class:`pytest_xling.registry.Loads`), a number that cannot take any
+    value ``bounds`` (:class:`Bounded`), and one whose numbers have a good end ``better``
+    (:class:`Directed`).
 
     Fields named ``text_in``, ``encoder``, ``device`` and ``seed`` are filled from the settings of
     the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
@@ -149,6 +152,12 @@ def is_directed(name: str) -> bool:
     """
     metric = load("metric", name)
     return direction_of(metric) is not None and unit_of(metric) != "pivot"
+
+
+def is_fitted(metric: type) -> bool:
+    """Tell whether a metric first fits a model to all answers."""
+    fitted: bool = getattr(metric, "fitted", False)
+    return fitted
 
 
 def unit_of(metric: type) -> Unit:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_xling.cases.outcome import judge_case
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.metrics import unit_of
+from pytest_xling.metrics import is_fitted, unit_of
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
 
@@ -154,7 +154,7 @@ class GateCheck:
 
         spec, session = self.spec, self._session
         metric = load("metric", spec.metric)
-        if getattr(metric, "fitted", False):
+        if is_fitted(metric):
             session.score_corpora()
         found = self._scores(spec.language)
         beside = self._scores(spec.pivot) if spec.pivot is not None else []
@@ -165,13 +165,14 @@ class GateCheck:
         if spec.pivot is not None:
             asked += planned[spec.benchmark, spec.pivot]
         lost = asked - len(found) - len(beside)
-        if lost > 0:
+        if lost:
+            what = f"{lost} of {asked} answers are missing: they met a fault"
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",
                 estimate=verdict.estimate,
                 threshold=spec.threshold,
-                reason=f"{lost} of {asked} answers are missing: they met a fault",
+                reason=what if lost > 0 else f"{-lost} scores more than the {asked} planned",
             )
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)

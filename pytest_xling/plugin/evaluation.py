@@ -11,6 +11,7 @@ from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.parties import Party
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError
+from pytest_xling.metrics import is_fitted
 from pytest_xling.plugin.setup import asked_name
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
@@ -43,7 +44,7 @@ class Evaluation:
         setup: settings and provider.
         run_id: the run the results belong to.
         groups: cases evaluated together, in the order tests will ask for them.
-        metrics: for each benchmark's folder, the metrics to score.
+        metrics: for each benchmark, by its name, the metrics to score.
         look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
@@ -71,7 +72,6 @@ class Evaluation:
         }
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
-        self._next = 0
         self._window = look_ahead * _connections(setup, setup.provider, workers)
         self._database = Database(setup.settings.store)
         self._loop = LoopThread()
@@ -105,21 +105,27 @@ class Evaluation:
             del self._futures[number]
         return self._results[key]
 
-    def score_corpora(self) -> None:
+    def score_corpora(self, planned: Sequence[Case]) -> None:
         """Score all answers of the run with the metrics that are fitted to all of them.
 
-        Which those are is in the store: other processes may have got the answers.
+        Which those metrics are, and what was answered, is in the store: other processes may have
+        got the answers.
+
+        Args:
+            planned: all cases of the run, by whatever process.
+
+        Raises:
+            XlingError: a metric, or an annotator it needs, failed.
         """
         metrics = fitted_metrics(self._database, self._run.run_id)
         with self._database.read() as connection:
             answered = answered_cases(connection, self._run.run_id)
         jobs = [
             self._job(case, metrics=metrics[case.benchmark])
-            for plan in self._setup.plans.values()
-            for case in plan
-            if case.benchmark in metrics and (case.benchmark, case.id) in answered
+            for case in sorted(planned, key=lambda case: (case.benchmark, case.position))
+            if case.benchmark in metrics
         ]
-        self._loop.call(self._run.score_corpora(jobs))
+        self._loop.call(self._run.score_corpora(jobs, answered=answered))
 
     def forget(self, case: Case) -> None:
         """Let go of a result nobody will ask for again."""
@@ -173,7 +179,7 @@ def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]
     found: dict[str, tuple[str, ...]] = {}
     with database.read() as connection:
         for step in metric_steps(connection, run_id):
-            if getattr(load("metric", step.metric), "fitted", False):
+            if is_fitted(load("metric", step.metric)):
                 found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
     return found
 
@@ -208,17 +214,20 @@ async def _make_run(
         "judge": (settings.judge, settings.judge_price),
         "translator": (settings.translator, settings.translator_price),
     }
+    # All spend from one purse, and who has two parts is asked within one limit.
+    parties, purse = {id(setup.provider): tested}, tested.cap
     for role, provider in setup.roles.items():
-        if provider is setup.provider:
-            roles[role] = tested
-            continue
-        model, price = named[role]
-        roles[role] = Party(
-            provider=provider,
-            model=asked_name(model or setup.model),
-            limit=AdaptiveLimit(_connections(setup, provider, workers)),
-            cap=_cap(settings, provider, price, workers=workers, beside=tested.cap),
-        )
+        if id(provider) not in parties:
+            model, price = named[role]
+            cap = _cap(settings, provider, price, workers=workers, beside=purse)
+            purse = purse or cap
+            parties[id(provider)] = Party(
+                provider=provider,
+                model=asked_name(model or setup.model),
+                limit=AdaptiveLimit(_connections(setup, provider, workers)),
+                cap=cap,
+            )
+        roles[role] = parties[id(provider)]
     return Run(
         run_id=run_id,
         database=database,

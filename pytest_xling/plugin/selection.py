@@ -17,7 +17,7 @@ from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.cases.benchmark import Benchmark
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
 
-__all__ = ["GateSpec", "Selection", "check_of"]
+__all__ = ["MISCONFIGURED", "GateSpec", "MisconfiguredError", "Selection", "check_of"]
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
+MISCONFIGURED = "pytest-xling is misconfigured: "
+"""Begins what is said of a mistake; a worker's report has nothing else to know it by."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
 
@@ -48,6 +50,13 @@ class GateSpec:
     def id(self) -> str:
         """Its case id: ``wrong_language-hi``, or ``wrong_language-gap-hi``."""
         return gate_id(self.metric, self.language, gap=self.pivot is not None)
+
+
+class MisconfiguredError(pytest.Collector.CollectError):
+    """A mistake in the configuration that shows while tests are collected: exit status 4."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(MISCONFIGURED + message)
 
 
 class Selection:
@@ -127,7 +136,7 @@ class Selection:
         }
         self.planned_sets = Counter((benchmark, language) for benchmark, language, *_ in together)
         if workers is None:
-            self.groups = groups_of(list(selected.values()), size=GROUP_CASES)
+            self.groups = groups_of(_together(selected.values()), size=GROUP_CASES)
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
@@ -136,10 +145,11 @@ class Selection:
             if nodeid in case_of:
                 case = case_of[nodeid]
                 units.setdefault(unit, {})[case.benchmark, case.id] = case
-        self.groups = [list(unit.values()) for unit in units.values()]
+        self.groups = [_together(unit.values()) for unit in units.values()]
         # Tests that do not look like cases by their node ids run where xdist sends them.
         rest = selected.keys() - {key for unit in units.values() for key in unit}
-        self.groups += groups_of([selected[key] for key in selected if key in rest], size=1)
+        others = _together(selected[key] for key in selected if key in rest)
+        self.groups += groups_of(others, size=1)
 
     def used(self, case: Case) -> bool:
         """Note that a test has had the result of *case*; tell whether no other test wants it."""
@@ -154,6 +164,20 @@ class Selection:
         found = {(name.path.rpartition("/")[0], name.callspec) for name in names}
         # A test may be parametrised by more than its case.
         return min(len(found), sum(map(len, self._setup.plans.values())))
+
+    def cases_of(self, nodeids: Sequence[str]) -> list[Case]:
+        """Return the cases the tests called *nodeids* are about, each once."""
+        plans = {
+            folder: {case.id: case for case in cases} for folder, cases in self._setup.plans.items()
+        }
+        found: dict[tuple[str, str], Case] = {}
+        for name in map(parse, nodeids):
+            cases = plans.get((self._root / name.path).parent.resolve(), {})
+            for part in _parts(name.callspec or ""):
+                if part in cases:
+                    found[cases[part].benchmark, part] = cases[part]
+                    break
+        return list(found.values())
 
     def classify(self) -> Callable[[str], str | None]:
         """Return what tells by its node id whether a test is a case, a gate or neither."""
@@ -196,7 +220,7 @@ class Selection:
                 f"{where}: name the metrics to score: "
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
-            raise pytest.Collector.CollectError(msg)
+            raise MisconfiguredError(msg)
         making = self._setup.making
         try:
             for metric in metrics:
@@ -204,13 +228,14 @@ class Selection:
                 if isinstance(made, registry.Checks):
                     made.check()
                 for need in made.needs:
-                    role = getattr(making.make("annotator", need), "asks", None)
-                    if role is not None and role not in self._setup.roles:
-                        msg = f"{metric!r} asks a {role}: name one with --xling-{role}=MODEL"
-                        raise ConfigError(msg)  # noqa: TRY301  told with the place, as all others
+                    annotator = making.make("annotator", need)
+                    if isinstance(annotator, registry.Checks):
+                        annotator.check()
+                    if (role := getattr(annotator, "asks", None)) is not None:
+                        self._setup.check_role(role, metric)
         except ConfigError as error:
             msg = f"{where}: {error}"
-            raise pytest.Collector.CollectError(msg) from error
+            raise MisconfiguredError(msg) from error
         return tuple(metrics)
 
     def _plan(self, folder: Path) -> list[Case]:
@@ -219,7 +244,7 @@ class Selection:
                 f"{folder} is not a benchmark: xling_case and xling_gate work in test files "
                 "beside a prompts.yaml"
             )
-            raise pytest.Collector.CollectError(msg)
+            raise MisconfiguredError(msg)
         return self._setup.plans[folder]
 
     def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
@@ -238,7 +263,7 @@ class Selection:
                     gates += _gates_of(limits, benchmark)
         if clash := next((gate.id for gate in gates if gate.id in cases), None):
             msg = f"{folder}: {clash!r} is a case and a gate as well; give the sample another id"
-            raise pytest.Collector.CollectError(msg)
+            raise MisconfiguredError(msg)
         return gates
 
 
@@ -246,7 +271,7 @@ def _gates_of(limits: Threshold, benchmark: Benchmark) -> list[GateSpec]:
     """Return the gates of a threshold: one of the level, one of the gap to the pivot language.
 
     Raises:
-        ConfigError: a gap is limited, and the benchmark has no pivot language.
+        MisconfiguredError: a gap is limited, and the benchmark has no pivot language.
     """
     metric, language = limits.metric, limits.language
     spec = GateSpec(benchmark=benchmark.name, metric=metric, language=language, threshold=limits)
@@ -259,10 +284,23 @@ def _gates_of(limits: Threshold, benchmark: Benchmark) -> list[GateSpec]:
             f"{limits.origin}: max_gap compares languages, and benchmark {benchmark.name!r} names "
             f"none to compare with; add `pivot: en` to {benchmark.folder / 'prompts.yaml'}"
         )
-        raise pytest.Collector.CollectError(msg)
+        raise MisconfiguredError(msg)
     if language != benchmark.pivot:
         gates.append(replace(spec, pivot=benchmark.pivot))
     return gates
+
+
+def _together(cases: Iterable[Case]) -> list[Case]:
+    """Return *cases* with those of a group side by side and in their order.
+
+    Whatever reordered the tests must not decide which answers are scored together.
+    """
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    return [
+        case for group in groups.values() for case in sorted(group, key=lambda case: case.position)
+    ]
 
 
 def check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:

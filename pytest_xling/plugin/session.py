@@ -15,7 +15,7 @@ from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
-from pytest_xling.plugin.selection import Selection, check_of
+from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
@@ -86,8 +86,9 @@ class XlingSession:
         self._line = ProgressLine(config, self._planned)
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
+        self._misconfigured = False
         self._corpora_scored = False
-        self._unscored = ""
+        self._corpora_fault: XlingError | None = None
 
     # Before anything runs
 
@@ -208,11 +209,24 @@ class XlingSession:
         return result
 
     def score_corpora(self) -> None:
-        """Score the whole run with the metrics that are fitted to all answers, once."""
+        """Score the whole run with the metrics that are fitted to all answers, once.
+
+        Raises:
+            XlingError: that failed; the run is incomplete, and every gate that asks for it errs.
+        """
+        if self._corpora_fault is not None:
+            raise self._corpora_fault
         if self._corpora_scored:
             return
         self._corpora_scored = True
-        self._evaluator().score_corpora()
+        planned = [case for group in self.selection.groups for case in group]
+        if self.distributed:
+            planned = self.selection.cases_of(self._collected)
+        try:
+            self._evaluator().score_corpora(planned)
+        except XlingError as error:
+            self._corpora_fault = error
+            raise
 
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""
@@ -234,6 +248,11 @@ class XlingSession:
             )
 
         return answer
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Know a mistake in the configuration, whoever found it."""
+        if report.failed and MISCONFIGURED in str(report.longrepr):
+            self._misconfigured = True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
@@ -272,6 +291,8 @@ class XlingSession:
         if self.is_worker:
             return
         self._session = session
+        if self._misconfigured:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if self.faults and session.exitstatus in results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
@@ -284,7 +305,7 @@ class XlingSession:
                 self.score_corpora()
         except XlingError as error:
             self.faults += 1
-            self._unscored = str(error)
+            self._corpora_fault = error
 
     def _judges_itself(self) -> bool:
         from pytest_xling.plugin.evaluation import roles_asked  # noqa: PLC0415
@@ -323,8 +344,8 @@ class XlingSession:
                 "Answers were judged by the model under test itself, as in XLingEval; name another "
                 "judge with --xling-judge=MODEL."
             )
-        if self._unscored:
-            terminalreporter.write_line(f"not scored: {self._unscored}", red=True)
+        if self._corpora_fault is not None:
+            terminalreporter.write_line(f"not scored: {self._corpora_fault}", red=True)
         if self.faults:
             terminalreporter.write_line(
                 f"{faults_met(self.faults)} of the provider or of a step: the run is "

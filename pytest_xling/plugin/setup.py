@@ -56,6 +56,27 @@ class Setup:
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
 
+    def check_role(self, role: Role, metric: str) -> None:
+        """Check that somebody has *role* who can do what *metric* needs.
+
+        Raises:
+            ConfigError: nobody has, or only who cannot.
+        """
+        option = f"--xling-{role}=MODEL"
+        provider = self.roles.get(role)
+        if provider is None:
+            msg = f"{metric!r} asks a {role}: name one with {option}"
+            raise ConfigError(msg)
+        if not getattr(provider, "answers_prompts", True):
+            msg = (
+                f"{metric!r} asks a {role}, and {provider.name!r} has only answers that are stored "
+                f"already: name another {role} with {option}"
+            )
+            raise ConfigError(msg)
+        if role == "judge" and provider.style == "translation":
+            msg = f"{metric!r} asks a judge, and this one can only translate: give another {option}"
+            raise ConfigError(msg)
+
     def pivots(self) -> dict[str, str]:
         """Return by benchmark the language others are compared with, where there is one."""
         found = ((b.name, b.pivot) for b in self.benchmarks.values())
@@ -168,9 +189,7 @@ def make_making(settings: Settings) -> Making:
 def _provider(
     settings: Settings, model: str, *, price: tuple[float, float] | None, option: str
 ) -> Provider:
-    name, _, spec = model.partition(":")
-    if name not in registry.names("provider"):
-        name, spec = "openai", model
+    name, spec = _canonical(model)
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
     if settings.max_cost_usd is not None and provider.paid and price is None:
@@ -182,6 +201,12 @@ def _provider(
     return provider
 
 
+def _canonical(model: str) -> tuple[str, str]:
+    """Return a model's provider and what it is called there."""
+    name, _, spec = model.partition(":")
+    return (name, spec) if name in registry.names("provider") else ("openai", model)
+
+
 def _roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
     """Return the judge and the translator, checked."""
     roles: dict[Role, Provider] = {}
@@ -189,15 +214,16 @@ def _roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         ("judge", settings.judge or settings.model, settings.judge_price),
         ("translator", settings.translator, settings.translator_price),
     )
+    # One model is one provider, whatever parts it has and however it is named.
+    made = {_canonical(settings.model): tested}
     for role, model, price in named:
         if model is None:
             continue
-        if model == settings.model:
-            roles[role] = tested
-            continue
-        provider = _provider(settings, model, price=price, option=f"--xling-{role}-price")
-        provider.check()
-        roles[role] = provider
+        key = _canonical(model)
+        if key not in made:
+            made[key] = _provider(settings, model, price=price, option=f"--xling-{role}-price")
+            made[key].check()
+        roles[role] = made[key]
     if settings.text_in == "english" and "translator" not in roles:
         msg = (
             "--xling-text-in=english reads answers in English: name who translates them with "

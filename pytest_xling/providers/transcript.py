@@ -33,6 +33,7 @@ class TranscriptProvider:
 
     name: ClassVar[str] = "transcript"
     style: ClassVar[PromptStyle] = "chat"
+    answers_prompts: ClassVar[bool] = False
     paid: ClassVar[bool] = False
     max_connections: ClassVar[int] = 64
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
 
-__all__ = ["DEFAULT_PIVOT", "pivot_of"]
+__all__ = ["DEFAULT_PIVOT", "names_no_pivot", "pivot_of"]
 
 DEFAULT_PIVOT = "en"
 """For runs that were made before benchmarks could name one."""
@@ -19,3 +19,9 @@ def pivot_of(run: RunRecord, benchmark: str) -> str:
     pivots = run.settings.get("pivots")
     named = pivots.get(benchmark) if isinstance(pivots, Mapping) else None
     return named if isinstance(named, str) else DEFAULT_PIVOT
+
+
+def names_no_pivot(run: RunRecord, benchmark: str) -> bool:
+    """Tell whether a run knows of pivot languages, but of none of a benchmark's."""
+    pivots = run.settings.get("pivots")
+    return isinstance(pivots, Mapping) and benchmark not in pivots

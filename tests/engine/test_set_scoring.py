@@ -11,7 +11,7 @@ import pytest
 
 from pytest_xling.engine.run import Job, Result
 from pytest_xling.engine.scoring import Scorable
-from pytest_xling.engine.set_scoring import ScorableSet, SetScoring
+from pytest_xling.engine.set_scoring import Corpus, ScorableSet, SetScoring
 from pytest_xling.engine.sets import corpora_of, sets_of
 from pytest_xling.records import Answer, Reading, Request, Response, Sample
 
@@ -95,7 +95,7 @@ def test_a_fitted_metric_sees_its_whole_corpus() -> None:
     bare = tuple(
         ScorableSet(tuple(map(scorable, texts))) for texts in (["a", "b"], ["c", "def"], ["g"])
     )
-    whole = [ScorableSet(one.answers, corpus=bare) for one in bare]
+    whole = [ScorableSet(one.answers, corpus=Corpus(bare)) for one in bare]
     readings = score(Shares(fitted=True), whole)
     assert [2 / 6, 4 / 6, None] == [readings[index].value for index in range(3)]
     assert {0: Reading(value=4 / 6)} == score(Shares(fitted=True), [whole[1]])
@@ -111,15 +111,15 @@ def test_keys() -> None:
         ScorableSet((a,)).key,
         ScorableSet((a, b), (other,), compared=True).key,
         ScorableSet((a, b), compared=True).key,
-        ScorableSet((a, b), corpus=(plain,)).key,
-        ScorableSet((a, b), corpus=(plain, ScorableSet((other,)))).key,
+        ScorableSet((a, b), corpus=Corpus((plain,))).key,
+        ScorableSet((a, b), corpus=Corpus((plain, ScorableSet((other,))))).key,
     ]
     assert len(keys) == len(set(keys))
     assert plain.key == ScorableSet((scorable("a"), scorable("b"))).key
     there_and_back = (plain, ScorableSet((other,)))
     assert (
-        ScorableSet((a, b), corpus=there_and_back).key
-        == ScorableSet((a, b), corpus=there_and_back[::-1]).key
+        ScorableSet((a, b), corpus=Corpus(there_and_back)).key
+        == ScorableSet((a, b), corpus=Corpus(there_and_back[::-1])).key
     )
 
 
@@ -182,5 +182,9 @@ def test_corpora_are_of_one_language_and_temperature() -> None:
     ]
     corpora = corpora_of(results, unit="repeats")
     assert [3, 3, 3, 3] == [len(corpus) for corpus in corpora]
-    assert all(len(one.corpus) == 3 for corpus in corpora for _, one in corpus)
+    assert all(
+        one.corpus is not None and len(one.corpus.sets) == 3
+        for corpus in corpora
+        for _, one in corpus
+    )
     assert 2 == len(corpora_of(results, unit="pivot"))

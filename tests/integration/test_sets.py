@@ -155,11 +155,13 @@ def test_the_pivot_is_asked_though_not_named(repeated: Project) -> None:
     assert "no data for language 'en'" in outcome.err
 
 
-def test_a_gap_needs_a_pivot(repeated: Project) -> None:
-    """A benchmark that names none cannot have its languages compared."""
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_gap_needs_a_pivot(repeated: Project, workers: str) -> None:
+    """A benchmark that names none cannot have its languages compared: a mistake, so exit 4."""
     repeated.write("benchmarks/bread/prompts.yaml", PROMPTS.replace("pivot: en\n", ""))
-    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", "-n0")
-    assert outcome.code not in {0, 1}
+    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", workers)
+    assert 4 == outcome.code
+    assert "incomplete" == repeated.latest().status
     assert "max_gap compares languages" in outcome.out
     assert "pivot: en" in outcome.out
 
@@ -190,7 +192,7 @@ def test_an_encoder_that_is_none(repeated: Project) -> None:
     outcome = repeated.run(
         "--model=transcript:answers.jsonl", "--langs=es", f"--xling-encoder={folder}", "-n0"
     )
-    assert 2 == outcome.code
+    assert 4 == outcome.code
     assert str(folder) in outcome.out
     assert [] == repeated.answers()
 
@@ -215,3 +217,21 @@ def test_encoders_and_topics_on_any_number_of_workers(repeated: Project) -> None
     alone, shared = found
     assert alone == pytest.approx(shared, abs=1e-6, nan_ok=False)
     assert {"sim_sent", "bertscore", "cross_bertscore", "sim_lda_20"} <= {key[0] for key in alone}
+
+
+SHUFFLED = """
+import random
+
+def pytest_collection_modifyitems(items):
+    random.Random(3).shuffle(items)
+"""
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_reordered_tests_score_the_same_sets(repeated: Project, workers: str) -> None:
+    """Whatever order the tests run in, all repeats of a question are scored together."""
+    repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n0")
+    expected = similarities(repeated)
+    repeated.write("conftest.py", SHUFFLED)
+    repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", workers)
+    assert expected == similarities(repeated)

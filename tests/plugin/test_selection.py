@@ -86,7 +86,7 @@ def test_a_case_that_is_named_as_a_gate_is_refused(project: Project) -> None:
     data.write_text(data.read_text(encoding="utf-8").replace("q0001", "repetition"), "utf-8")
     project.write("thresholds.yaml", "benchmarks: {bread: {repetition: {max_rate: 0.9}}}\n")
     outcome = project.run(*RUN)
-    assert outcome.code == 2
+    assert outcome.code == 4
     assert "'repetition-hi' is a case and a gate as well" in outcome.out
     assert project.answers() == []
 
