@@ -195,7 +195,7 @@ def test_tests_that_cannot_be_scored_are_collection_errors(mixed: Project) -> No
     for path, marker in marked.items():
         mixed.write(path, f"import pytest\npytestmark = {marker}\n{body}")
     outcome = mixed.run("--model=scripted", "-n0")
-    assert outcome.code == 2, outcome.out
+    assert outcome.code == 4, outcome.out
     shown = " ".join(outcome.out.split())
     for path in [*marked][:3]:
         assert f"{path}::test_wrong: name the metrics to score" in shown

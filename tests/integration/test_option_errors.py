@@ -98,7 +98,7 @@ def test_an_unknown_metric_in_a_test_file_is_a_collection_error(project: Project
         "def test_answer(xling_case): xling_case.check('repitition')\n",
     )
     outcome = project.run("--model=scripted", "--langs=hi")
-    assert outcome.code == 2
+    assert outcome.code == 4
     assert "Did you mean 'repetition'" in outcome.out
 
 

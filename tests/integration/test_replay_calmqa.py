@@ -88,7 +88,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("replay"))
     project.write("pytest.ini", "[pytest]\n")
     shutil.copy(ROOT / "thresholds.yaml", project.root)
-    shutil.copytree(ROOT / "benchmarks" / "culture", project.root / "benchmarks" / "culture")
+    shutil.copytree(ROOT / "benchmarks", project.root / "benchmarks", dirs_exist_ok=True)
     made = project.xling(
         "transcripts", "calmqa", str(CALMQA), "--answers-by", MODEL, "-o", "gpt-4o.jsonl"
     )
