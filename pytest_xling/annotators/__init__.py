@@ -45,7 +45,7 @@ class Ask(Protocol):
     async def __call__(
         self, messages: Sequence[Message], *, params: Mapping[str, JsonValue] = ..., repeat: int = 0
     ) -> Response:
-        """Return what the model answers.
+        """Return what the model answers; it is told neither the sample nor the language.
 
         Args:
             messages: one user turn for the styles ``completion`` and ``translation``.

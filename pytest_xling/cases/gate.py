@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.estimate import estimate, is_share
 from pytest_xling.gates.gap import gap_estimate, judge_gap
 from pytest_xling.gates.judge import judge
 from pytest_xling.metrics import bounds_of, direction_of
@@ -50,6 +50,8 @@ def judge_gate(
             bounds=bounds_of(metric),
         )
         return judge(made, threshold, case=case)
+    values = {s.value for s in (*scores, *pivot_scores) if s.value is not None}
+    share = metric.kind == "flag" or is_share(values, bounds_of(metric))
     made = gap_estimate(
         scores,
         pivot_scores,
@@ -58,6 +60,6 @@ def judge_gate(
         pivot=pivot,
         better=direction_of(metric) or "higher",
         alpha=threshold.alpha,
-        kind=metric.kind,
+        kind="flag" if share else "number",
     )
     return judge_gap(made, threshold, case=case)

@@ -78,6 +78,15 @@ def judge_case(
     return CaseOutcome(decision="pass")
 
 
+def _judged(sample: Sample) -> list[str]:
+    """Show the answer a model was asked about, where it was asked about one."""
+    given = sample.prompt.get("answer")
+    if given is None:
+        return []
+    said = f", which is {sample.reference}" if sample.reference else ""
+    return [f"  given answer{said}: {printable(given, limit=QUESTION_CHARS)}"]
+
+
 def _evidence(
     sample: Sample, response: Response, readings: Mapping[str, Reading], raised: Sequence[str]
 ) -> str:
@@ -94,6 +103,7 @@ def _evidence(
     lines += [
         f"  language: {language.english_name} ({language.code})",
         f"  question: {question}",
+        *_judged(sample),
         f"  answer{size}: {answer}",
     ]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.encoders._precision import choose_device, choose_dtype
 from pytest_xling.encoders._source import EMBEDDED, find_source
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
@@ -57,9 +57,16 @@ def check_encoder(spec: str) -> None:
     Loads neither torch nor weights. Names on the hub are looked up when the encoder is opened.
     """
     _check_installed(spec)
-    directory = Path(spec).expanduser()
-    if directory.is_dir() or directory.is_absolute():
-        find_source(spec)
+    place = Path(spec).expanduser()
+    if place.is_file():
+        msg = f"encoder {spec!r} is a file; name the directory it is in"
+        raise ConfigError(msg)
+    if place.is_dir() or place.is_absolute() or spec.startswith("."):
+        source = find_source(spec)
+        _ = source.model.weights
+    elif "/" not in spec and spec != EMBEDDED and (hint := did_you_mean(spec, [EMBEDDED])):
+        msg = f"unknown encoder {spec!r}.{hint}"
+        raise ConfigError(msg)
 
 
 def _check_installed(spec: str) -> None:

@@ -89,12 +89,17 @@ def gap_estimate(
         language=language,
         pivot=pivot,
         value=found.mean,
-        low=found.low,
-        high=found.high,
+        low=_possible(found.low, kind),
+        high=_possible(found.high, kind),
         n=found.n,
         unscored=unscored,
         signature=_signature(scores, pivot_scores),
     )
+
+
+def _possible(end: float | None, kind: MetricKind) -> float | None:
+    """Return the end of an interval; of rates none is beyond 1."""
+    return end if end is None or kind != "flag" else max(-1.0, min(1.0, end))
 
 
 def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,6 +42,9 @@ class CaseCheck:
         session, case = self._session, self.case
         try:
             result = session.result(case)
+        except XlingError as error:
+            item.user_properties.append((FAULT, str(error)))
+            pytest.fail(str(error), pytrace=False)
         except Exception as error:
             # Not one of our own errors: a bug, in a metric perhaps. Let it show, as a fault.
             item.user_properties.append((FAULT, repr(error)))
@@ -165,7 +169,10 @@ class GateCheck:
         if spec.pivot is not None:
             asked += planned[spec.benchmark, spec.pivot]
         lost = asked - len(found) - len(beside)
-        if lost:
+        if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
+            why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
+            verdict = replace(verdict, reason=why)
+        elif lost:
             what = f"{lost} of {asked} answers are missing: they met a fault"
             verdict = Verdict(
                 case=spec.id,

@@ -10,7 +10,7 @@ from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.parties import Party
 from pytest_xling.engine.run import Job, Run
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.metrics import is_fitted
 from pytest_xling.plugin.setup import asked_name
 from pytest_xling.registry import load
@@ -98,8 +98,11 @@ class Evaluation:
                 waiting()
             if (error := future.exception()) is not None:
                 # The group stays begun: its other cases broke with it and are not asked for anew.
+                if isinstance(error, XlingError):
+                    msg = f"this case and those beside it could not be evaluated: {error}"
+                    raise EvaluationError(msg) from error
                 msg = f"the evaluation of this case and those beside it broke: {error!r}"
-                raise EvaluationError(msg) from error
+                raise RuntimeError(msg) from error
             for result in future.result():
                 self._results[result.job.benchmark, result.job.case_id] = result
             del self._futures[number]

@@ -55,7 +55,7 @@ METRICS = (
     "cross_sim_lda_100",
 )
 CONSISTENCY_COLUMNS = (
-    "model", "metric", "language", "pivot", "mean", "drop_percent", "temperatures", "n",
+    "model", "metric", "language", "pivot", "mean", "change_percent", "temperatures", "n",
     "left_out", "reason",
 )  # fmt: skip
 TUKEY_COLUMNS = (
@@ -78,11 +78,11 @@ NOTHING_PAIRED = "no sample has a value in both languages"
 def consistency_rows(
     connection: Connection, run_id: str, *, benchmark: str | None = None, pairwise: bool = False
 ) -> list[Row]:
-    """Return Table A9: by metric and language the mean over temperatures, and its drop.
+    """Return Table A9: by metric and language the mean over temperatures, and how far it is off.
 
     Every temperature counts alike, however many samples are left at it. A language that has no
     value at one of the metric's temperatures has no mean: it would be one of something else.
-    ``drop_percent`` is negative where the mean is below the pivot language's, and None where that
+    ``change_percent`` is negative where the mean is below the pivot language's, and None where that
     is not above 0. ``n`` counts samples, at all temperatures together, as does ``left_out``: those
     that some language has and another lacks.
 
@@ -108,7 +108,7 @@ def consistency_rows(
             told: Row = {"model": samples.run.model, "metric": metric, "language": code}
             told |= {"pivot": samples.pivot, "mean": mean, "temperatures": len(used)}
             if mean is not None and base is not None and base > 0:
-                told["drop_percent"] = 100 * (mean / base - 1)
+                told["change_percent"] = 100 * (mean / base - 1)
             told |= {"n": sum(len(found.get(code, {})) for found in groups), "left_out": left_out}
             lacks = [at for at, found in zip(used, groups, strict=True) if not found.get(code)]
             reason = f"no value at τ = {', '.join(f'{at:g}' for at in lacks)}" if lacks else ""

@@ -33,7 +33,9 @@ _LEAST_P = 1e-300
 def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A9: languages below each other, metrics beside each other."""
     pivot = rows[0]["pivot"]
-    columns: dict[str, list[str]] = {"language": _distinct(rows, "language")}
+    columns: dict[str, list[str]] = {
+        "language": sorted(_distinct(rows, "language"), key=lambda code: (code != pivot, code))
+    }
     every = rows
     empty = {str(row["metric"]) for row in rows} - {
         str(row["metric"]) for row in rows if row["mean"] is not None
@@ -43,7 +45,7 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
         found = {str(row["language"]): row for row in rows if row["metric"] == metric}
         digits = _digits(row["mean"] for row in found.values())
         drops = {
-            code: "" if code == pivot else _signed(row["drop_percent"], 1, "%")
+            code: "" if code == pivot else _signed(row["change_percent"], 1, "%")
             for code, row in found.items()
         }
         wide = max(map(len, drops.values()))

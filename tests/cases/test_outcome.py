@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,3 +110,18 @@ def test_without_a_response_there_is_nothing_to_judge() -> None:
     bare = Result(job=result({}).job)
     with pytest.raises(EvaluationError, match="no response"):
         judge_case(bare, [], has_budget=no_budget)
+
+
+def test_evidence_shows_the_answer_asked_about() -> None:
+    """Who is to say whether a verdict was right must see what it was about."""
+    made = result({"a": RAISED})
+    asked = replace(
+        made.job.sample,
+        prompt={"question": "क्यों?", "answer": "Because\x1b[0m."},
+        reference="wrong",
+    )
+    outcome = judge_case(
+        replace(made, job=replace(made.job, sample=asked)), ["a"], has_budget=no_budget
+    )
+    assert "given answer, which is wrong: Because" in outcome.message
+    assert "\x1b" not in outcome.message

@@ -108,7 +108,7 @@ def test_consistency_agrees_with_pandas(lossy: Connection, pairwise: bool) -> No
     for language, row in found.items():
         assert expected[language] == pytest.approx(row["mean"])
         drop = 100 * (expected[language] - expected["en"]) / expected["en"]
-        assert drop == pytest.approx(row["drop_percent"])
+        assert drop == pytest.approx(row["change_percent"])
         assert sum(frame[language].notna().sum() for frame in frames) == row["n"]
         assert ("en", 2, 0 if pairwise else 3) == (
             row["pivot"],
@@ -140,7 +140,7 @@ def test_drops_of_the_paper(tmp_path: Path) -> None:
     with Database(tmp_path / "s.sqlite").read() as connection:
         for number, (_, others) in enumerate(TABLE_A9.values()):
             rows = consistency_rows(connection, f"run-{number}")
-            drops = {str(row["language"]): float(str(row["drop_percent"])) for row in rows}
+            drops = {str(row["language"]): float(str(row["change_percent"])) for row in rows}
             assert 0.0 == drops.pop("en")
             printed = {code: drop for code, (_, drop) in others.items()}
             assert printed == pytest.approx(drops, abs=0.1)
@@ -230,7 +230,7 @@ def test_metrics_that_compare_with_the_pivot(keep: Keep) -> None:
     connection = keep(answers)
     rows = consistency_rows(connection, "run-1")
     assert ["hi", "zh"] == [row["language"] for row in rows]
-    assert {None} == {row["drop_percent"] for row in rows}
+    assert {None} == {row["change_percent"] for row in rows}
     (row,) = tukey_rows(connection, "run-1")
     assert ("hi", "zh", 4) == (row["first"], row["second"], row["n_first"])
     assert 0.1 == pytest.approx(row["difference"])
@@ -545,7 +545,7 @@ def test_the_pivot_is_the_runs(keep: Keep) -> None:
     connection = keep(answers, settings=settings)
     rows = consistency_rows(connection, "run-1")
     assert ["zh", "en", "hi"] == [row["language"] for row in rows][:3]
-    assert 0.0 == rows[0]["drop_percent"]
+    assert 0.0 == rows[0]["change_percent"]
     assert {None} == {row["temperature"] for row in anova_rows(connection, "run-1")}
 
 
