@@ -93,6 +93,10 @@ def run(args: argparse.Namespace) -> int:
         names = [get_run(connection, name).run_id for name in args.runs]
         found = {name: _rows(connection, name, args, asked) for name in names}
     rows = [row for name in names for row in found[name]]
+    if table is not None:
+        # Two runs of one model may differ in their encoder or translator.
+        columns = ("run", *columns)
+        rows = [{"run": name, **row} for name in names for row in found[name]]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:

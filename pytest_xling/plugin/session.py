@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.config.options import option
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.environment import git_state, library_versions
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_xling.cases.plan import Case
+    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.plugin.setup import Setup
@@ -102,6 +104,7 @@ class XlingSession:
             f"xling: model {setup.model}; languages {', '.join(languages)}",
             f"xling: benchmarks {planned}",
             f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
+            *filter(None, [_asked_beside(setup.settings)]),
             *(f"xling: {notice}" for notice in setup.notices()),
         ]
 
@@ -367,6 +370,18 @@ class XlingSession:
                 finish_run(connection, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
+
+
+def _asked_beside(settings: Settings) -> str:
+    """Say who else takes part, where it was said; "" where it was not."""
+    parts = {
+        "judge": settings.judge,
+        "translator": settings.translator,
+        "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
+        "text in": "English" if settings.text_in == "english" else None,
+    }
+    said = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+    return f"xling: {said}" if said else ""
 
 
 def _made_up_name(model: str, now: datetime) -> str:

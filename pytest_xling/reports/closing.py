@@ -59,7 +59,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
-    table.add_column(max_width=GATE_WIDTH)
+    table.add_column(max_width=GATE_WIDTH, overflow="fold")
     table.add_column(overflow="fold")
     for (outcome, benchmark, metric, why, origin), languages in list(alike.items())[:most]:
         look = OUTCOMES[outcome]

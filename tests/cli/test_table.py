@@ -106,10 +106,10 @@ def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -
         {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
     ] == read
     half = len(rows) // 2
-    assert {"model-1"} == {row["model"] for row in rows[:half]}
-    assert [{**row, "model": ""} for row in rows[:half]] == [
-        {**row, "model": ""} for row in rows[half:]
-    ]
+    assert {("run-1", "model-1")} == {(row["run"], row["model"]) for row in rows[:half]}
+    assert {"run-2"} == {row["run"] for row in rows[half:]}
+    same = {"run": "", "model": ""}
+    assert [row | same for row in rows[:half]] == [row | same for row in rows[half:]]
 
 
 @pytest.mark.parametrize("name", [*XLINGEVAL_TABLES])
