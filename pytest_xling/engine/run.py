@@ -266,7 +266,8 @@ class Run:
                 cluster=_cluster(job.sample),
             )
             for result in results
-            if result.scorable is not None and result.fault is None
+            # What one metric could not score, others did: their scores count.
+            if result.scorable is not None
             for job in (result.job,)
         ]
 

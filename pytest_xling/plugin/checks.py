@@ -173,7 +173,7 @@ class GateCheck:
             why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
             verdict = replace(verdict, reason=why)
         elif lost:
-            what = f"{lost} of {asked} answers are missing: they met a fault"
+            what = f"{lost} of {asked} scores are missing: they met a fault"
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",

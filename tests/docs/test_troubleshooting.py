@@ -65,7 +65,7 @@ PROVOKED = {
     ),
     "the store has no run": Provocation(f"{SCRIPTED} -q >/dev/null; xling show nobody"),
     "too few answers: needs": Provocation(SCRIPTED, 0),
-    "answers are missing: they met a fault": Provocation(
+    "scores are missing: they met a fault": Provocation(
         "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
     ),
 }

@@ -166,6 +166,9 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
     assert 3 == outcome.code
     assert "error" == outcome.cases["test_answer[q0000-hi]"]
     assert "passed" == outcome.cases["test_answer[q0000-en]"]
+    # What needs no translation is scored all the same.
+    assert 6 == len(readings(judged, "no_answer"))
+    assert {"en"} == {language for _, language in readings(judged, "length")}
 
 
 def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
