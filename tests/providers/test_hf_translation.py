@@ -168,6 +168,7 @@ def test_hindi_to_spanish_as_transformers_does_it(
     assert any(expected)
 
 
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses:UserWarning")
 @pytest.mark.parametrize("num_beams", [1, 4])
 def test_opus_models_for_one_pair_and_for_many(folders: dict[str, Path], num_beams: int) -> None:
     """The pair needs no code; where there are several targets a label goes first."""
