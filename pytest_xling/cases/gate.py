@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates.estimate import estimate, is_share
+from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate, judge_gap
 from pytest_xling.gates.judge import judge
-from pytest_xling.metrics import bounds_of, direction_of
+from pytest_xling.metrics import bounds_of, direction_of, is_share
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import Score, Threshold, Verdict
+    from pytest_xling.registry import MetricKind
 
 __all__ = ["gate_id", "judge_gate"]
 
@@ -39,19 +40,18 @@ def judge_gate(
         pivot_scores: the metric's scores in that language.
     """
     metric = load("metric", threshold.metric)
+    kind: MetricKind = "flag" if is_share(metric) else "number"
     case = gate_id(threshold.metric, threshold.language, gap=pivot is not None)
     if pivot is None:
         made = estimate(
             scores,
             metric=threshold.metric,
             language=threshold.language,
-            kind=metric.kind,
+            kind=kind,
             alpha=threshold.alpha,
             bounds=bounds_of(metric),
         )
         return judge(made, threshold, case=case)
-    values = {s.value for s in (*scores, *pivot_scores) if s.value is not None}
-    share = metric.kind == "flag" or is_share(values, bounds_of(metric))
     made = gap_estimate(
         scores,
         pivot_scores,
@@ -60,6 +60,6 @@ def judge_gate(
         pivot=pivot,
         better=direction_of(metric) or "higher",
         alpha=threshold.alpha,
-        kind="flag" if share else "number",
+        kind=kind,
     )
     return judge_gap(made, threshold, case=case)

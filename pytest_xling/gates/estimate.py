@@ -14,13 +14,13 @@ from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.wilson import wilson_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from pytest_xling.metrics import Bounds
     from pytest_xling.records import Score
     from pytest_xling.registry import MetricKind
 
-__all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "is_share", "why_none"]
+__all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
 
 ALL_LANGUAGES = "all"
 """The language of an estimate that pools several."""
@@ -45,7 +45,7 @@ def estimate(
         scores: one per answer, in any order.
         metric: the metric all of them are of.
         language: the language all of them are in, or ``all``.
-        kind: ``flag`` gives a Wilson interval, ``number`` a t interval, unless it is a share.
+        kind: ``flag`` gives a Wilson interval, ``number`` a t interval.
         alpha: the interval misses with this probability, both sides together.
         bounds: of a number's values; a t interval, which knows of none, is cut there.
 
@@ -72,7 +72,7 @@ def estimate(
     values = [value for _, value in scored]
     _check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
-    if kind == "flag" or is_share(values, bounds):
+    if kind == "flag":
         interval = wilson_interval(mean, effective_size(values, clusters), alpha=alpha)
     else:
         interval = mean_interval(values, clusters, alpha=alpha)
@@ -145,14 +145,6 @@ def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds:
         if (lowest is not None and value < lowest) or (highest is not None and value > highest):
             msg = f"{metric!r} gave {value!r}, and its bounds are {lowest} and {highest}"
             raise EvaluationError(msg)
-
-
-def is_share(values: Collection[float], bounds: Bounds) -> bool:
-    """Tell whether a number from 0 to 1 is always one of the two, so that its mean is a share.
-
-    A t interval of such values has no width where all agree; Wilson's has.
-    """
-    return bounds == (0.0, 1.0) and set(values) <= {0.0, 1.0}
 
 
 def why_none(scores: Sequence[Score]) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "direction_of",
     "is_directed",
     "is_fitted",
+    "is_share",
     "unit_of",
 ]
 
@@ -152,6 +153,15 @@ def is_directed(name: str) -> bool:
     """
     metric = load("metric", name)
     return direction_of(metric) is not None and unit_of(metric) != "pivot"
+
+
+def is_share(metric: type) -> bool:
+    """Tell whether all values of a metric are 0 or 1, so that its mean is a share.
+
+    That of flags is; a number says so with ``share = True``. A t interval of such values has no
+    width where all agree, and would prove anything; Wilson's has.
+    """
+    return getattr(metric, "kind", "number") == "flag" or bool(getattr(metric, "share", False))
 
 
 def is_fitted(metric: type) -> bool:

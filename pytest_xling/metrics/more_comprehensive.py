@@ -29,6 +29,7 @@ class MoreComprehensive:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "number"
     bounds: ClassVar[Bounds] = (0.0, 1.0)
+    share: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     needs: ClassVar[tuple[str, ...]] = NEEDS
     libraries: ClassVar[tuple[str, ...]] = ()

@@ -30,6 +30,7 @@ class SaysRight:
     version: ClassVar[str] = "1"
     kind: ClassVar[MetricKind] = "number"
     bounds: ClassVar[Bounds] = (0.0, 1.0)
+    share: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ()
     scores_missing: ClassVar[bool] = False

@@ -212,31 +212,3 @@ def test_interval_holds_the_rate(flags: list[bool], samples: int) -> None:
     assert result.low is not None
     assert result.high is not None
     assert 0 <= result.low <= result.value <= result.high <= 1
-
-
-def share(sample_id: str, value: float) -> Score:
-    """Return a score of some number from 0 to 1."""
-    return Score(
-        metric="m",
-        benchmark="b",
-        sample_id=sample_id,
-        language="en",
-        condition="",
-        value=value,
-        reason="",
-        signature="s",
-    )
-
-
-def test_a_number_that_is_0_or_1_is_a_share() -> None:
-    """Ten of ten prove no more of a number than of a flag; a mean of other values is no share."""
-    ones = [share(f"q{n}", 1.0) for n in range(10)]
-    made = estimate(ones, metric="m", language="en", kind="number", alpha=0.05, bounds=(0.0, 1.0))
-    flags = estimate(ones, metric="m", language="en", kind="flag", alpha=0.05)
-    assert (flags.low, flags.high) == (made.low, made.high)
-    assert made.low is not None
-    assert 0.7 < made.low < 0.75
-    halves = [*ones[1:], share("q0", 0.5)]
-    mean = estimate(halves, metric="m", language="en", kind="number", alpha=0.05, bounds=(0.0, 1.0))
-    assert mean.low is not None
-    assert mean.low > 0.8
