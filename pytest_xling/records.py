@@ -162,18 +162,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSet:
-    """Answers scored together: the repeats of one question, language and temperature.
+    """Answers scored together: those a metric's unit names, of one language and temperature.
 
-    Repeats that came without an answer (refused, filtered, empty) are left out and counted.
+    Answers that are none (refused, filtered, empty) are left out and counted.
     """
 
     answers: tuple[Answer, ...]
-    """In the order of the repeats; all of one sample and language."""
+    """In the order of the repeats; for the unit ``levels`` in the order of the levels."""
     missing: int = 0
-    """Repeats without an answer."""
+    """How many came without an answer."""
     pivot: tuple[Answer, ...] = ()
-    """Answers to the same question in the pivot language at the same temperature, for metrics
-    that compare languages; else empty."""
+    """What they are compared with: for the unit ``pivot`` the answers to the same question in the
+    pivot language, for ``neutral`` the one to the neutral query; else empty."""
     pivot_missing: int = 0
 
 
@@ -202,6 +202,8 @@ class Score:
     signature: str
     cluster: str = ""
     """What scores share that are not independent; empty: the sample's id."""
+    level: int | None = None
+    """How strongly the query presupposes its claim; None where queries have no levels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +241,13 @@ class Threshold:
     ceiling: float | None = None
     max_gap: float | None = None
     """By how much the language may be worse than the pivot language, in the metric's units."""
+    max_trend: float | None = None
+    """By how much the language may get worse from one level of presupposition to the next."""
+    level: int | None = None
+    """The one level of presupposition that is judged; None: all together."""
+    min_judge_f1: float | None = None
+    """How well an annotator the metric rests on must do in this language (macro F1 on labelled
+    answers); below it the gate decides nothing."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"

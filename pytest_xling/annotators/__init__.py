@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 
-__all__ = ["Annotator", "Ask", "AskingAnnotator", "Role"]
+__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role"]
 
 Role: TypeAlias = Literal["judge", "translator"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
@@ -29,6 +29,26 @@ class Annotator(Protocol):
 
         ``languages[i]`` is the language ``texts[i]`` should be in.
         """
+        ...
+
+
+class AnswerAnnotator(Protocol):
+    """Annotates answers in batches, knowing what was asked; else as :class:`Annotator`.
+
+    It may name in ``needs`` (as any annotator may) the annotators whose output it reads; answers
+    then come with that.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    libraries: ClassVar[tuple[str, ...]]
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its annotation."""
+        ...
+
+    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
+        """Return one value per answer, in order; on a batch what it gives one by one."""
         ...
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, AnswerSet, Reading
+    from pytest_xling.records import Answer, AnswerSet, Reading, Sample
 
 __all__ = [
     "Better",
@@ -19,10 +19,12 @@ __all__ = [
     "Directed",
     "Metric",
     "MetricKind",
+    "Selective",
     "SetMetric",
     "Signed",
     "TextIn",
     "Unit",
+    "applies_to",
     "bounds_of",
     "direction_of",
     "is_directed",
@@ -36,9 +38,10 @@ Bounds: TypeAlias = tuple[float | None, float | None]
 
 Better: TypeAlias = Literal["higher", "lower"]
 
-Unit: TypeAlias = Literal["answer", "repeats", "pivot"]
-"""What one reading is of: an answer; the repeats of a question in one language; or these beside
-the repeats in the pivot language."""
+Unit: TypeAlias = Literal["answer", "repeats", "pivot", "levels", "neutral"]
+"""What one reading is of: an answer; the repeats of a question in one language (``repeats``); these
+beside the repeats in the pivot language (``pivot``); one answer at each level of presupposition
+(``levels``); or an answer beside the one to the neutral query (``neutral``)."""
 
 TextIn: TypeAlias = Literal["english", "native"]
 """Which text a metric reads: the answer's translation into English, or the answer as it is."""
@@ -55,7 +58,7 @@ class Metric(Protocol):
     value ``bounds`` (:class:`Bounded`), and one whose numbers have a good end ``better``
     (:class:`Directed`).
 
-    Fields named ``text_in``, ``encoder``, ``device`` and ``seed`` are filled from the settings of
+    Fields named ``text_in``, ``encoder``, ``stance``, ``device`` and ``seed`` are filled from the settings of
     the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
     """
 
@@ -90,7 +93,7 @@ class SetMetric(Protocol):
     version: ClassVar[str]
     kind: ClassVar[MetricKind]
     libraries: ClassVar[tuple[str, ...]]
-    unit: ClassVar[Literal["repeats", "pivot"]]
+    unit: ClassVar[Literal["repeats", "pivot", "levels", "neutral"]]
     least: ClassVar[int]
     """How many answers a set needs: 2 where they are compared with each other, else 1."""
     fitted: ClassVar[bool]
@@ -104,6 +107,16 @@ class SetMetric(Protocol):
 
     def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
         """Return one reading per set, in order."""
+        ...
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A metric that has something to say of some samples only; others get no score at all."""
+
+    @staticmethod
+    def applies(sample: Sample) -> bool:
+        """Tell whether the metric is about *sample*."""
         ...
 
 
@@ -132,6 +145,11 @@ class Signed(Protocol):
             ConfigError: what it rests on is not there.
         """
         ...
+
+
+def applies_to(metric: type, sample: Sample) -> bool:
+    """Tell whether *metric* is about *sample*: all are, but for those that choose."""
+    return metric.applies(sample) if isinstance(metric, Selective) else True
 
 
 def bounds_of(metric: type) -> Bounds:

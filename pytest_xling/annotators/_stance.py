@@ -1,0 +1,69 @@
+"""What all stance annotators share: which texts they read, and the value they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["ENGLISH", "Pair", "needs_of", "pair_of", "stance_value"]
+
+ENGLISH = "en"
+_NO_REPLY = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A claim and a response to a query about it, both in one language."""
+
+    claim: str
+    response: str
+    language: str
+    """Code of the language both should be in."""
+
+
+def needs_of(text_in: str) -> tuple[str, ...]:
+    """Return the annotators whose output is read: the translation, where texts are in English."""
+    return ("translate",) if text_in == "english" else ()
+
+
+def pair_of(answer: Answer, *, text_in: str) -> Pair | str:
+    """Return what a stance annotator reads of *answer*; where it cannot, the reason in words.
+
+    The claim is the sample's prompt field ``claim``. With ``text_in="english"`` it is
+    ``claim_english``, and the response its annotation ``translate``.
+    """
+    response = answer.response
+    if cause := _NO_REPLY.get(response.stop_reason):
+        return f"no answer: {cause}"
+    if not answer.text.strip():
+        return "no answer: empty"
+    prompt = answer.sample.prompt
+    if not prompt.get("claim", "").strip():
+        return "the sample has no claim"
+    if text_in == "native" or answer.language == ENGLISH:
+        return Pair(claim=prompt["claim"], response=answer.text, language=answer.language)
+    if not prompt.get("claim_english", "").strip():
+        return "the claim has no English version to compare a translation with"
+    translated: Any = answer.annotations["translate"].value
+    if translated["text"] is None or not translated["text"].strip():
+        return f"no translation: {translated['reason'] or 'empty'}"
+    return Pair(claim=prompt["claim_english"], response=translated["text"], language=ENGLISH)
+
+
+def stance_value(
+    stance: Stance | None, *, reason: str = "", reasoning: str = "", unparsed: bool = False
+) -> JsonValue:
+    """Return the annotation every stance annotator gives.
+
+    Args:
+        stance: of the response towards the claim; None where there is none to give.
+        reason: why there is none.
+        reasoning: the annotator's, such as a judge's words or the probabilities it found.
+        unparsed: there is an answer, and the annotator's own reply about it cannot be read.
+    """
+    return {"stance": stance, "reason": reason, "reasoning": reasoning, "unparsed": unparsed}
