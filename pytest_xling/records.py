@@ -64,6 +64,12 @@ class Sample:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
 
+    @property
+    def level(self) -> int | None:
+        """How strongly the query presupposes its claim, 0 to 4; None where there are no levels."""
+        said = self.prompt.get("level", "")
+        return int(said) if said.isdecimal() else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:

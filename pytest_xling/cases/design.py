@@ -48,6 +48,8 @@ class Design:
     """The language others are compared with; it is always asked."""
     candidates: bool = False
     """Whether each question is asked once for every candidate answer it has, right or wrong."""
+    levels: bool = False
+    """Whether each claim is asked about once at every level of presupposition."""
     top_logprobs: int | None = None
     """How many of the likeliest first tokens to ask for."""
     max_tokens: int | None = None
@@ -74,7 +76,8 @@ class Design:
             if key not in file.data:
                 continue
             try:
-                said["candidates" if key == "expand" else key] = read(file.get(key))
+                value = read(file.get(key))
+                said |= {value: True} if key == "expand" else {key: value}
             except (ConfigError, ValueError) as error:
                 raise file.error(key, what=str(error)) from error
         return cls(**said)
@@ -103,11 +106,11 @@ def _asked(value: object) -> Asked:
     raise ValueError(msg)
 
 
-def _expand(value: object) -> bool:
-    if value != "candidates":
-        msg = f"expected candidates, not {value!r}"
+def _expand(value: object) -> str:
+    if value not in {"candidates", "levels"}:
+        msg = f"expected candidates or levels, not {value!r}"
         raise ValueError(msg)
-    return True
+    return str(value)
 
 
 def _count(parse: Callable[[str], int]) -> Callable[[Any], int]:

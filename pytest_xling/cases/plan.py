@@ -7,6 +7,7 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.candidates import candidates
+from pytest_xling.cases.levels import levels_of
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
@@ -70,6 +71,8 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
             for sample in samples
             for one in candidates(sample, seed=settings.seed, wrong=most[sample.id])
         ]
+    if design.levels:
+        samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
         if missing := benchmark.prompts.missing_fields(sample):
             msg = (
@@ -85,6 +88,22 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     ]
     _check_ids(cases, benchmark)
     return cases
+
+
+def _at_levels(samples: Sequence[Sample], benchmark: Benchmark, *, seed: int) -> list[Sample]:
+    """Return claims once per level; queries that come with a level stay as they are."""
+    found: list[Sample] = []
+    for sample in samples:
+        if sample.level is not None:
+            found.append(sample)
+            continue
+        try:
+            templates = benchmark.prompts.level_templates(sample)
+        except ConfigError as error:
+            msg = f"{benchmark.folder / 'prompts.yaml'}: {error}"
+            raise ConfigError(msg) from error
+        found += levels_of(sample, templates, seed=seed)
+    return found
 
 
 def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:

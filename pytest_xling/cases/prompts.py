@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.design import DESIGN_KEYS, Design
+from pytest_xling.cases.levels import LEVELS_KEY, read_levels
+from pytest_xling.cases.templates import fields_of, wrong_with
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
@@ -59,6 +60,8 @@ class Prompts:
     completion: Mapping[str, Completion]
     """By language code, and ``default``."""
     design: Design
+    levels: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """Templates of queries by language code and level of presupposition, where there are levels."""
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -68,7 +71,7 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, *DESIGN_KEYS)
+        known = (CHAT, COMPLETION, LEVELS_KEY, *DESIGN_KEYS)
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
@@ -77,13 +80,15 @@ class Prompts:
         if completion is not None and not isinstance(completion, dict):
             what = "needs one entry per language code"
             raise file.error(COMPLETION, what=what)
+        design = Design.read(file)
         return cls(
             chat=_chat(file),
             completion={
                 _language(file, COMPLETION, code): _completion(file, code)
                 for code in completion or {}
             },
-            design=Design.read(file),
+            design=design,
+            levels=read_levels(file, expanded=design.levels),
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
@@ -102,8 +107,32 @@ class Prompts:
     def missing_fields(self, sample: Sample) -> list[str]:
         """Return the fields the template names and *sample* lacks."""
         form = self._completion(sample.language)
-        named = _fields(self._chat(sample.language)) + _fields(form.template or "")
+        named = fields_of(self._chat(sample.language)) + fields_of(form.template or "")
         return [name for name in named if name not in sample.prompt]
+
+    def level_templates(self, sample: Sample) -> Mapping[str, tuple[str, ...]]:
+        """Return the templates of the queries about a claim, by level.
+
+        Raises:
+            ConfigError: there are none in its language, or one names a field the claim lacks.
+        """
+        if sample.language not in self.levels:
+            listed = ", ".join(sorted(self.levels)) or "none"
+            msg = (
+                f"levels: there are no templates in the language {sample.language!r} for the claims"
+                f" in it; there are: {listed}"
+            )
+            raise ConfigError(msg)
+        templates = self.levels[sample.language]
+        for level, texts in templates.items():
+            for name in (name for text in texts for name in fields_of(text)):
+                if name not in sample.prompt:
+                    msg = (
+                        f"levels: {sample.language}: {level}: names the field {name!r}, which claim"
+                        f" {sample.id!r} lacks; it has: {', '.join(sorted(sample.prompt))}"
+                    )
+                    raise ConfigError(msg)
+        return templates
 
     def _chat(self, language: str) -> str:
         return self.chat.get(language) or self.chat[DEFAULT]
@@ -113,36 +142,18 @@ class Prompts:
         return self.completion.get(language, self.completion.get(DEFAULT, plain))
 
 
-def _fields(template: str) -> list[str]:
-    return [name for _, name, _, _ in string.Formatter().parse(template) if name]
-
-
-def _wrong_with(template: str) -> str:
-    """Say what keeps *template* from being filled in; "" if nothing does."""
-    try:
-        parts = list(string.Formatter().parse(template))
-    except ValueError as error:
-        return f"{error}; write '{{{{' and '}}}}' for braces that name no field"
-    for _, name, form, conversion in parts:
-        if name is not None and (form or conversion or not name.isidentifier()):
-            return f"{{{name}}} is no field; write '{{{{' and '}}}}' for braces that name none"
-    if not _fields(template):
-        return "needs a template that names a field of the data, such as '{question}'"
-    return ""
-
-
 def _chat(file: YamlFile) -> dict[str, str]:
     """Read one template, or one per language and a default."""
     chat = file.get(CHAT)
     if not isinstance(chat, dict):
         template = chat if isinstance(chat, str) else ""
-        if wrong := _wrong_with(template):
+        if wrong := wrong_with(template):
             raise file.error(CHAT, what=wrong)
         return {DEFAULT: template}
     templates: dict[str, str] = {}
     for code, value in chat.items():
         text = value if isinstance(value, str) else ""
-        if wrong := _wrong_with(text):
+        if wrong := wrong_with(text):
             raise file.error(CHAT, code, what=wrong)
         templates[_language(file, CHAT, code)] = text
     if DEFAULT not in templates:
@@ -176,7 +187,7 @@ def _completion(file: YamlFile, code: str) -> Completion:
             raise file.error(*at, key, what="needs a label, such as 'Question:'")
         labels[key] = label
     template = entry.get("template")
-    if template is not None and (wrong := _wrong_with(str(template))):
+    if template is not None and (wrong := wrong_with(str(template))):
         raise file.error(*at, "template", what=wrong)
     shots = entry.get("shots") or []
     pairs = []

@@ -262,6 +262,16 @@ OPTIONS: tuple[Option, ...] = (
         " directory of a sentence-transformers or transformers model.",
     ),
     Option(
+        name="stance",
+        parse=values.stance,
+        default="head",
+        in_file=True,
+        metavar="HOW",
+        help="What finds whether an answer agrees with a claim: head (the classifier that comes"
+        " along, default), llm (the judge), or nli:NAME, the name or directory of a transformers"
+        " model of natural language inference.",
+    ),
+    Option(
         name="param",
         parse=values.parameter,
         action="append",

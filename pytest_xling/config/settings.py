@@ -62,6 +62,8 @@ class Settings:
     text_in: str = option("text-in").default
     """``english`` or ``native``."""
     encoder: str = option("encoder").default
+    stance: str = option("stance").default
+    """``head``, ``llm`` or ``nli:`` and a model."""
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """``metric.field`` to its value."""
 
@@ -91,6 +93,7 @@ class Settings:
             "translator_price": self.translator_price,
             "text_in": self.text_in,
             "encoder": self.encoder,
+            "stance": self.stance,
             "parameters": dict(self.parameters),
         }
 
@@ -265,6 +268,7 @@ def resolve(
         translator_price=find("translator-price").value,
         text_in=find("text-in").value,
         encoder=find("encoder").value,
+        stance=find("stance").value,
         parameters=find("param").value or {},
     )
 

@@ -23,6 +23,7 @@ __all__ = [
     "path",
     "price",
     "run_name",
+    "stance",
     "temperatures",
     "text_in",
 ]
@@ -171,6 +172,17 @@ def text_in(text: str) -> str:
         msg = f"{text!r} is neither english nor native"
         raise ValueError(msg)
     return word
+
+
+def stance(text: str) -> str:
+    """Parse what finds stances: head, llm, or nli and a model."""
+    how, colon, name = text.strip().partition(":")
+    if (how in {"head", "llm"} and not colon) or (how == "nli" and name.strip()):
+        return text.strip()
+    msg = (
+        f"{text!r} is neither head nor llm nor nli:NAME, where NAME is a model's name or directory"
+    )
+    raise ValueError(msg)
 
 
 def model(text: str) -> str:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.annotators import Annotator
+    from pytest_xling.annotators import Annotator, AnswerAnnotator
     from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
 
-__all__ = ["Annotating", "AnnotationStep"]
+__all__ = ["Annotating", "AnnotatingAnswers", "AnnotationStep"]
 
 
 class AnnotationStep:
@@ -73,3 +74,33 @@ class Annotating(AnnotationStep):
 
 def _length(pair: tuple[str, str]) -> int:
     return len(pair[0])
+
+
+class AnnotatingAnswers(AnnotationStep):
+    """Annotates answers beside what was asked."""
+
+    def __init__(
+        self, annotator: AnswerAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
+    ) -> None:
+        self.name = annotator.name
+        self.version = annotator.version
+        self.parameters = parameters
+        self._annotator = annotator
+        self._run = Batched(annotator.annotate, size=_text_length, executor=executor)
+
+    def key(self, answer: Answer) -> bytes:
+        """Return the content key of all the annotator looks at."""
+        return content_key(self._annotator.looks_at(answer))
+
+    async def compute(
+        self,
+        answers: Sequence[Answer],
+        done: Callable[[int, JsonValue], None],
+        failed: Callable[[int, XlingError], None],
+    ) -> None:
+        """Annotate *answers* in batches of similar length."""
+        await self._run(answers, done, failed)
+
+
+def _text_length(answer: Answer) -> int:
+    return len(answer.text)

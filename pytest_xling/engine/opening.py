@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_xling import registry
-from pytest_xling.engine.annotating import Annotating
+from pytest_xling.engine.annotating import Annotating, AnnotatingAnswers
 from pytest_xling.engine.asking import Asking
 from pytest_xling.engine.making import parameters_of
 from pytest_xling.engine.memo import Memo
-from pytest_xling.engine.scoring import Scoring
+from pytest_xling.engine.scoring import Scoring, annotated_with
 from pytest_xling.engine.set_scoring import SetScoring
 from pytest_xling.errors import XlingError
 from pytest_xling.metrics import unit_of
@@ -49,6 +49,8 @@ class Steps:
         self._parties = parties
         self._memos: dict[tuple[str, str], asyncio.Task[Memo[Any, Any]]] = {}
         self._made: list[Any] = []
+        self._needed: dict[str, dict[str, Annotate]] = {}
+        """By annotator: those whose output it reads."""
 
     async def scorer(self, name: str) -> Memo[Any, Any]:
         """Return the memo of a metric."""
@@ -74,36 +76,43 @@ class Steps:
         made = await loop.run_in_executor(self._executor, self._making.make, kind, name)
         self._made.append(made)
         parameters = await loop.run_in_executor(self._executor, parameters_of, made)
+        annotators: dict[str, Annotate] = {}
+        for need in getattr(made, "needs", ()):
+            parameters[need], annotators[need] = await self.annotator(need)
         if kind == "annotator":
-            if (role := getattr(made, "asks", None)) is None:
-                step: Any = Annotating(made, parameters=parameters, executor=self._executor)
-            else:
+            self._needed[name] = annotators
+            if (role := getattr(made, "asks", None)) is not None:
                 ask = await self._parties.ask(role)
                 parameters |= self._parties.identity(role)
-                step = Asking(made, parameters=parameters, ask=ask)
+                step: Any = Asking(made, parameters=parameters, ask=ask)
+            else:
+                annotating = AnnotatingAnswers if hasattr(made, "looks_at") else Annotating
+                step = annotating(made, parameters=parameters, executor=self._executor)
             return await Memo.open(step, self._ledger)
-        annotators: dict[str, Annotate] = {}
-        for need in made.needs:
-            parameters[need], annotators[need] = await self._annotator(need)
         scoring = Scoring if unit_of(type(made)) == "answer" else SetScoring
         step = scoring(made, parameters=parameters, annotators=annotators, executor=self._executor)
         return await Memo.open(step, self._ledger)
 
-    async def _annotator(self, name: str) -> tuple[str, Annotate]:
+    async def annotator(self, name: str) -> tuple[str, Annotate]:
         """Return an annotator's signature, and it as a function over answers."""
         memo = await self._memo("annotator", name)
         signed = signature(memo)
-        asks = isinstance(memo.step, Asking)
+        by_text = isinstance(memo.step, Annotating)
         target = memo.step.parameters.get("target")
 
         async def annotate(answers: Sequence[Answer]) -> list[Annotation | XlingError | None]:
             # Nothing is translated into the language it is in.
             wanted = [i for i, answer in enumerate(answers) if answer.language != target]
-            inputs: list[Any] = [
-                answers[i] if asks else (answers[i].text, answers[i].language) for i in wanted
-            ]
+            known = await annotated_with(self._needed[name], [answers[i] for i in wanted])
             found: list[Annotation | XlingError | None] = [None] * len(answers)
-            for i, value in zip(wanted, await memo.many(inputs), strict=True):
+            ready: list[tuple[int, Any]] = []
+            for i, answer in zip(wanted, known, strict=True):
+                if isinstance(answer, XlingError):
+                    found[i] = answer
+                else:
+                    ready.append((i, (answer.text, answer.language) if by_text else answer))
+            values = await memo.many([given for _, given in ready])
+            for (i, _), value in zip(ready, values, strict=True):
                 if isinstance(value, XlingError):
                     found[i] = value
                 else:

@@ -37,8 +37,8 @@ class ScorableSet:
 
     answers: tuple[Scorable, ...]
     pivot: tuple[Scorable, ...] = ()
-    compared: bool = False
-    """Whether *pivot* is meant to be looked at."""
+    compared: str = ""
+    """What *pivot* is, such as "in the pivot language"; empty: it is not looked at."""
     corpus: Corpus | None = None
     """All sets a fitted metric learns from, this one included."""
 
@@ -179,7 +179,7 @@ class SetScoring(ReadingStep):
         least = self._metric.least
         sides = [("", scorable.answers, least)]
         if scorable.compared:
-            sides.append((" in the pivot language", scorable.pivot, 1))
+            sides.append((f" {scorable.compared}", scorable.pivot, 1))
         for where, asked, needed in sides:
             there = len(_present(asked))
             if there >= needed:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["corpora_of", "sets_of"]
 
+IN_PIVOT, TO_NEUTRAL = "in the pivot language", "to the neutral query"
+
 Placed: TypeAlias = "tuple[int, ScorableSet]"
 """The index of a set's first result, and the set."""
 
@@ -23,14 +25,15 @@ Placed: TypeAlias = "tuple[int, ScorableSet]"
 def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:
     """Return the sets of the results at the indices *wanted*, by the first of each.
 
-    A set is all results of a sample, language and temperature. One that met a fault has no set;
-    asked again, it will.
+    One that met a fault has no set; asked again, it will.
 
     Args:
-        results: of whole sets.
+        results: of whole groups: all languages, conditions and levels of a question.
         wanted: indices.
-        unit: ``repeats``, or ``pivot`` for those of other languages beside the pivot's.
+        unit: what makes a set, as in :data:`pytest_xling.metrics.Unit`.
     """
+    if unit in {"levels", "neutral"}:
+        return _over_levels(results, wanted, unit=unit)
     members: dict[tuple[str, str, str, float | None], list[int]] = {}
     for index in wanted:
         job = results[index].job
@@ -49,7 +52,33 @@ def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> 
             continue
         beside = members.get((benchmark, sample_id, str(pivot), temperature), [])
         if (others := _scorables(results, beside)) is not None:
-            found.append((indices[0], ScorableSet(answers, others, compared=True)))
+            found.append((indices[0], ScorableSet(answers, others, compared=IN_PIVOT)))
+    return found
+
+
+def _over_levels(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:
+    """Return the sets of answers to one claim under one condition, at its levels."""
+    members: dict[tuple[str, str, str, str], dict[int, int]] = {}
+    for index in wanted:
+        job = results[index].job
+        level = job.sample.level
+        if level is None:
+            continue
+        claim = job.sample.parallel_id or job.sample.id
+        place = (job.benchmark, claim, job.sample.language, job.condition)
+        members.setdefault(place, {})[level] = index
+    found: list[Placed] = []
+    for at in members.values():
+        indices = [index for _, index in sorted(at.items())]
+        if unit == "levels":
+            if (answers := _scorables(results, indices)) is not None:
+                found.append((indices[0], ScorableSet(answers)))
+            continue
+        neutral = _scorables(results, [at[0]] if 0 in at else [])
+        for level, index in at.items():
+            own = _scorables(results, [index])
+            if level > 0 and own is not None and neutral is not None:
+                found.append((index, ScorableSet(own, neutral, compared=TO_NEUTRAL)))
     return found
 
 

@@ -11,7 +11,7 @@ from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.parties import Party
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.metrics import is_fitted
+from pytest_xling.metrics import applies_to, is_fitted
 from pytest_xling.plugin.setup import asked_name
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
@@ -158,6 +158,7 @@ class Evaluation:
 
     def _job(self, case: Case, *, metrics: tuple[str, ...] | None = None) -> Job:
         benchmark = self._benchmarks[case.benchmark]
+        named = self._metrics[case.benchmark] if metrics is None else metrics
         return Job(
             case_id=case.id,
             benchmark=case.benchmark,
@@ -171,7 +172,7 @@ class Evaluation:
                 provider=self._setup.provider,
                 model=self._setup.model,
             ),
-            metrics=self._metrics[case.benchmark] if metrics is None else metrics,
+            metrics=tuple(m for m in named if applies_to(load("metric", m), case.sample)),
             temperature=case.condition.temperature,
             pivot=benchmark.pivot,
         )

@@ -378,6 +378,7 @@ def _asked_beside(settings: Settings) -> str:
         "judge": settings.judge,
         "translator": settings.translator,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
+        "stances by": None if settings.stance == option("stance").default else settings.stance,
         "text in": "English" if settings.text_in == "english" else None,
     }
     said = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)

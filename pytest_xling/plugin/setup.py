@@ -178,6 +178,7 @@ def make_making(settings: Settings) -> Making:
             "device": settings.device,
             "encoder": settings.encoder,
             "seed": settings.seed,
+            "stance": settings.stance,
             "text_in": settings.text_in,
         },
         own=settings.parameters,

@@ -12,7 +12,7 @@ from sqlalchemy import and_, bindparam, case, false, func, literal, or_, select
 from pytest_xling.records import Score
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
-from pytest_xling.store.scored import scored_inputs
+from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -61,6 +61,7 @@ _c = (
         cases.c.response_key,
         cases.c.response_step,
         _SET.label("set"),
+        LEVEL,
     )
     .order_by("input_key")
     .limit(-1)
@@ -175,12 +176,14 @@ def scores_by_place(
         _c.c.sample_id,
         _c.c.condition,
         _c.c.cluster,
+        _c.c.level,
         outputs.c.output,
     )
     made = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
     found: dict[Place, list[Score]] = {}
-    for step, bench, language, sample_id, condition, cluster, output in connection.execute(query):
+    for row in connection.execute(query):
+        step, bench, language, sample_id, condition, cluster, level, output = row
         metric, signature = made[step]
         value, reason = read(output)
         score = Score(
@@ -193,6 +196,7 @@ def scores_by_place(
             reason=reason,
             signature=signature,
             cluster=cluster,
+            level=level_of(level),
         )
         found.setdefault((bench, metric, language), []).append(score)
     return found

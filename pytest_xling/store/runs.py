@@ -23,7 +23,7 @@ from pytest_xling.store.schema import (
     steps,
     verdicts,
 )
-from pytest_xling.store.scored import scored_inputs
+from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -221,7 +221,7 @@ def scores(
     """Return a run's scores in case order, narrowed as asked."""
     c = cases.c
     scored = scored_inputs(
-        run_id, c.benchmark, c.sample_id, c.cluster, c.language, c.condition, c.position
+        run_id, c.benchmark, c.sample_id, c.cluster, c.language, c.condition, c.position, LEVEL
     ).subquery("scored")
     query = (
         select(
@@ -233,6 +233,7 @@ def scores(
             scored.c.language,
             scored.c.condition,
             scored.c.cluster,
+            scored.c.level,
             outputs.c.output,
         )
         .select_from(scored)
@@ -257,7 +258,7 @@ def scores(
     signatures: dict[tuple[str, str, str], str] = {}
     found: list[Score] = []
     for row in connection.execute(query):
-        name, version, parameters, bench, sample_id, lang, condition, cluster, output = row
+        name, version, parameters, bench, sample_id, lang, condition, cluster, level, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
@@ -273,6 +274,7 @@ def scores(
                 reason=reason,
                 signature=signatures[made],
                 cluster=cluster,
+                level=level_of(level),
             )
         )
     return found

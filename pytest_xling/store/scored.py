@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, union_all
+from sqlalchemy import func, select, union_all
 
 from pytest_xling.store.schema import cases, sets
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, CompoundSelect
 
-__all__ = ["scored_inputs"]
+__all__ = ["LEVEL", "level_of", "scored_inputs"]
+
+LEVEL = func.json_extract(cases.c.sample_metadata, "$.level").label("level")
+"""How strongly a case's query presupposes its claim, as its metadata say."""
+
+
+def level_of(said: object) -> int | None:
+    """Read what :data:`LEVEL` gives: digits are a level, all else is the data's own business."""
+    return int(said) if isinstance(said, str) and said.isdecimal() else None
 
 
 def scored_inputs(run_id: str | ColumnElement[str], *columns: Any) -> CompoundSelect[Any]:

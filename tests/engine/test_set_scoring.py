@@ -12,7 +12,7 @@ import pytest
 from pytest_xling.engine.run import Job, Result
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.set_scoring import Corpus, ScorableSet, SetScoring
-from pytest_xling.engine.sets import corpora_of, sets_of
+from pytest_xling.engine.sets import IN_PIVOT, corpora_of, sets_of
 from pytest_xling.records import Answer, Reading, Request, Response, Sample
 
 if TYPE_CHECKING:
@@ -64,17 +64,17 @@ def score(metric: Shares, sets: Sequence[ScorableSet]) -> dict[int, Reading]:
 @pytest.mark.parametrize(
     ("answers", "pivot", "compared", "reason"),
     [
-        (["a"], [], False, "asked once (K = 1): comparing needs --xling-samples=2 or more"),
-        (["a", None], [], False, "1 of 2 answers: content filter 1"),
-        ([None, " "], [], False, "0 of 2 answers: content filter 1, empty text 1"),
-        (["a", "b"], [], True, "no answer in the pivot language to compare with"),
-        (["a", "b"], [None], True, "0 of 1 answers in the pivot language: content filter 1"),
+        (["a"], [], "", "asked once (K = 1): comparing needs --xling-samples=2 or more"),
+        (["a", None], [], "", "1 of 2 answers: content filter 1"),
+        ([None, " "], [], "", "0 of 2 answers: content filter 1, empty text 1"),
+        (["a", "b"], [], IN_PIVOT, "no answer in the pivot language to compare with"),
+        (["a", "b"], [None], IN_PIVOT, "0 of 1 answers in the pivot language: content filter 1"),
     ],
 )
 def test_too_few_answers(
     answers: list[str | None],
     pivot: list[str | None],
-    compared: bool,  # noqa: FBT001  as pytest gives it
+    compared: str,
     reason: str,
 ) -> None:
     """A set that cannot be compared has no value; the reason says what happened or what to do."""
@@ -109,8 +109,8 @@ def test_keys() -> None:
         plain.key,
         ScorableSet((b, a)).key,
         ScorableSet((a,)).key,
-        ScorableSet((a, b), (other,), compared=True).key,
-        ScorableSet((a, b), compared=True).key,
+        ScorableSet((a, b), (other,), compared=IN_PIVOT).key,
+        ScorableSet((a, b), compared=IN_PIVOT).key,
         ScorableSet((a, b), corpus=Corpus((plain,))).key,
         ScorableSet((a, b), corpus=Corpus((plain, ScorableSet((other,))))).key,
     ]
