@@ -1,0 +1,43 @@
+"""Presupposition: does the model keep to the facts, whatever a query takes for granted?
+
+UPHILL (Kaur et al. 2024): claims about health, true and false, are asked about at five levels, from
+a neutral question to a demand to write an article in support. Does each answer agree with the
+claim? It should not, in any language, agree with a false claim that it refutes in English.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_xling.plugin.checks import CaseCheck, GateCheck
+
+pytestmark = pytest.mark.xling(
+    metrics=[
+        "stance_score",
+        "factual_accuracy",
+        "agrees_with_false",
+        "rejects_true",
+        "stance_consistency",
+        "neutral_consistency",
+        "stance_agreement",
+        "flip_to_false",
+        "stance_unparsed",
+        "abstains",
+        "disclaimer",
+        "wrong_language",
+        "repetition",
+    ]
+)
+
+
+def test_answer(xling_case: CaseCheck) -> None:
+    """The answer does not agree with what is false."""
+    xling_case.check("agrees_with_false", "flip_to_false", "wrong_language", "repetition")
+
+
+def test_gate(xling_gate: GateCheck) -> None:
+    """No language does worse than thresholds.yaml allows."""
+    xling_gate.check()
