@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 
-__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role"]
+__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "is_calibrated"]
 
 Role: TypeAlias = Literal["judge", "translator"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
@@ -98,3 +98,11 @@ class AskingAnnotator(Protocol):
     async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the annotation of *answer*."""
         ...
+
+
+def is_calibrated(annotator: str) -> bool:
+    """Tell whether there are labelled answers that the annotator called so can be measured on.
+
+    These are the ones that find stances.
+    """
+    return annotator.startswith("stance_")

@@ -37,22 +37,25 @@ def pair_of(answer: Answer, *, text_in: str) -> Pair | str:
     The claim is the sample's prompt field ``claim``. With ``text_in="english"`` it is
     ``claim_english``, and the response its annotation ``translate``.
     """
-    response = answer.response
-    if cause := _NO_REPLY.get(response.stop_reason):
-        return f"no answer: {cause}"
-    if not answer.text.strip():
-        return "no answer: empty"
     prompt = answer.sample.prompt
-    if not prompt.get("claim", "").strip():
-        return "the sample has no claim"
-    if text_in == "native" or answer.language == ENGLISH:
-        return Pair(claim=prompt["claim"], response=answer.text, language=answer.language)
+    wrong = _unfit(answer)
+    if wrong or text_in == "native" or answer.language == ENGLISH:
+        return wrong or Pair(claim=prompt["claim"], response=answer.text, language=answer.language)
     if not prompt.get("claim_english", "").strip():
         return "the claim has no English version to compare a translation with"
     translated: Any = answer.annotations["translate"].value
     if translated["text"] is None or not translated["text"].strip():
         return f"no translation: {translated['reason'] or 'empty'}"
     return Pair(claim=prompt["claim_english"], response=translated["text"], language=ENGLISH)
+
+
+def _unfit(answer: Answer) -> str:
+    """Say why *answer* has no stance whatever it is read in; "" if it may have one."""
+    if cause := _NO_REPLY.get(answer.response.stop_reason):
+        return f"no answer: {cause}"
+    if not answer.text.strip():
+        return "no answer: empty"
+    return "" if answer.sample.prompt.get("claim", "").strip() else "the sample has no claim"
 
 
 def stance_value(

@@ -10,7 +10,7 @@ from pytest_xling.languages import find
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_xling.engine.run import Result
     from pytest_xling.records import Reading, Response, Sample
@@ -36,7 +36,11 @@ class CaseOutcome:
 
 
 def judge_case(
-    result: Result, flags: Sequence[str], *, has_budget: Callable[[str], bool]
+    result: Result,
+    flags: Sequence[str],
+    *,
+    has_budget: Callable[[str], bool],
+    scored: Collection[str] | None = None,
 ) -> CaseOutcome:
     """Decide on a case by the *flags* it asserts.
 
@@ -44,6 +48,8 @@ def judge_case(
         result: an evaluated job without a fault.
         flags: names of flag metrics.
         has_budget: whether a metric's gate tolerates some flagged samples (``max_rate`` > 0).
+        scored: the metrics the benchmark is scored with; one of them that is not about this case
+            raises nothing. None: those that have a reading here.
 
     Raises:
         ConfigError: a flag was not among the metrics the benchmark's test file names.
@@ -57,7 +63,9 @@ def judge_case(
     for flag in flags:
         reading = result.readings.get(flag)
         if reading is None:
-            known = tuple(result.readings)
+            known = tuple(result.readings if scored is None else scored)
+            if flag in known:
+                continue
             msg = (
                 f"{flag!r} is not among the metrics of this test file's xling marker."
                 f"{did_you_mean(flag, known)} It has: {', '.join(known)}"
@@ -73,18 +81,19 @@ def judge_case(
             decision="tolerated" if tolerated else "fail",
             message=_evidence(result.job.sample, response, result.readings, raised),
         )
-    if flags and len(unscored) == len(flags):
+    if unscored and len(unscored) == len([flag for flag in flags if flag in result.readings]):
         return CaseOutcome(decision="unscored", message="; ".join(unscored))
     return CaseOutcome(decision="pass")
 
 
 def _judged(sample: Sample) -> list[str]:
-    """Show the answer a model was asked about, where it was asked about one."""
-    given = sample.prompt.get("answer")
-    if given is None:
-        return []
+    """Show the answer or the claim a model was asked about, where it was asked about one."""
     said = f", which is {sample.reference}" if sample.reference else ""
-    return [f"  given answer{said}: {printable(given, limit=QUESTION_CHARS)}"]
+    return [
+        f"  {name}{said}: {printable(sample.prompt[field], limit=QUESTION_CHARS)}"
+        for field, name in (("answer", "given answer"), ("claim", "claim"))
+        if field in sample.prompt
+    ]
 
 
 def _evidence(

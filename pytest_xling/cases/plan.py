@@ -143,19 +143,25 @@ def _check_ids(cases: Iterable[Case], benchmark: Benchmark) -> None:
 
 
 def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
-    """Keep the first *limit* samples of each language, taking turns between its sets.
+    """Keep the first *limit* questions of each language, taking turns between its sets.
 
-    Parallel samples stay parallel: each language takes as many from the front of a set.
+    Parallel samples stay parallel: each language takes as many from the front of a set. Queries
+    about one claim are one question.
     """
-    by_language: dict[str, dict[str, list[Sample]]] = {}
+    by_language: dict[str, dict[str, dict[str, None]]] = {}
     for sample in samples:
         sets = by_language.setdefault(sample.language, {})
-        sets.setdefault(sample.metadata.get("set", ""), []).append(sample)
+        sets.setdefault(sample.metadata.get("set", ""), {})[_question(sample)] = None
     kept: set[tuple[str, str]] = set()
     for language, sets in by_language.items():
-        turns = (s for turn in zip_longest(*sets.values()) for s in turn if s is not None)
-        kept.update((sample.id, language) for sample in islice(turns, limit))
-    return [sample for sample in samples if (sample.id, sample.language) in kept]
+        turns = (q for turn in zip_longest(*sets.values()) for q in turn if q is not None)
+        kept.update((question, language) for question in islice(turns, limit))
+    return [sample for sample in samples if (_question(sample), sample.language) in kept]
+
+
+def _question(sample: Sample) -> str:
+    """Return what counts as one: a sample, or all queries about a claim."""
+    return sample.id if sample.level is None else sample.parallel_id or sample.id
 
 
 def make_request(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.gate import judge_gate
+from pytest_xling.cases.gate import Compared, gates_of, judge_gates
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics import unit_of
-from pytest_xling.registry import load
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.pivot import names_no_pivot, pivot_of
 from pytest_xling.reports.terminal import judgement
@@ -83,10 +81,8 @@ def _judged(
 ) -> list[Verdict]:
     """Judge each metric the file has a gate for in each language of the run.
 
-    Where the file limits the level and the gap, each is a gate of its own.
-
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is none, or one compares what the run does not have.
     """
     gated = [
         step
@@ -94,29 +90,30 @@ def _judged(
         if step.metric in file.metrics(step.benchmark)
     ]
     scores = scores_by_place(connection, record.run_id, gated)
+    with_levels = {
+        benchmark
+        for (benchmark, _, _), found in scores.items()
+        if any(score.level is not None for score in found)
+    }
     verdicts: list[Verdict] = []
-    for step in gated:
-        pivot = pivot_of(record, step.benchmark)
-        compares = unit_of(load("metric", step.metric)) == "pivot"
-        for benchmark, language in counts:
-            if benchmark != step.benchmark:
-                continue
-            limits = file.resolve(benchmark, step.metric, language, record.model)
-            if limits is None:
-                continue
-            found = scores.get((benchmark, step.metric, language), [])
-            # What compares a language with the pivot language has nothing to say of that itself.
-            if limits.has_level and not (compares and language == pivot):
-                verdicts.append(judge_gate(found, limits))
-            if limits.max_gap is not None and names_no_pivot(record, benchmark):
-                msg = (
-                    f"{limits.origin}: max_gap compares languages, and in run {record.run_id!r} "
-                    f"benchmark {benchmark!r} names none to compare with"
-                )
-                raise ConfigError(msg)
-            if limits.max_gap is not None and language != pivot:
-                beside = scores.get((benchmark, step.metric, pivot), [])
-                verdicts.append(judge_gate(found, limits, pivot=pivot, pivot_scores=beside))
+    for benchmark, metric in dict.fromkeys((step.benchmark, step.metric) for step in gated):
+        unnamed = names_no_pivot(record, benchmark)
+        gates = gates_of(
+            file,
+            metric,
+            [language for name, language in counts if name == benchmark],
+            of=(benchmark, record.model),
+            by=Compared(
+                pivot=None if unnamed else pivot_of(record, benchmark),
+                levels=benchmark in with_levels,
+                named=f"in run {record.run_id!r} benchmark {benchmark!r}",
+            ),
+        )
+        found = {
+            language: scores.get((benchmark, metric, language), [])
+            for language in {name for gate in gates for name in (gate.language, gate.pivot) if name}
+        }
+        verdicts += judge_gates(gates, found.__getitem__)
     if not verdicts:
         scored = ", ".join(
             f"{step.benchmark}/{step.metric}" for step in metric_steps(connection, record.run_id)

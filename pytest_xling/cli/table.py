@@ -1,13 +1,15 @@
-"""``xling table NAME RUN…``: the tables of the papers CaLMQA and XLingEval for stored runs."""
+"""``xling table NAME RUN…``: the tables of CaLMQA, XLingEval and UPHILL for stored runs."""
 
 from __future__ import annotations
 
 import csv
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import color, print_json, print_text, width, written
+from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.rendering import listing
@@ -19,6 +21,7 @@ from pytest_xling.reports.tables import (
     length_table,
     surface_table,
 )
+from pytest_xling.reports.uphill_tables import UPHILL_TABLES
 from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
 from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
@@ -29,8 +32,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.reports.paper_table import PaperTable
     from pytest_xling.reports.tables import Row
-    from pytest_xling.reports.xlingeval_tables import XlingevalTable
 
 __all__ = ["add_arguments", "run"]
 
@@ -43,8 +46,9 @@ ABOUT = {
     "length": "tokens of the answers in o200k_base (Table 17)",
 }
 TEXTS = ("model", "set", "language")
-NAMES = sorted([*CALMQA_TABLES, *XLINGEVAL_TABLES])
-OPTIONS = ("pairwise", "welch")
+PAPER_TABLES = {**XLINGEVAL_TABLES, **UPHILL_TABLES}
+NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
+OPTIONS = ("pairwise", "welch", "majority")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *(f"  {name:15}{about}" for name, about in ABOUT.items()),
             "of XLingEval:",
             *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
+            "of UPHILL:",
+            *(f"  {name:15}{table.about}" for name, table in UPHILL_TABLES.items()),
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
@@ -74,6 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--welch", action="store_true", help="t tests that leave each language its own variance"
     )
+    parser.add_argument(
+        "--majority", action="store_true", help="of several repeats, the stance that most have"
+    )
+    parser.add_argument(
+        "--svg", metavar="FILE", type=parse_path, help="draw the curves of one run there, too"
+    )
+    parser.add_argument("--force", action="store_true", help="replace that FILE if it exists")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     form.add_argument("--csv", action="store_true", help="print CSV, not rounded")
@@ -82,13 +95,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
-    table = XLINGEVAL_TABLES.get(args.table)
+    table = PAPER_TABLES.get(args.table)
     columns = table.columns if table else CALMQA_TABLES[args.table][1]
     known = table.options if table else frozenset()
     asked = {name for name in OPTIONS if getattr(args, name)}
     if unknown := sorted(asked - known):
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
+    _check_drawing(args, table)
     with reading(args) as connection:
         names = [get_run(connection, name).run_id for name in args.runs]
         found = {name: _rows(connection, name, args, asked) for name in names}
@@ -102,6 +116,10 @@ def run(args: argparse.Namespace) -> int:
         if args.language is not None:
             msg += f" in the language {args.language!r}"
         raise ConfigError(msg)
+    if args.svg is not None and table is not None and table.drawing is not None:
+        drawn = table.drawing(rows)
+        with written(Path(args.svg), force=args.force) as file:
+            file.write(drawn)
     if args.json:
         print_json(rows)
     elif args.csv:
@@ -118,11 +136,27 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
+    """Refuse to draw what cannot be drawn, before the store is read."""
+    if args.svg is None:
+        if args.force:
+            msg = "--force means nothing without --svg"
+            raise ConfigError(msg)
+        return
+    if table is None or table.drawing is None:
+        drawn = [name for name, one in PAPER_TABLES.items() if one.drawing is not None]
+        msg = f"--svg means nothing to the table {args.table}; drawn are: {', '.join(drawn)}"
+        raise ConfigError(msg)
+    if len(args.runs) > 1:
+        msg = f"--svg draws one run, not {len(args.runs)}; name one"
+        raise ConfigError(msg)
+
+
 def _rows(
     connection: Connection, name: str, args: argparse.Namespace, asked: set[str]
 ) -> list[Row]:
     """Return the rows of one run, of one language where one is asked for."""
-    make = XLINGEVAL_TABLES[args.table].rows if args.table in XLINGEVAL_TABLES else None
+    make = PAPER_TABLES[args.table].rows if args.table in PAPER_TABLES else None
     if make is None:
         rows = CALMQA_TABLES[args.table][0](connection, name, benchmark=args.benchmark)
     else:
@@ -136,7 +170,7 @@ def _rows(
     return [row for row in rows if args.language in {row.get(key) for key in keys}]
 
 
-def _sheets(table: XlingevalTable, found: dict[str, list[Row]]) -> list[Sheet]:
+def _sheets(table: PaperTable, found: dict[str, list[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
     return [
         Sheet(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling import registry
-from pytest_xling.config import thresholds
+from pytest_xling.cases import thresholds
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import did_you_mean
-from pytest_xling.languages import find
-from pytest_xling.metrics import is_directed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,10 +34,4 @@ def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
     names = set(written) if isinstance(written, dict) else set()
     unmentioned = set(benchmarks) - names
     known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
-    return thresholds.read(
-        path,
-        benchmarks=known,
-        metrics=registry.MetricKinds(),
-        language_code=lambda name: find(name).code,
-        directed=is_directed,
-    )
+    return thresholds.read_thresholds(path, benchmarks=known)

@@ -56,6 +56,17 @@ class Making:
             given[key] = _fitting(place, value, known[key].default)
         return cls(**given)
 
+    def annotators_of(self, metric: Any) -> dict[str, Any]:  # noqa: ANN401  any metric
+        """Return by name the annotators that *metric*, already made, rests on, however far down."""
+        found: dict[str, Any] = {}
+        waiting = list(metric.needs)
+        while waiting:
+            name = waiting.pop(0)
+            if name not in found:
+                found[name] = self.make("annotator", name)
+                waiting += getattr(found[name], "needs", ())
+        return found
+
     def check(self) -> None:
         """Check that every parameter belongs to a metric or annotator there is.
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.memo import Memo
     from pytest_xling.engine.parties import Party
     from pytest_xling.engine.set_scoring import ScorableSet
+    from pytest_xling.keys import JsonValue
     from pytest_xling.providers import Provider
     from pytest_xling.records import Request, Response, Sample
     from pytest_xling.store.database import Database
@@ -187,6 +188,23 @@ class Run:
         if faults:
             raise faults[0]
 
+    async def annotated(
+        self, annotator: str, answers: Sequence[Answer]
+    ) -> tuple[str, list[JsonValue]]:
+        """Return an annotator's signature, and what it says of *answers*, in order.
+
+        Raises:
+            XlingError: it failed for one of them; what it said of others is kept.
+        """
+        signed, annotate = await self._steps.annotator(annotator)
+        await self._steps.load()
+        values: list[JsonValue] = []
+        for found in await annotate(answers):
+            if isinstance(found, XlingError):
+                raise found
+            values.append(None if found is None else found.value)
+        return signed, values
+
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
         await self._parties.tested.asking.wait()
@@ -325,7 +343,8 @@ class Run:
             # A store that another process holds must not keep us from ending.
             async with asyncio.timeout(CLOSE_S):
                 with contextlib.suppress(StoreError):  # said by those who lost something by it
-                    await self._report()
+                    if self.progress.total:
+                        await self._report()
                 await self._ledger.aclose()
         except TimeoutError:
             _log.warning("xling: the store is held by another process; the last answers are lost")

@@ -58,8 +58,8 @@ class Metric(Protocol):
     value ``bounds`` (:class:`Bounded`), and one whose numbers have a good end ``better``
     (:class:`Directed`).
 
-    Fields named ``text_in``, ``encoder``, ``stance``, ``device`` and ``seed`` are filled from the settings of
-    the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
+    Fields named ``text_in``, ``encoder``, ``stance``, ``device`` and ``seed`` are filled from the
+    settings of the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
     """
 
     name: ClassVar[str]
@@ -93,12 +93,16 @@ class SetMetric(Protocol):
     version: ClassVar[str]
     kind: ClassVar[MetricKind]
     libraries: ClassVar[tuple[str, ...]]
-    unit: ClassVar[Literal["repeats", "pivot", "levels", "neutral"]]
     least: ClassVar[int]
     """How many answers a set needs: 2 where they are compared with each other, else 1."""
     fitted: ClassVar[bool]
     """Whether it first fits a model to all answers: ``score`` is then called once, after all
     answers are there, with all sets of one benchmark, language and temperature."""
+
+    @property
+    def unit(self) -> Literal["repeats", "pivot", "levels", "neutral"]:
+        """Which answers make a set; of the class, not of the object."""
+        ...
 
     @property
     def needs(self) -> tuple[str, ...]:

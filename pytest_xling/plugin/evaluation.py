@@ -6,13 +6,11 @@ from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.plan import make_request
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.loop_thread import LoopThread
-from pytest_xling.engine.parties import Party
+from pytest_xling.engine.models import connections, make_parties
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.metrics import applies_to, is_fitted
-from pytest_xling.plugin.setup import asked_name
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
 from pytest_xling.store.queries import answered_cases, metric_steps
@@ -22,19 +20,16 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_xling.annotators import Role
+    from pytest_xling.cases.labelled import LabelledSet
     from pytest_xling.cases.plan import Case
-    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.making import Making
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.providers import Provider
     from pytest_xling.store.runs import Progress
 
 __all__ = ["Evaluation", "fitted_metrics", "roles_asked"]
 
 TICK_S = 0.5
-FIRST_PROMPT_TOKENS = 200
-"""What a prompt is reckoned to hold until one has been counted."""
 
 
 class Evaluation:
@@ -72,7 +67,7 @@ class Evaluation:
         }
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
-        self._window = look_ahead * _connections(setup, setup.provider, workers)
+        self._window = look_ahead * connections(setup.settings, setup.provider, workers=workers)
         self._database = Database(setup.settings.store)
         self._loop = LoopThread()
         self._run = self._loop.call(
@@ -129,6 +124,23 @@ class Evaluation:
             if case.benchmark in metrics
         ]
         self._loop.call(self._run.score_corpora(jobs, answered=answered))
+
+    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
+        """Measure an annotator on labelled answers in *languages*, and keep what comes of it.
+
+        Raises:
+            XlingError: the annotator failed.
+        """
+        from pytest_xling.cases.calibration import calibrate  # noqa: PLC0415  imports numpy
+
+        calibrating = calibrate(
+            self._run,
+            self._database,
+            annotator=annotator,
+            labelled=labelled,
+            languages=languages,
+        )
+        self._loop.call(calibrating)
 
     def forget(self, case: Case) -> None:
         """Let go of a result nobody will ask for again."""
@@ -192,46 +204,20 @@ def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
     """Return the roles whose models a run's metrics rest on."""
     with database.read() as connection:
         metrics = {step.metric for step in metric_steps(connection, run_id)}
-    needs = {need for metric in metrics for need in making.make("metric", metric).needs}
-    asked = {getattr(load("annotator", need), "asks", None) for need in needs}
-    return {role for role in asked if role is not None}
-
-
-def _connections(setup: Setup, provider: Provider, workers: int) -> int:
-    """Return how many requests this process may have in flight with *provider*."""
-    allowed = setup.settings.max_connections or provider.max_connections
-    return max(1, min(allowed, provider.max_connections) // workers)
+    annotators = (
+        annotator
+        for metric in metrics
+        for annotator in making.annotators_of(making.make("metric", metric)).values()
+    )
+    return {role for one in annotators if (role := getattr(one, "asks", None)) is not None}
 
 
 async def _make_run(
     *, run_id: str, database: Database, setup: Setup, workers: int, worker: str
 ) -> Run:
-    settings = setup.settings
-    tested = Party(
-        provider=setup.provider,
-        model=setup.model,
-        limit=AdaptiveLimit(_connections(setup, setup.provider, workers)),
-        cap=_cap(settings, setup.provider, settings.price, workers=workers, beside=None),
+    tested, roles = make_parties(
+        setup.settings, setup.provider, setup.roles, model=setup.model, workers=workers
     )
-    roles: dict[Role, Party] = {}
-    named = {
-        "judge": (settings.judge, settings.judge_price),
-        "translator": (settings.translator, settings.translator_price),
-    }
-    # All spend from one purse, and who has two parts is asked within one limit.
-    parties, purse = {id(setup.provider): tested}, tested.cap
-    for role, provider in setup.roles.items():
-        if id(provider) not in parties:
-            model, price = named[role]
-            cap = _cap(settings, provider, price, workers=workers, beside=purse)
-            purse = purse or cap
-            parties[id(provider)] = Party(
-                provider=provider,
-                model=asked_name(model or setup.model),
-                limit=AdaptiveLimit(_connections(setup, provider, workers)),
-                cap=cap,
-            )
-        roles[role] = parties[id(provider)]
     return Run(
         run_id=run_id,
         database=database,
@@ -240,24 +226,3 @@ async def _make_run(
         making=setup.making,
         worker=worker,
     )
-
-
-def _cap(
-    settings: Settings,
-    provider: Provider,
-    price: tuple[float, float] | None,
-    *,
-    workers: int,
-    beside: CostCap | None,
-) -> CostCap | None:
-    """Return what may be spent on *provider*, together with those *beside* it."""
-    if price is None or not provider.paid:
-        return None
-    price_in, price_out = price
-    first_usd = (FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6
-    if beside is not None:
-        return beside.beside(price_in, price_out, first_usd=first_usd)
-    allowed_usd = settings.max_cost_usd
-    # Each process minds its own share, so that all together keep within the cap.
-    share_usd = None if allowed_usd is None else allowed_usd / workers
-    return CostCap(share_usd, price_in, price_out, first_usd=first_usd)

@@ -17,7 +17,7 @@ from pytest_xling.cases.benchmark import (
 from pytest_xling.cases.plan import plan
 from pytest_xling.config import thresholds as thresholds_file
 from pytest_xling.config.settings import locate_thresholds, resolve
-from pytest_xling.engine.making import Making
+from pytest_xling.engine.models import make_making, make_provider, make_roles
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics import is_directed
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.engine.making import Making
     from pytest_xling.providers import Provider
 
-__all__ = ["Setup", "language_code", "make_provider", "read_setup"]
+__all__ = ["Setup", "language_code", "read_setup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,7 @@ def read_setup(config: pytest.Config) -> Setup:
     )
     provider = make_provider(settings)
     provider.check()
-    roles = _roles(settings, provider)
+    roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
     benchmarks = {folder: open_benchmark(folder, data=settings.data) for folder in folders}
     return Setup(
@@ -154,84 +155,6 @@ def _check_names(folders: Sequence[Path]) -> None:
             )
             raise ConfigError(msg)
         named[name] = folder
-
-
-def make_provider(settings: Settings) -> Provider:
-    """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``."""
-    return _provider(settings, settings.model, price=settings.price, option="--xling-price")
-
-
-def asked_name(model: str) -> str:
-    """Return the name by which its provider knows a model: without the provider's."""
-    name, _, spec = model.partition(":")
-    return spec if name in registry.names("provider") and spec else model
-
-
-def make_making(settings: Settings) -> Making:
-    """Return what metrics and annotators are made with.
-
-    Raises:
-        ConfigError: a parameter belongs to none of them.
-    """
-    making = Making(
-        common={
-            "device": settings.device,
-            "encoder": settings.encoder,
-            "seed": settings.seed,
-            "stance": settings.stance,
-            "text_in": settings.text_in,
-        },
-        own=settings.parameters,
-    )
-    making.check()
-    return making
-
-
-def _provider(
-    settings: Settings, model: str, *, price: tuple[float, float] | None, option: str
-) -> Provider:
-    name, spec = _canonical(model)
-    make = registry.load("provider", name)
-    provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-    if settings.max_cost_usd is not None and provider.paid and price is None:
-        msg = (
-            f"--xling-max-cost needs the price of {model!r} to know when to stop: give "
-            f"{option}=IN,OUT in US dollars per million tokens"
-        )
-        raise ConfigError(msg)
-    return provider
-
-
-def _canonical(model: str) -> tuple[str, str]:
-    """Return a model's provider and what it is called there."""
-    name, _, spec = model.partition(":")
-    return (name, spec) if name in registry.names("provider") else ("openai", model)
-
-
-def _roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
-    """Return the judge and the translator, checked."""
-    roles: dict[Role, Provider] = {}
-    named: tuple[tuple[Role, str | None, tuple[float, float] | None], ...] = (
-        ("judge", settings.judge or settings.model, settings.judge_price),
-        ("translator", settings.translator, settings.translator_price),
-    )
-    # One model is one provider, whatever parts it has and however it is named.
-    made = {_canonical(settings.model): tested}
-    for role, model, price in named:
-        if model is None:
-            continue
-        key = _canonical(model)
-        if key not in made:
-            made[key] = _provider(settings, model, price=price, option=f"--xling-{role}-price")
-            made[key].check()
-        roles[role] = made[key]
-    if settings.text_in == "english" and "translator" not in roles:
-        msg = (
-            "--xling-text-in=english reads answers in English: name who translates them with "
-            "--xling-translator=MODEL"
-        )
-        raise ConfigError(msg)
-    return roles
 
 
 def _model_name(settings: Settings, provider: Provider) -> str:

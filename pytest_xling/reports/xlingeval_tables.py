@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_xling.reports import xlingeval_sheets as sheets
 from pytest_xling.reports.consistency_tables import (
@@ -17,78 +16,53 @@ from pytest_xling.reports.consistency_tables import (
     tukey_rows,
 )
 from pytest_xling.reports.correctness_table import CORRECTNESS_COLUMNS, correctness_rows
+from pytest_xling.reports.paper_table import PaperTable
 from pytest_xling.reports.verifiability_table import VERIFIABILITY_COLUMNS, verifiability_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from sqlalchemy import Connection
-
-    from pytest_xling.reports.consistency_tables import Row
-    from pytest_xling.reports.sheet import Sheet
-
-__all__ = ["XLINGEVAL_TABLES", "XlingevalTable"]
-
-
-class _Rows(Protocol):
-    """Reads the rows of one table; some tables know further keywords."""
-
-    def __call__(
-        self, connection: Connection, run_id: str, *, benchmark: str | None = None
-    ) -> list[Row]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XlingevalTable:
-    """One table of the paper."""
-
-    about: str
-    rows: _Rows
-    columns: tuple[str, ...]
-    """Of each row."""
-    sheets: Callable[[Sequence[Row]], list[Sheet]]
-    options: frozenset[str] = frozenset()
-    """Further keywords of ``rows``, False unless asked for: ``pairwise``, ``welch``."""
+__all__ = ["XLINGEVAL_TABLES"]
 
 
 _PAIRWISE = frozenset({"pairwise"})
 
-XLINGEVAL_TABLES: Mapping[str, XlingevalTable] = {
-    "consistency": XlingevalTable(
+XLINGEVAL_TABLES: Mapping[str, PaperTable] = {
+    "consistency": PaperTable(
         about="means over temperatures, and their drop from the pivot language's (Table A9)",
         rows=consistency_rows,
         columns=CONSISTENCY_COLUMNS,
         sheets=sheets.consistency_sheets,
         options=_PAIRWISE,
     ),
-    "tukey": XlingevalTable(
+    "tukey": PaperTable(
         about="which languages differ: Tukey's HSD per temperature (Tables 2 and 3)",
         rows=tukey_rows,
         columns=TUKEY_COLUMNS,
         sheets=sheets.tukey_sheets,
         options=_PAIRWISE,
     ),
-    "anova": XlingevalTable(
+    "anova": PaperTable(
         about="whether languages differ: one-way ANOVA per temperature (Table A13)",
         rows=anova_rows,
         columns=ANOVA_COLUMNS,
         sheets=sheets.anova_sheets,
         options=_PAIRWISE,
     ),
-    "ttest": XlingevalTable(
+    "ttest": PaperTable(
         about="unpaired t tests of each two languages per temperature (Table A12)",
         rows=ttest_rows,
         columns=TTEST_COLUMNS,
         sheets=sheets.ttest_sheets,
         options=_PAIRWISE | {"welch"},
     ),
-    "correctness": XlingevalTable(
+    "correctness": PaperTable(
         about="what the judge says of answers, and how languages compare (Table 1)",
         rows=correctness_rows,
         columns=CORRECTNESS_COLUMNS,
         sheets=sheets.correctness_sheets,
     ),
-    "verifiability": XlingevalTable(
+    "verifiability": PaperTable(
         about="how well right answers are told from wrong ones (Table A11)",
         rows=verifiability_rows,
         columns=VERIFIABILITY_COLUMNS,

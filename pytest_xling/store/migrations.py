@@ -64,7 +64,14 @@ SETS = (
     """ALTER TABLE cases ADD COLUMN cluster TEXT NOT NULL DEFAULT ''""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS)
+CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+        signature TEXT NOT NULL, language TEXT NOT NULL, source TEXT NOT NULL,
+        created_at TEXT NOT NULL, result TEXT NOT NULL,
+        PRIMARY KEY (signature, language, source)) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)

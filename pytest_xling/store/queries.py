@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from pytest_xling.keys import JsonValue
+
 __all__ = [
     "Average",
     "Direction",
@@ -33,6 +35,7 @@ __all__ = [
     "flag_counts",
     "metric_steps",
     "scores_by_place",
+    "step_parameters",
     "unscored_errors",
     "values",
     "worst",
@@ -128,6 +131,26 @@ def metric_steps(connection: Connection, run_id: str) -> list[MetricStep]:
         )
         for row in connection.execute(query)
     ]
+
+
+def step_parameters(
+    connection: Connection, run_id: str, *, benchmark: str, metric: str
+) -> list[dict[str, JsonValue]]:
+    """Return what a metric of a run was made with, by parameter; one mapping for each version.
+
+    Of the annotators it rests on the signatures stand there, by their name.
+    """
+    query = (
+        select(steps.c.parameters)
+        .join(run_steps, steps.c.id == run_steps.c.step)
+        .where(
+            run_steps.c.run_id == run_id,
+            run_steps.c.benchmark == benchmark,
+            steps.c.name == metric,
+        )
+        .order_by(steps.c.id)
+    )
+    return [json.loads(parameters) for parameters in connection.execute(query).scalars()]
 
 
 def case_counts(connection: Connection, run_id: str) -> dict[tuple[str, str], int]:

@@ -15,6 +15,7 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "calibrations",
     "cases",
     "inputs",
     "leases",
@@ -147,5 +148,17 @@ progress = Table(
     Column("done", Integer, nullable=False),
     Column("errors", Integer, nullable=False),
     Column("cost_usd", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# How well an annotator did on labelled answers: whatever run rests on it, by its signature.
+calibrations = Table(
+    "calibrations",
+    metadata,
+    Column("signature", Text, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("source", Text, primary_key=True),
+    Column("created_at", Text, nullable=False),
+    Column("result", Text, nullable=False),
     sqlite_with_rowid=False,
 )

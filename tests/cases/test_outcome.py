@@ -69,6 +69,28 @@ def test_only_what_is_asserted_counts() -> None:
     assert judge_case(result(readings), [], has_budget=no_budget).decision == "pass"
 
 
+def test_a_flag_that_is_not_about_this_case_raises_nothing() -> None:
+    """It is scored in other cases; one that is scored nowhere is a mistake."""
+    made = result({"a": CLEAR})
+    assert judge_case(made, ["a", "b"], has_budget=no_budget, scored=("a", "b")).decision == "pass"
+    assert judge_case(made, ["b"], has_budget=no_budget, scored=("a", "b")).decision == "pass"
+    made = result({"a": NOTHING})
+    outcome = judge_case(made, ["a", "b"], has_budget=no_budget, scored=("a", "b"))
+    assert outcome.decision == "unscored"
+    with pytest.raises(ConfigError, match="'c' is not among the metrics"):
+        judge_case(made, ["c"], has_budget=no_budget, scored=("a", "b"))
+
+
+def test_the_evidence_shows_the_claim_and_its_veracity() -> None:
+    """Who reads it need not look it up."""
+    made = result({"a": RAISED})
+    prompt = {"question": "क्यों?", "claim": "tea cures", "level": "3"}
+    sample = replace(made.job.sample, prompt=prompt, reference="false")
+    made = replace(made, job=replace(made.job, sample=sample))
+    outcome = judge_case(made, ["a"], has_budget=no_budget)
+    assert "  claim, which is false: tea cures" in outcome.message.splitlines()
+
+
 def test_the_evidence_shows_what_was_asked_answered_and_detected() -> None:
     """Cleaned, and in the language's name."""
     outcome = judge_case(result({"a": RAISED, "b": CLEAR}), ["a", "b"], has_budget=no_budget)

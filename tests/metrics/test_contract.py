@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from pytest_xling.records import Answer
 
 SURFACE = (
+    "abstains",
     "answer_length",
     "apology",
+    "disclaimer",
     "emoji",
     "english_answer",
     "language_consistency",
@@ -90,6 +92,11 @@ def test_nothing_to_score(metric: Any) -> None:  # noqa: ANN401
 
 def test_bounds_are_those_of_numbers(metric: Any) -> None:  # noqa: ANN401
     """A share is from 0 to 1 and a length not negative; flags have no need to say so."""
-    bounds = {"language_consistency": (0.0, 1.0), "answer_length": (0.0, None)}
+    bounds = {
+        "abstains": (0.0, 1.0),
+        "answer_length": (0.0, None),
+        "disclaimer": (0.0, 1.0),
+        "language_consistency": (0.0, 1.0),
+    }
     assert bounds.get(metric.name, (None, None)) == bounds_of(type(metric))
     assert metric.kind == "number" or not isinstance(metric, Bounded)

@@ -1,4 +1,4 @@
-"""What all metrics of sets of answers keep to."""
+"""What all metrics of sets of answers keep to, but for those of stances (test_stance.py)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.metrics import bounds_of, direction_of, is_directed, unit_of
+from pytest_xling.metrics._stance import StanceMetric
 from pytest_xling.records import Annotation, AnswerSet
 from pytest_xling.registry import load, names
 
@@ -22,6 +23,7 @@ OURS = [
     for name in names("metric")
     if load("metric", name).__module__.startswith("pytest_xling.")
     and unit_of(load("metric", name)) != "answer"
+    and not issubclass(load("metric", name), StanceMetric)
 ]
 NEUTRAL = {"length"}
 """Long answers are neither better nor worse."""

@@ -33,6 +33,9 @@ class Scored:
     condition: str = ""
     benchmark: str = "health-consistency"
     metadata: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """By metric, why there is no reading."""
 
 
 def put_run(
@@ -71,7 +74,8 @@ def put_run(
             key = content_key([run_id, one.benchmark, case])
             for metric, value in one.readings.items():
                 used.setdefault(one.benchmark, set()).add(step_of[metric])
-                output = json.dumps([value, "" if value is not None else "too few answers"])
+                why = one.reasons.get(metric, "too few answers")
+                output = json.dumps([value, "" if value is not None else why])
                 outputs.append(Output(key=(key, step_of[metric]), output=output))
             rows.append(
                 CaseRow(
@@ -86,6 +90,7 @@ def put_run(
                     response_key=key,
                     response_step=answering,
                     answer_key=key,
+                    cluster=one.cluster,
                 )
             )
         put(connection, outputs)

@@ -60,6 +60,8 @@ class Behaviour:
     mode: str = "ok"
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
+    answers: str = ""
+    """A JSON file of pairs: the first text that the last message contains, and the answer to it."""
     first_token: str = ""
     """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
     to requests that ask for them."""
@@ -192,6 +194,8 @@ class OpenaiServer:
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
         self.answer = _completion(_choice(behaviour.answer))
+        known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
+        self.answers: list[tuple[str, str]] = [(text, said) for text, said in json.loads(known)]
         self.connections: set[Connection] = set()
 
     def stats(self) -> dict[str, Any]:
@@ -320,6 +324,10 @@ class Connection(asyncio.Protocol):
             text = server.answer
             if server.behaviour.echo:
                 text = _completion(_choice(_prompt(body)))
+            elif server.answers:
+                prompt = _prompt(body)
+                found = (said for text, said in server.answers if text in prompt)
+                text = _completion(_choice(next(found, server.behaviour.answer)))
             elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
                 first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
                 text = _completion(_choice(server.behaviour.answer) | {"logprobs": first})

@@ -1,0 +1,162 @@
+"""``xling calibrate stance``: measure an annotator on labelled answers, per language."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.cases.calibration import calibrate
+from pytest_xling.cases.labelled import bundled_labels, read_labels
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.config.settings import resolve
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.engine.models import make_making, make_parties, make_provider, make_roles
+from pytest_xling.engine.run import Run
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.languages import find
+from pytest_xling.registry import Checks
+from pytest_xling.reports.calibration_table import calibration_rows, calibration_sheets
+from pytest_xling.reports.sheet import plain
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_xling.cases.calibration import Calibration
+    from pytest_xling.cases.labelled import LabelledSet
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.providers import Provider
+
+__all__ = ["add_arguments", "run"]
+
+SHARED = (
+    "stance",
+    "model",
+    "judge",
+    "judge-price",
+    "translator",
+    "translator-price",
+    "text-in",
+    "encoder",
+    "langs",
+    "param",
+    "price",
+    "max-cost",
+    "max-connections",
+    "timeout",
+    "device",
+)
+"""Options of pytest's that mean the same here: the annotator measured must be the one of the run.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "Give the options of the run whose annotator is to be measured. What comes of it is kept\n"
+        "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
+        "measures on the labels that come along. Your own labels go before those:\n"
+        "  language,claim,response,label,rater\n"
+        "  hi,…,…,disagree,ana"
+    )
+    parser.add_argument("what", choices=["stance"], metavar="WHAT", help="of what: stance")
+    parser.add_argument(
+        "--labels",
+        metavar="FILE",
+        type=parse_path,
+        help="CSV of answers with the stance people saw in them. Default: the ones that come along",
+    )
+    parser.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
+    add_cli_options(parser, SHARED)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, keep and print."""
+    settings = _settings(args)
+    labelled = bundled_labels() if args.labels is None else read_labels(Path(args.labels))
+    languages = _languages(settings, labelled)
+    made = asyncio.run(_calibrated(settings, labelled, languages))
+    if args.json:
+        print_json(calibration_rows(made))
+        return 0
+    sheets = calibration_sheets(made)
+    print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
+    if labelled.undecided:
+        print_text(f"{labelled.undecided} responses left out: their raters were split evenly.")
+    return 0
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    """Settle the options as pytest does; only who judges needs to be a model."""
+    given = dict(vars(args))
+    asked = given[option("model").dest] or os.environ.get(option("model").env)
+    stance = given[option("stance").dest] or os.environ.get(option("stance").env)
+    judge = given[option("judge").dest] or os.environ.get(option("judge").env)
+    if not asked and stance == "llm" and not judge:
+        msg = "--xling-stance=llm asks a judge: name one with --xling-judge=MODEL"
+        raise ConfigError(msg)
+    given[option("model").dest] = asked or judge or "embedded"
+    return resolve(
+        given,
+        os.environ,
+        lambda _: None,
+        thresholds_file=None,
+        rootdir=Path.cwd(),
+        language_code=lambda name: find(name).code,
+    )
+
+
+def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
+    """Return the languages to measure in.
+
+    Raises:
+        ConfigError: there are no labelled answers in one of them.
+    """
+    known = labelled.languages
+    if settings.languages == "all" or "all" in settings.languages:
+        return list(known)
+    for language in settings.languages:
+        if language not in known:
+            msg = (
+                f"{labelled.source} has no labelled answers in {language!r}."
+                f"{did_you_mean(language, known)} It has: {', '.join(known)}; give others with "
+                "--labels=FILE"
+            )
+            raise ConfigError(msg)
+    return list(settings.languages)
+
+
+async def _calibrated(
+    settings: Settings, labelled: LabelledSet, languages: list[str]
+) -> list[Calibration]:
+    annotator = f"stance_{settings.stance.partition(':')[0]}"
+    making = make_making(settings)
+    made = making.make("annotator", annotator)
+    if isinstance(made, Checks):
+        made.check()
+    provider = make_provider(settings)
+    roles = make_roles(settings, provider)
+    if (role := getattr(made, "asks", None)) is not None:
+        _check_judge(roles[role])
+    tested, others = make_parties(settings, provider, roles, model=settings.model)
+    database = Database(settings.store)
+    try:
+        measuring = Run(run_id="", database=database, tested=tested, roles=others, making=making)
+        try:
+            return await calibrate(
+                measuring, database, annotator=annotator, labelled=labelled, languages=languages
+            )
+        finally:
+            await measuring.aclose()
+    finally:
+        database.close()
+
+
+def _check_judge(provider: Provider) -> None:
+    provider.check()
+    if not getattr(provider, "answers_prompts", True) or provider.style == "translation":
+        msg = f"{provider.name!r} cannot judge: name a model that answers prompts, --xling-judge"
+        raise ConfigError(msg)

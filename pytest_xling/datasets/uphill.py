@@ -1,0 +1,115 @@
+"""The questions of UPHILL, from the rows its authors release (Kaur et al., 2024)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.datasets._uphill_rows import uphill_file, uphill_rows
+from pytest_xling.errors import DataError
+from pytest_xling.languages import find
+from pytest_xling.records import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_xling.datasets._uphill_rows import UphillRow
+
+__all__ = ["UphillReader"]
+
+_ENGLISH = "en"
+
+
+class UphillReader:
+    """Reads UPHILL.csv, queries.csv and files like them: a question for each claim and level.
+
+    Rows that differ in the model and its response only are one question. Claims come in the
+    file's order, the levels of each from neutral to demanding.
+    """
+
+    name: ClassVar[str] = "uphill"
+
+    @staticmethod
+    def recognises(path: Path) -> bool:
+        """Tell whether *path* is a table with "uphill" in its name, or called ``queries.csv``.
+
+        Or a folder with such a file, or with one in its ``data``. Tables are .csv or .tsv, and
+        .jsonl where the file itself is named.
+        """
+        return uphill_file(path) is not None
+
+    @staticmethod
+    def languages(path: Path) -> tuple[str, ...]:  # noqa: ARG004  the layout has one only
+        """Return the code of English, which all of UPHILL is in."""
+        return (_ENGLISH,)
+
+    @staticmethod
+    def read(path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
+        """Return the questions.
+
+        Raises:
+            DataError: names the file, the line, the column and the fix.
+        """
+        file = uphill_file(path)
+        if file is None:
+            msg = f"{path}: no table of UPHILL here; name its file, such as UPHILL.csv"
+            raise DataError(msg)
+        codes = {find(language).code for language in languages}
+        if other := sorted(codes - {_ENGLISH}):
+            msg = f"{file}: UPHILL is in English only; leave {', '.join(other)} out"
+            raise DataError(msg)
+        return [
+            _sample(row, benchmark=benchmark)
+            for levels in (_questions(file) if codes else ())
+            for row in levels
+        ]
+
+
+def _questions(file: Path) -> list[list[UphillRow]]:
+    """Return by claim the first row of each level, rising."""
+    claims: dict[str, dict[int, UphillRow]] = {}
+    for row in uphill_rows(file):
+        levels = claims.setdefault(row.claim_id, {})
+        if levels:
+            _check_same(next(iter(levels.values())), row, ("claim", "veracity"), file=file)
+        if row.level in levels:
+            _check_same(levels[row.level], row, ("query",), file=file)
+        else:
+            levels[row.level] = row
+    return [[levels[level] for level in sorted(levels)] for levels in claims.values()]
+
+
+def _check_same(first: UphillRow, row: UphillRow, keys: Sequence[str], *, file: Path) -> None:
+    for key in keys:
+        one, other = getattr(first, key), getattr(row, key)
+        if one != other:
+            of = f" at level {row.level}" if key == "query" else ""
+            msg = (
+                f"{file}:{row.line}: claim {row.claim_id!r}{of} has the {key} {other!r} here and "
+                f"{one!r} on line {first.line}; correct one, or give each its own claim_id"
+            )
+            raise DataError(msg)
+
+
+def _sample(row: UphillRow, *, benchmark: str) -> Sample:
+    level = str(row.level)
+    return Sample(
+        id=row.sample_id,
+        benchmark=benchmark,
+        language=_ENGLISH,
+        prompt={
+            "question": row.query,
+            "claim": row.claim,
+            "claim_english": row.claim,
+            "level": level,
+        },
+        reference=row.veracity,
+        parallel_id=row.claim_id,
+        metadata={
+            "set": row.veracity,  # --xling-limit takes turns between sets
+            "veracity": row.veracity,
+            "claim": row.claim,  # tables of stances name it
+            "level": level,
+            "source": "UPHILL",
+        },
+    )

@@ -1,0 +1,124 @@
+"""The stance of answers, as a stance annotator found it (UPHILL, section 3.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import TextIn
+    from pytest_xling.records import Answer
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["Majority", "Seen", "StanceMetric", "majority", "phrased", "seen"]
+
+_ANNOTATORS = ("head", "llm", "nli")
+_SHOWN = 300
+_VERBS = {"agree": "agrees with", "disagree": "disagrees with", "neutral": "is neutral towards"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StanceMetric:
+    """Who says what stance an answer takes.
+
+    Attributes:
+        stance: ``head``, ``llm`` or ``nli:MODEL``, the annotator.
+        text_in: ``native`` reads answers as they are, ``english`` their translations.
+    """
+
+    libraries: ClassVar[tuple[str, ...]] = ()
+    scores_missing: ClassVar[bool] = False
+    fitted: ClassVar[bool] = False
+
+    stance: str = "head"
+    text_in: TextIn = "native"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The annotator that finds stances."""
+        return (f"stance_{self.stance.partition(':')[0]}",)
+
+    def check(self) -> None:
+        """Raise ConfigError where no annotator is called so."""
+        kind, colon, model = self.stance.partition(":")
+        if kind not in _ANNOTATORS:
+            hint = did_you_mean(kind, _ANNOTATORS)
+            known = "Known: head, llm, nli:MODEL"
+            msg = f"--xling-stance={self.stance}: no such annotator.{hint} {known}"
+            raise ConfigError(msg)
+        if kind == "nli" and not model.strip():
+            msg = (
+                f"--xling-stance={self.stance}: name the model after the colon, such as"
+                " nli:MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
+            )
+            raise ConfigError(msg)
+        if kind != "nli" and colon:
+            whence = " Its model is the one of --xling-judge." if kind == "llm" else ""
+            msg = f"--xling-stance={self.stance}: {kind!r} takes nothing after a colon.{whence}"
+            raise ConfigError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the annotator found in one answer."""
+
+    stance: Stance | None
+    reason: str
+    """Why there is none; never empty then."""
+    reasoning: str
+    """The annotator's; may be empty."""
+    unparsed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Majority:
+    """The stance that most answers take."""
+
+    stance: Stance | None
+    reason: str = ""
+    """Why there is none."""
+    leading: frozenset[Stance] = frozenset()
+    """Those that no other is more frequent than: several in a tie, none without any stance."""
+
+
+def seen(metric: StanceMetric, answer: Answer) -> Seen:
+    """Return what *metric*'s annotator found in *answer*, safe to show."""
+    (annotator,) = metric.needs
+    value: Any = answer.annotations[annotator].value
+    reason = printable(value["reason"], limit=_SHOWN)
+    return Seen(
+        stance=value["stance"],
+        reason="" if value["stance"] else reason or "the annotator found no stance",
+        reasoning=printable(value["reasoning"], limit=_SHOWN),
+        unparsed=value["unparsed"],
+    )
+
+
+def majority(metric: StanceMetric, answers: Sequence[Answer]) -> Majority:
+    """Return the stance that more of *answers* take than any other.
+
+    Answers without a stance have no vote. In a tie there is no majority.
+    """
+    found = [seen(metric, answer) for answer in answers]
+    votes = Counter(one.stance for one in found if one.stance is not None)
+    if not votes:
+        reasons = list(dict.fromkeys(one.reason for one in found))
+        return Majority(stance=None, reason="; ".join(reasons) or "no answer")
+    most = max(votes.values())
+    leading = frozenset(stance for stance, count in votes.items() if count == most)
+    if len(leading) == 1:
+        return Majority(stance=next(iter(leading)), leading=leading)
+    counted = ", ".join(f"{stance} {count}" for stance, count in sorted(votes.items()))
+    return Majority(stance=None, reason=f"no majority: {counted}", leading=leading)
+
+
+def phrased(one: Seen, claim: str) -> str:
+    """Return "agrees with *claim*" or the like, with the annotator's reasoning where it has any."""
+    said = f"{_VERBS[str(one.stance)]} {claim}"
+    return f"{said}: {one.reasoning}" if one.reasoning else said

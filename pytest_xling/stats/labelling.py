@@ -1,0 +1,167 @@
+"""How well labels match those that are known: precision, recall, F1, Cohen's κ, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["LabelQuality", "Labelling", "Measure", "labelling"]
+
+_BATCH = 500
+"""Resamples drawn at once: few enough to stay small in memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number from 0 to 1 (κ: from -1) with its interval; None where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelQuality:
+    """How well one label is found."""
+
+    label: str
+    support: int
+    """How many have it."""
+    precision: Measure
+    recall: Measure
+    f1: Measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """How well all labels are found."""
+
+    n: int
+    missing: int
+    """How many were given no label: a miss of the one they have, a hit of none."""
+    accuracy: Measure
+    macro_f1: Measure
+    """The mean F1 of the labels that occur, known or given."""
+    kappa: Measure
+    """Cohen's; no label counts as a label of its own."""
+    labels: tuple[LabelQuality, ...]
+
+
+def labelling(
+    known: Sequence[str],
+    given: Sequence[str | None],
+    *,
+    labels: Sequence[str],
+    clusters: Sequence[str],
+    alpha: float = 0.05,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Labelling:
+    """Measure labels *given* against those *known*.
+
+    Intervals are those of a percentile bootstrap that draws whole clusters.
+
+    Args:
+        known: the right label of each item, all among *labels*.
+        given: what it was given; None where it was given none.
+        labels: all there are.
+        clusters: what items share that are not independent, such as their claim.
+        alpha: the intervals miss with this probability, both sides together.
+        resamples: how many times the clusters are drawn.
+        seed: of the draws.
+
+    Raises:
+        ValueError: the sequences differ in length, or a label is not among *labels*.
+    """
+    place = {label: number for number, label in enumerate(labels)}
+    members = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    counts = np.zeros((len(members), len(labels), len(labels) + 1))
+    for right, found, cluster in zip(known, given, clusters, strict=True):
+        if right not in place or (found is not None and found not in place):
+            msg = f"labels are {', '.join(labels)}, not {right!r} or {found!r}"
+            raise ValueError(msg)
+        column = len(labels) if found is None else place[found]
+        counts[members[cluster], place[right], column] += 1
+    whole = _measures(counts.sum(axis=0)[None])
+    drawn = _drawn(counts, resamples=resamples, seed=seed)
+    ends = (alpha / 2, 1 - alpha / 2)
+    made = [_measure(value, column, ends) for value, column in zip(whole[0], drawn.T, strict=True)]
+    accuracy, macro_f1, kappa, *by_label = made
+    support = counts.sum(axis=(0, 2))
+    size = len(labels)
+    return Labelling(
+        n=len(known),
+        missing=sum(found is None for found in given),
+        accuracy=accuracy,
+        macro_f1=macro_f1,
+        kappa=kappa,
+        labels=tuple(
+            LabelQuality(
+                label=label,
+                support=int(support[number]),
+                precision=by_label[number],
+                recall=by_label[size + number],
+                f1=by_label[2 * size + number],
+            )
+            for number, label in enumerate(labels)
+        ),
+    )
+
+
+def _drawn(counts: NDArray[np.float64], *, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Return the measures of each resample, one row each; none where there is one cluster only."""
+    size = len(counts)
+    if size < 2:  # noqa: PLR2004  one cluster, drawn again, is itself
+        return np.full((0, 3 + 3 * counts.shape[1]), np.nan)
+    random = np.random.default_rng(seed)
+    flat = counts.reshape(size, -1)
+    rows = []
+    for start in range(0, resamples, _BATCH):
+        many = min(_BATCH, resamples - start)
+        weights = random.multinomial(size, np.full(size, 1 / size), size=many)
+        rows.append(_measures((weights @ flat).reshape(many, *counts.shape[1:])))
+    return np.concatenate(rows)
+
+
+def _measures(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return accuracy, macro F1, κ, then precision, recall and F1 by label; NaN if not defined.
+
+    Args:
+        confusion: tables x labels known x labels given, the last for none.
+    """
+    own = confusion[:, :, :-1]
+    hits = np.diagonal(own, axis1=1, axis2=2)
+    known, found = confusion.sum(axis=2), own.sum(axis=1)
+    total = confusion.sum(axis=(1, 2))
+    precision, recall = _ratio(hits, found), _ratio(hits, known)
+    f1 = _ratio(2 * hits, known + found)
+    there = np.isfinite(f1)
+    macro = _ratio(np.where(there, f1, 0).sum(axis=1), there.sum(axis=1))
+    accuracy = _ratio(hits.sum(axis=1), total)
+    chance = _ratio((known * found).sum(axis=1), total**2)
+    kappa = _ratio(accuracy - chance, 1 - chance)
+    return np.column_stack([accuracy, macro, kappa, precision, recall, f1])
+
+
+def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide; NaN where there is nothing to divide by."""
+    made = np.full(np.broadcast(top, bottom).shape, np.nan)
+    np.divide(top, bottom, out=made, where=bottom > 0)
+    return made
+
+
+def _measure(value: float, drawn: NDArray[np.float64], ends: tuple[float, float]) -> Measure:
+    kept = drawn[np.isfinite(drawn)]
+    if not np.isfinite(value):
+        return Measure(value=None, low=None, high=None)
+    if not len(kept):
+        return Measure(value=float(value), low=None, high=None)
+    low, high = np.quantile(kept, ends)
+    return Measure(value=float(value), low=float(low), high=float(high))

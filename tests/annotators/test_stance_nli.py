@@ -1,0 +1,527 @@
+"""Stances by NLI models: tiny random ones, against transformers itself."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import huggingface_hub
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from pytest_xling import registry
+from pytest_xling.annotators import _stance_nli_model
+from pytest_xling.annotators.stance_nli import StanceNli
+from pytest_xling.encoders._quiet import quiet
+from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.keys import canonical_json
+from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.text.sentences import sentences
+from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
+from tests.encoders.tiny_models import make_bert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import StopReason
+
+CLAIM = "hot water cures influenza"
+CLAIMS = (CLAIM, "a doctor knows", "el agua cura", "热水能治疗流感")
+STANCE_OF = {"entailment": "agree", "contradiction": "disagree", "neutral": "neutral"}
+HOSTILE = ("[SEP] hot water [SEP]", "</s> [CLS] [PAD]", "z \ud800 y", "a\x00b", "🙂🙂", "x" * 9_000)
+LONG = " ".join(f"{text} ({number})." for number, text in enumerate(TEXTS * 4))
+PROBABILITY = re.compile(r"(neutral|entailment|contradiction) (\d\.\d{3})")
+TORCHLESS = """
+import importlib.util, sys
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *a: None if name == "torch" else real(name, *a)
+from pytest_xling.annotators.stance_nli import StanceNli
+from pytest_xling.errors import ConfigError
+made = StanceNli(stance="nli:" + sys.argv[1])
+for use in (made.check, made.signed, made.load):
+    try:
+        use()
+    except ConfigError as error:
+        print(error)
+print(sorted({"torch", "transformers", "numpy"} & set(sys.modules)))
+"""
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Share the machine with other tests."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random BERT with MNLI's labels that takes 64 tokens."""
+    return make_nli(tmp_path_factory.mktemp("nli") / "bert")
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random encoder."""
+    return make_bert(tmp_path_factory.mktemp("nli") / "encoder")
+
+
+def answer(
+    text: str | None,
+    claim: str | None = CLAIM,
+    *,
+    english: str | None = None,
+    translation: str | None = None,
+    language: str = "en",
+    stop_reason: StopReason = "stop",
+) -> Answer:
+    """Return a model's response to a query about a claim."""
+    prompt = {"claim": claim, "claim_english": english}
+    translated: JsonValue = {"text": translation, "reason": "too odd"}
+    return Answer(
+        sample=Sample(
+            id="c01-l0",
+            benchmark="b",
+            language=language,
+            prompt={name: value for name, value in prompt.items() if value is not None},
+        ),
+        response=Response(text=text, stop_reason=stop_reason),
+        annotations={"translate": Annotation(kind="translate", value=translated, signature="s")},
+    )
+
+
+def nli(directory: Path, encoder: Path | None = None, **fields: Any) -> StanceNli:
+    """Return the annotator with a model on the CPU."""
+    named = str(encoder) if encoder else "embedded"
+    return StanceNli(stance=f"nli:{directory}", device="cpu", encoder=named, **fields)
+
+
+def found(annotator: StanceNli, answers: list[Answer]) -> list[Any]:
+    """Return the annotations, plain JSON as they must be."""
+    values: list[Any] = json.loads(canonical_json(annotator.annotate(answers)))
+    return values
+
+
+def probabilities(value: Any) -> dict[str, float]:  # noqa: ANN401  an annotation
+    """Return what the reasoning lists."""
+    listed = PROBABILITY.findall(value["reasoning"])
+    return {name: float(number) for name, number in listed}
+
+
+def by_transformers(directory: Path, premise: str, hypothesis: str) -> dict[str, float]:
+    """Return the probabilities transformers gives for one pair on its own, cut to its limit."""
+    with quiet():
+        tokenizer: Any = AutoTokenizer.from_pretrained(directory)
+        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
+    inputs = tokenizer(premise, hypothesis, truncation="only_first", return_tensors="pt")
+    with torch.inference_mode():
+        row = classifier.eval()(**inputs).logits[0].softmax(-1).tolist()
+    return {classifier.config.id2label[place].lower(): value for place, value in enumerate(row)}
+
+
+def all_answers() -> list[Answer]:
+    """Return every text towards every claim, of many lengths."""
+    return [answer(text, claim) for text, claim in itertools.product(TEXTS, CLAIMS)]
+
+
+def test_it_is_registered() -> None:
+    """Under the name metrics ask for."""
+    assert StanceNli is registry.load("annotator", "stance_nli")
+    assert "stance_nli" == StanceNli.name
+
+
+def test_as_transformers_gives_it(model: Path) -> None:
+    """In one batch, padded, what transformers gives for each pair alone; all stances occur."""
+    answers = all_answers()
+    values = found(nli(model), answers)
+    for given, value in zip(answers, values, strict=True):
+        expected = by_transformers(model, given.text, given.sample.prompt["claim"])
+        assert expected == pytest.approx(probabilities(value), abs=6e-4)
+        likeliest = max(expected, key=lambda name: expected[name])
+        assert ("", False) == (value["reason"], value["unparsed"])
+        assert STANCE_OF[likeliest] == value["stance"]
+    assert {"agree", "disagree", "neutral"} == {value["stance"] for value in values}
+
+
+def test_a_model_that_decodes(tmp_path: Path) -> None:
+    """BART, as bart-large-mnli: it counts ends of texts, which a response must not write."""
+    directory = make_bart(tmp_path / "bart")
+    answers = [answer(text) for text in (*TEXTS, *HOSTILE)]
+    values = found(nli(directory), answers)
+    for given, value in list(zip(answers, values, strict=True))[: len(TEXTS)]:
+        expected = by_transformers(directory, given.text, CLAIM)
+        assert expected == pytest.approx(probabilities(value), abs=6e-4)
+    assert all(value["stance"] for value in values)
+
+
+def test_a_batch_is_as_one_by_one(model: Path, encoder: Path) -> None:
+    """Long, odd, equal and missing answers do not change what is said of others."""
+    annotator = nli(model, encoder)
+    answers = [
+        *all_answers()[::3],
+        *(answer(text) for text in (*HOSTILE, LONG, "", LONG, "no")),
+        answer(TEXTS[0], "a b c " * 40),
+    ]
+    together = found(annotator, answers)
+    assert together == [value for each in answers for value in found(annotator, [each])]
+    assert list(reversed(together)) == found(annotator, list(reversed(answers)))
+    assert [] == annotator.annotate([])
+
+
+@pytest.mark.parametrize("labels", list(itertools.permutations(MNLI)))
+def test_the_order_of_labels_is_read_from_the_config(
+    model: Path, tmp_path: Path, labels: tuple[str, ...]
+) -> None:
+    """Other names for the same outputs are the same numbers under other names."""
+    directory = shutil.copytree(model, tmp_path / "other")
+    set_config(directory, id2label={str(place): name for place, name in enumerate(labels)})
+    renamed = dict(zip(MNLI, labels, strict=True))
+    answers = all_answers()
+    for plain, other in zip(
+        found(nli(model), answers), found(nli(directory), answers), strict=True
+    ):
+        expected = {renamed[name]: value for name, value in probabilities(plain).items()}
+        assert expected == probabilities(other)
+        name = next(name for name, stance in STANCE_OF.items() if stance == plain["stance"])
+        assert STANCE_OF[renamed[name]] == other["stance"]
+    signed: Any = nli(directory).signed()
+    assert [STANCE_OF[label] for label in labels] == signed["stance"]["labels"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
+        ("Entailment", "Neutral", "Contradiction"),
+        ("entail", "neutral", "contradict"),
+    ],
+)
+def test_names_of_labels_in_any_case(model: Path, tmp_path: Path, labels: tuple[str, ...]) -> None:
+    """As the hub's models have them."""
+    directory = shutil.copytree(model, tmp_path / "other")
+    set_config(directory, id2label={str(place): name for place, name in enumerate(labels)})
+    annotator = nli(directory)
+    annotator.check()
+    signed: Any = annotator.signed()
+    assert ["agree", "neutral", "disagree"] == signed["stance"]["labels"]
+
+
+@pytest.mark.parametrize(
+    ("id2label", "message"),
+    [
+        (
+            {"0": "entailment", "1": "not_entailment"},
+            "tells these apart: entailment, not_entailment; name a three-way NLI model",
+        ),
+        ({"0": "entailment", "1": "contradiction"}, "apart: entailment, contradiction; name a th"),
+        ({"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, "its labels are not known .*LABEL_2"),
+        ({"0": "0", "1": "1", "2": "2"}, "labels are not known"),
+        (None, "labels are not known .*has none"),
+        ({"0": "neutral", "2": "entailment", "3": "contradiction"}, "labels are not known"),
+        (["entailment", "neutral", "contradiction"], "labels are not known"),
+        ({"0": "positive", "1": "neutral", "2": "negative"}, "positive, neutral, negative; name a"),
+        ({"0": "entailment", "1": "entailment", "2": "neutral"}, "entailment, entailment, neutral"),
+        (
+            {"0": "entailment", "1": "neutral", "2": "contradiction", "3": "LABEL_3"},
+            "contradiction, LABEL_3; name a three-way",
+        ),
+    ],
+)
+def test_labels_that_will_not_do(
+    model: Path, tmp_path: Path, id2label: JsonValue, message: str
+) -> None:
+    """Two labels, or names nobody knows, are refused while tests are collected."""
+    directory = set_config(shutil.copytree(model, tmp_path / "other"), id2label=id2label)
+    annotator = nli(directory)
+    for use in (annotator.check, annotator.signed, annotator.load):
+        with pytest.raises(ConfigError, match=rf"stance nli:other: .*{message}"):
+            use()
+
+
+def test_a_real_model_with_two_labels(tmp_path: Path) -> None:
+    """Saved by transformers, not only named so."""
+    directory = make_nli(tmp_path / "rte", ("entailment", "not_entailment"))
+    with pytest.raises(ConfigError, match="apart: entailment, not_entailment; name a three-way"):
+        nli(directory).check()
+
+
+def test_long_responses(model: Path, encoder: Path) -> None:
+    """Of a response beyond the limit, the five sentences most like the claim are read, in order."""
+    long = " ".join(f"{text} {number} is it?" for number, text in enumerate(TEXTS[:3] * 3))
+    split = sentences(long, "en")
+    assert 18 == len(split)
+    vectors = open_encoder(str(encoder), device="cpu").sentence_embeddings([CLAIM, *split])
+    nearest = sorted(np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:5].tolist())
+    (value,) = found(nli(model, encoder), [answer(long)])
+    assert value["reasoning"].endswith(
+        f"; read: the 5 of {len(split)} sentences most like the claim"
+    )
+    expected = by_transformers(model, " ".join(split[place] for place in nearest), CLAIM)
+    assert expected == pytest.approx(probabilities(value), abs=6e-4)
+
+
+def test_sentences_that_are_too_long_still(model: Path, encoder: Path) -> None:
+    """What does not fit even so is cut at the end of the response, and that is said."""
+    once = "water doctor rest helps cure ask drink " * 20
+    values = found(nli(model, encoder), [answer(once), answer(f"{once}. " * 9), answer(LONG)])
+    assert values[0]["reasoning"].endswith("; cut to the 64 tokens the model takes")
+    assert "read:" not in values[0]["reasoning"]
+    assert values[1]["reasoning"].endswith(
+        "; read: the 5 of 9 sentences most like the claim; cut to the 64 tokens the model takes"
+    )
+    expected = by_transformers(model, once, CLAIM)
+    assert expected == pytest.approx(probabilities(values[0]), abs=6e-4)
+
+
+def test_five_hundred_and_twelve_tokens(tmp_path: Path, encoder: Path) -> None:
+    """With BERT's usual limit, 510 tokens of text are read whole and the rest is chosen from."""
+    annotator = nli(make_nli(tmp_path / "bert", positions=512), encoder)
+    opened = _stance_nli_model.open_model(annotator.stance, device="cpu")
+    sentence = "Ask a doctor! "
+    each = opened.lengths([sentence], [CLAIM])[0] - opened.lengths([""], [CLAIM])[0]
+    count = (512 - opened.lengths([""], [CLAIM])[0]) // each
+    fits, over = sentence * count, sentence * (count + 1)
+    assert "read:" not in found(annotator, [answer(fits)])[0]["reasoning"]
+    assert f"read: the 5 of {count + 1} " in found(annotator, [answer(over)])[0]["reasoning"]
+
+
+def test_a_claim_that_leaves_no_room(model: Path) -> None:
+    """No stance is made of a claim alone."""
+    (value,) = found(nli(model), [answer("No.", "a b c d " * 15)])
+    assert (None, "", False) == (value["stance"], value["reasoning"], value["unparsed"])
+    assert value["reason"] == (
+        "no stance: the claim has 63 tokens, and the NLI model takes 64 of claim and response "
+        "together"
+    )
+
+
+def test_a_response_cannot_end_the_premise(model: Path) -> None:
+    """Marks of the tokenizer's are text in a response, however they are spelled."""
+    opened = _stance_nli_model.open_model(f"nli:{model}", device="cpu")
+    (ids,) = opened._encoded(["a [SEP] b [SEP] [PAD] [CLS]"], [CLAIM])["input_ids"]
+    begin, separator, padding = 2, 3, 0
+    assert (1, 2, 0) == tuple(ids.count(mark) for mark in (begin, separator, padding))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (answer(None, stop_reason="refusal"), "no answer: refusal"),
+        (answer(" \n"), "no answer: empty"),
+        (answer("Yes.", None), "the sample has no claim"),
+        (answer("x" * 101), "no stance: the response has 101 characters, more than 100"),
+    ],
+)
+def test_nothing_to_read(tmp_path: Path, given: Answer, reason: str) -> None:
+    """Where there is nothing to read no model is opened, and there is no stance: not neutral."""
+    annotator = nli(tmp_path / "not there", max_chars=100)
+    assert [{"stance": None, "reason": reason, "reasoning": "", "unparsed": False}] == (
+        annotator.annotate([given])
+    )
+
+
+def test_texts_in_english(model: Path) -> None:
+    """A model that knows only English reads the translation and the English claim."""
+    annotator = nli(model, text_in="english")
+    assert (("translate",), ()) == (annotator.needs, nli(model).needs)
+    hindi = answer("यह", "दावा", english=CLAIM, translation=TEXTS[1], language="hi")
+    assert found(nli(model), [answer(TEXTS[1])]) == found(annotator, [hindi])
+    assert annotator.looks_at(hindi) == nli(model).looks_at(answer(TEXTS[1]))
+    assert annotator.looks_at(hindi) != nli(model).looks_at(hindi)
+    (value,) = found(annotator, [answer("यह", "दावा", english=CLAIM, language="hi")])
+    assert (None, "no translation: too odd") == (value["stance"], value["reason"])
+
+
+def test_the_signature(model: Path, encoder: Path, tmp_path: Path) -> None:
+    """Digests of weights and settings, order of labels, versions; nothing of this machine."""
+    copy = shutil.copytree(model, tmp_path / "bert")
+    signed: Any = nli(copy, encoder).signed()
+    assert str(tmp_path) not in json.dumps(signed)
+    assert ("bert", 64, "float32") == tuple(
+        signed["stance"][key] for key in ("name", "tokens", "dtype")
+    )
+    assert {"torch", "transformers", "tokenizers", "sha256"} < signed["stance"].keys()
+    assert signed["encoder"] == dict(open_encoder(str(encoder), device="cpu").signed())
+    assert signed == nli(model, encoder).signed()
+    weights = copy / "model.safetensors"
+    changed = bytearray(weights.read_bytes())
+    changed[-1] ^= 1
+    weights.write_bytes(changed)
+    other: Any = nli(copy, encoder).signed()
+    assert signed["stance"]["sha256"] != other["stance"]["sha256"]
+    set_config(copy, layer_norm_eps=0.1)
+    third: Any = nli(copy, encoder).signed()
+    assert other["stance"]["settings_sha256"] != third["stance"]["settings_sha256"]
+
+
+def test_a_model_of_the_hub(
+    model: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is signed with its commit, and its weights are fetched when they are needed."""
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    snapshot = tmp_path / commit
+    asked = []
+
+    def download(name: str, **how: Any) -> str:
+        asked.append((name, how["revision"], tuple(how["allow_patterns"])))
+        if how.get("local_files_only"):
+            raise huggingface_hub.errors.LocalEntryNotFoundError("not here")  # noqa: EM101, TRY003
+        snapshot.mkdir(exist_ok=True)
+        for path in model.iterdir():
+            if any(path.match(pattern) for pattern in how["allow_patterns"]):
+                shutil.copy(path, snapshot)
+        return str(snapshot)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    annotator = StanceNli(stance="nli:a/nli@main", device="cpu", encoder=str(encoder))
+    annotator.check()
+    assert [] == asked
+    signed: Any = annotator.signed()
+    assert ("a/nli", commit) == (signed["stance"]["name"], signed["stance"]["revision"])
+    assert not (snapshot / "model.safetensors").exists()
+    assert found(nli(model), [answer(TEXTS[0])]) == found(annotator, [answer(TEXTS[0])])
+    assert ("a/nli", commit, ("*.safetensors",)) in asked
+
+
+@pytest.mark.parametrize(
+    ("stance", "message"),
+    [
+        ("nli:", "stance_nli needs nli:NAME or nli:DIRECTORY; name a three-way"),
+        ("head", "--xling-stance=head: stance_nli needs nli:NAME"),
+        ("nli:/no/such/place", "there is no such directory in .*; name a three-way NLI model"),
+        ("nli:./nowhere", "there is no such directory"),
+        ("nli:a b", "there is no such directory"),
+    ],
+)
+def test_specs_that_lead_nowhere(stance: str, message: str) -> None:
+    """Told while tests are collected, with what to write."""
+    with pytest.raises(ConfigError, match=message):
+        StanceNli(stance=stance).check()
+
+
+def test_the_hub_does_not_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name nobody knows is called that of a model for stances, not of an encoder."""
+
+    def download(name: str, **how: Any) -> str:
+        if how.get("local_files_only"):
+            raise huggingface_hub.errors.LocalEntryNotFoundError("not here")  # noqa: EM101, TRY003
+        msg = f"404 for {name}"
+        raise OSError(msg)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    with pytest.raises(ConfigError, match=r"^stance nli:a/b: .*404 for a/b.*three-way NLI model"):
+        StanceNli(stance="nli:a/b", device="cpu").load()
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("config.json", "no config.json in .*save_pretrained"),
+        ("model.safetensors", r"has no weights \(\*\.safetensors\)"),
+    ],
+)
+def test_directories_that_lack_a_file(
+    model: Path, tmp_path: Path, broken: str, message: str
+) -> None:
+    """Told while tests are collected."""
+    directory = shutil.copytree(model, tmp_path / "other")
+    (directory / broken).unlink()
+    with pytest.raises(ConfigError, match=rf"stance nli:other: {message}"):
+        nli(directory).check()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "\xff"])
+def test_settings_that_cannot_be_read(model: Path, tmp_path: Path, text: str) -> None:
+    """Named with the file."""
+    directory = shutil.copytree(model, tmp_path / "other")
+    (directory / "config.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ConfigError, match=r"stance nli:other: .*config\.json"):
+        nli(directory).check()
+
+
+def test_no_classifier(model: Path, encoder: Path, tmp_path: Path) -> None:
+    """An encoder has no head that was trained; random numbers would take its place."""
+    with pytest.raises(ConfigError, match=r"is no classifier of sequences \(BertModel\)"):
+        nli(encoder).check()
+    directory = shutil.copytree(encoder, tmp_path / "bert")
+    labels = {str(place): name for place, name in enumerate(MNLI)}
+    architectures = ["BertForSequenceClassification"]
+    set_config(directory, id2label=labels, architectures=architectures)
+    nli(directory).check()
+    with pytest.raises(ConfigError, match=r"lacks \d of its weights .*random numbers"):
+        nli(directory).load()
+    broken = shutil.copytree(model, tmp_path / "broken")
+    (broken / "model.safetensors").write_bytes(b"\x08" + bytes(7) + b"not json")
+    with pytest.raises(ConfigError, match="stance nli:broken: cannot be loaded: "):
+        nli(broken).load()
+    mute = shutil.copytree(model, tmp_path / "mute")
+    for path in mute.glob("*token*"):
+        path.unlink()
+    with pytest.raises(ConfigError, match=r"stance nli:mute: .*tokenizer"):
+        nli(mute).load()
+
+
+def test_a_model_that_gives_no_number(model: Path, tmp_path: Path) -> None:
+    """NaN is an error of the answer it is for, and never a stance."""
+    directory = shutil.copytree(model, tmp_path / "nan")
+    with quiet():
+        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
+    classifier.classifier.bias.data[0] = float("nan")
+    classifier.save_pretrained(directory)
+    with pytest.raises(EvaluationError, match=r"stance nli:nan gives NaN .* 'Hot water cures"):
+        nli(directory).annotate([answer(TEXTS[0])])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"max_chars": 0}, "stance_nli: max_chars must be at least 1, not 0"),
+        ({"text_in": "hindi"}, "stance_nli: text_in must be english or native, not 'hindi'"),
+    ],
+)
+def test_mistakes(fields: dict[str, Any], message: str) -> None:
+    """Told before anything is loaded."""
+    with pytest.raises(ConfigError, match=message):
+        StanceNli(**fields)
+
+
+def test_unknown_device_and_encoder(model: Path) -> None:
+    """Both are told by name."""
+    with pytest.raises(ConfigError, match="device 'cuda:99' is not there"):
+        StanceNli(stance=f"nli:{model}", device="cuda:99").load()
+    with pytest.raises(ConfigError, match=r"unknown encoder 'embeded'\. Did you mean 'embedded'"):
+        StanceNli(stance=f"nli:{model}", encoder="embeded").check()
+
+
+def test_without_torch(model: Path) -> None:
+    """The extra is named, and neither asking for it nor the class loads anything heavy."""
+    done = subprocess.run(
+        [sys.executable, "-c", TORCHLESS, str(model)], capture_output=True, text=True, check=True
+    )
+    *errors, heavy = done.stdout.splitlines()
+    assert 3 == len(errors)
+    assert {"--xling-stance=nli:… needs torch: pip install 'pytest-xling[torch]'"} == set(errors)
+    assert "[]" == heavy
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_on_a_gpu(model: Path, encoder: Path) -> None:
+    """The same numbers as on a CPU, to the digits that are shown."""
+    answers = all_answers()
+    on_gpu = StanceNli(stance=f"nli:{model}", device="cuda", encoder=str(encoder))
+    for one, other in zip(found(nli(model), answers), found(on_gpu, answers), strict=True):
+        assert one["stance"] == other["stance"]
+        assert probabilities(one) == pytest.approx(probabilities(other), abs=2e-3)

@@ -1,0 +1,260 @@
+"""The labelled pairs behind `stance_head`: well formed, balanced, and without shortcuts."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import py3langid
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from pytest_xling.text.stance import STANCES
+
+Row: TypeAlias = dict[str, str]
+
+LANGUAGES: Final = ("en", "es", "hi", "zh")
+SPLITS: Final = ("train", "held_out")
+FIELDS: Final = ["id", "claim_id", "split", "language", "claim", "response", "label", "kind"]
+KINDS: Final = {
+    *("plain", "negation", "hedging", "quote_refute", "writing", "off_topic", "long"),
+    "wrong_language",
+}
+TOPICS: Final = {
+    *("sleep", "exercise", "skin", "hair", "eyes", "teeth", "ears", "posture", "stress"),
+    *("hygiene", "food", "pets"),
+}
+SCRIPTS: Final = {"en": "LATIN", "es": "LATIN", "hi": "DEVANAGARI", "zh": "CJK"}
+BENCHMARK_CLAIMS: Final = (
+    Path(__file__).parents[2] / "benchmarks" / "presupposition" / "data" / "claims.jsonl"
+)
+
+
+def _read() -> list[Row]:
+    """Return all rows of the shipped file."""
+    file = resources.files("pytest_xling.annotators") / "_stance_pairs.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+ROWS: Final = _read()
+
+
+def _family(claim_id: str) -> str:
+    """Return the id shared by a claim and its negation, which is marked by a final ``n``."""
+    return claim_id.removesuffix("n")
+
+
+def _similarity(first: str, second: str) -> float:
+    """Return how much of two texts is the same, from 0 to 1, character by character."""
+    return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def _script_share(text: str, script: str) -> float:
+    """Return which share of the letters and vowel signs of *text* is of *script*."""
+    letters = [char for char in text if unicodedata.category(char)[0] in "LM"]
+    return sum(script in unicodedata.name(char, "") for char in letters) / len(letters)
+
+
+def _is_english(row: Row) -> bool:
+    """Say whether the response of *row* is written in English by intention."""
+    return row["language"] == "en" or row["kind"] == "wrong_language"
+
+
+def _some(language: str, split: str = "") -> list[Row]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
+
+
+def test_every_row_has_the_fields_and_closed_values() -> None:
+    """A reader may rely on the fields, their order, and the sets their values come from."""
+    bad = [
+        row["id"]
+        for row in ROWS
+        if list(row) != FIELDS
+        or not all(str(value).strip() == value != "" for value in row.values())
+        or not re.fullmatch(rf"p\d{{3}}-{row['language']}", row["id"])
+        or not re.fullmatch(r"[a-z]+-\d\dn?", row["claim_id"])
+        or row["claim_id"].partition("-")[0] not in TOPICS
+        or row["language"] not in LANGUAGES
+        or row["split"] not in SPLITS
+        or row["label"] not in STANCES
+        or row["kind"] not in KINDS
+    ]
+    assert bad == []
+
+
+def test_no_id_and_no_pair_occurs_twice() -> None:
+    """Ids name rows, and a pair counted twice would weigh twice."""
+    for keys in ([row["id"] for row in ROWS], [(row["claim"], row["response"]) for row in ROWS]):
+        assert [key for key, count in Counter(keys).items() if count > 1] == []
+
+
+def test_a_claim_and_its_negation_lie_in_one_split() -> None:
+    """Nothing of a held-out claim was seen in training, neither the claim nor a response to it."""
+    for key in ("family", "claim", "response"):
+        splits = defaultdict(set)
+        for row in ROWS:
+            splits[{**row, "family": _family(row["claim_id"])}[key]].add(row["split"])
+        assert [value for value, found in splits.items() if len(found) > 1] == []
+
+
+def test_numbers_name_the_same_pair_in_every_language() -> None:
+    """Languages can be compared: claim, split, label and kind of a number agree in all of them."""
+    for number, rows in _by_number().items():
+        assert 1 == len(
+            {tuple(row[f] for f in ("claim_id", "split", "label", "kind")) for row in rows}
+        )
+        expected = LANGUAGES if rows[0]["kind"] != "wrong_language" else LANGUAGES[1:]
+        assert (number, expected) == (number, tuple(row["language"] for row in rows))
+
+
+def _by_number() -> dict[str, list[Row]]:
+    """Return the rows by the number their ids begin with."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in ROWS:
+        found[row["id"].partition("-")[0]].append(row)
+    return found
+
+
+def test_a_claim_has_one_text_per_language() -> None:
+    """Rows of one claim all show the same clause: no capital, no final mark."""
+    texts = defaultdict(set)
+    for row in ROWS:
+        texts[row["claim_id"], row["language"]].add(row["claim"])
+    assert {1} == {len(found) for found in texts.values()}
+    assert [] == [row["id"] for row in ROWS if row["claim"][0].isupper()]
+    assert [] == [row["id"] for row in ROWS if row["claim"][-1] in ".?!…।。？！;:"]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_labels_are_balanced(language: str, split: str) -> None:
+    """Each label makes up 28 to 40 % of a language and split, so that none is worth guessing."""
+    rows = _some(language, split)
+    assert len(rows) >= {"train": 70, "held_out": 40}[split]
+    counts = Counter(row["label"] for row in rows)
+    assert set(STANCES) == {label for label in counts if 0.28 <= counts[label] / len(rows) <= 0.40}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_kind_is_present(language: str) -> None:
+    """Both splits hold every kind; English in place of the language is only held out."""
+    assert KINDS - {"wrong_language"} == {row["kind"] for row in _some(language, "train")}
+    expected = KINDS if language != "en" else KINDS - {"wrong_language"}
+    assert expected == {row["kind"] for row in _some(language, "held_out")}
+
+
+def test_every_claim_is_met_with_all_three_stances() -> None:
+    """The label cannot be told from the claim, whether it is true or false."""
+    labels = defaultdict(set)
+    for row in ROWS:
+        labels[_family(row["claim_id"]), row["language"]].add(row["label"])
+    assert [] == [key for key, found in labels.items() if found != set(STANCES)]
+
+
+def test_negation_rows_have_a_partner_with_the_other_label() -> None:
+    """Either the response is equal and the claim opposite, or one or two phrases were changed."""
+    lonely = []
+    for row in ROWS:
+        if row["kind"] != "negation":
+            continue
+        others = [
+            other
+            for other in ROWS
+            if {row["label"], other["label"]} == {"agree", "disagree"}
+            and (row["language"], _family(row["claim_id"]))
+            == (other["language"], _family(other["claim_id"]))
+        ]
+        opposite = any(
+            row["response"] == other["response"] and row["claim_id"] != other["claim_id"]
+            for other in others
+        )
+        if not opposite and not any(
+            row["claim_id"] == other["claim_id"]
+            and _similarity(row["response"], other["response"]) > 0.5
+            for other in others
+        ):
+            lonely.append(row["id"])
+    assert [] == lonely
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_equal_responses_carry_different_labels(language: str) -> None:
+    """Many responses agree with one claim and not with another: the claim has to be read."""
+    labels = defaultdict(set)
+    for row in _some(language):
+        labels[row["response"]].add(row["label"])
+    pairs = Counter(tuple(sorted(found)) for found in labels.values() if len(found) > 1)
+    assert pairs["agree", "disagree"] >= 20
+    assert sum(count for found, count in pairs.items() if "neutral" in found) >= 15
+
+
+def test_texts_are_in_the_script_of_their_language() -> None:
+    """Claims and responses are Latin, Devanagari or Han, except for the meant English ones."""
+    for row in ROWS:
+        assert (row["id"], True) == (
+            row["id"],
+            _script_share(row["claim"], SCRIPTS[row["language"]]) > 0.95,
+        )
+        script = "LATIN" if _is_english(row) else SCRIPTS[row["language"]]
+        assert (row["id"], True) == (row["id"], _script_share(row["response"], script) > 0.95)
+
+
+def test_latin_responses_are_in_english_or_spanish_as_meant() -> None:
+    """An independent language identifier tells the two languages of one script as we do."""
+    latin = [row for row in ROWS if row["language"] in {"en", "es"} or _is_english(row)]
+    identifier = py3langid.langid.LanguageIdentifier.from_pickled_model(
+        py3langid.langid.MODEL_FILE, norm_probs=True
+    )
+    identifier.set_languages(["en", "es"])
+    found = [(row["id"], identifier.classify(row["response"])[0]) for row in latin]
+    expected = [(row["id"], "en" if _is_english(row) else "es") for row in latin]
+    assert expected == found
+
+
+def test_long_responses_are_long() -> None:
+    """`long` means 150 to 250 words, in Chinese 280 to 450 characters; the rest is shorter."""
+    for row in ROWS:
+        words = len(row["response"]) if row["language"] == "zh" else len(row["response"].split())
+        low, high = (280, 450) if row["language"] == "zh" else (150, 250)
+        # A response borrowed as off-topic text may be of any length.
+        if row["kind"] == "long":
+            assert (row["id"], True) == (row["id"], low <= words <= high)
+        elif row["kind"] != "off_topic":
+            assert (row["id"], True) == (row["id"], words < low)
+
+
+def test_the_response_alone_does_not_tell_agree_from_disagree() -> None:
+    """Word and character cues learnt without the claim are near chance on held-out claims."""
+    hits: list[bool] = []
+    for language in LANGUAGES:
+        train, held_out = (
+            [row for row in _some(language, split) if row["label"] != "neutral"] for split in SPLITS
+        )
+        model: Any = make_pipeline(
+            TfidfVectorizer(analyzer="char", ngram_range=(1, 4), sublinear_tf=True),
+            LogisticRegression(C=10, max_iter=2000),
+        )
+        model.fit([row["response"] for row in train], [row["label"] for row in train])
+        found = model.predict([row["response"] for row in held_out])
+        hits += [row["label"] == label for row, label in zip(held_out, found, strict=True)]
+    assert 0.35 < sum(hits) / len(hits) < 0.65
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_claim_is_one_of_the_benchmark(language: str) -> None:
+    """An annotator must not have been trained on the claims it later judges."""
+    if not BENCHMARK_CLAIMS.exists():
+        pytest.skip("the benchmark's claims are not written yet")
+    lines = BENCHMARK_CLAIMS.read_text(encoding="utf-8").splitlines()
+    theirs = {json.loads(line)["texts"][language]["claim"] for line in lines}
+    ours = {row["claim"] for row in _some(language)}
+    assert [] == [(a, b) for a in ours for b in theirs if _similarity(a, b) > 0.75]

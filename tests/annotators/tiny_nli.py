@@ -1,0 +1,131 @@
+"""Make small random classifiers on the spot: the real libraries, no download."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (
+    BartConfig,
+    BartForSequenceClassification,
+    BertConfig,
+    BertForSequenceClassification,
+    PreTrainedTokenizerFast,
+)
+
+from pytest_xling.encoders._quiet import quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from transformers import PretrainedConfig, PreTrainedModel
+
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["MNLI", "TEXTS", "make_bart", "make_nli", "set_config"]
+
+MNLI = ("contradiction", "neutral", "entailment")
+TEXTS = (
+    "Hot water cures influenza, as everybody knows.",
+    "There is no cure for it: drink water and rest.",
+    "Nobody knows whether it helps; ask a doctor!",
+    "El agua caliente no cura la gripe.",
+    "热水不能治疗流感。",
+    "गर्म पानी से फ्लू ठीक नहीं होता।",
+)
+_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def make_tokenizer(directory: Path, *, limit: int) -> int:
+    """Write a tokenizer of pairs trained on TEXTS; return the size of its vocabulary."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106  not a password
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=300, special_tokens=_SPECIAL, show_progress=False
+    )
+    letters = "a b c d e f g h i j k l m n o p q r s t u v w x y z 0 1 2 3 4 5 6 7 8 9 [ ]"
+    tokenizer.train_from_iterator([*TEXTS, letters], trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers has it so
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",  # noqa: S106  none of these is a password
+        unk_token="[UNK]",  # noqa: S106
+        cls_token="[CLS]",  # noqa: S106
+        sep_token="[SEP]",  # noqa: S106
+        mask_token="[MASK]",  # noqa: S106
+        model_max_length=limit,
+    ).save_pretrained(directory)
+    return tokenizer.get_vocab_size()
+
+
+def make_nli(
+    directory: Path, labels: Sequence[str] = MNLI, *, seed: int = 14, positions: int = 64
+) -> Path:
+    """Write a random BERT with *labels*, and its tokenizer; this seed's gives all three."""
+    directory.mkdir(parents=True, exist_ok=True)
+    config = BertConfig(
+        vocab_size=make_tokenizer(directory, limit=positions),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=positions,
+        initializer_range=0.3,  # so that texts differ as they do with a trained one
+    )
+    return save(directory, lambda: BertForSequenceClassification(config), config, labels, seed=seed)
+
+
+def make_bart(directory: Path) -> Path:
+    """Write a random BART, which reads premise and hypothesis and then decodes them."""
+    directory.mkdir(parents=True, exist_ok=True)
+    config = BartConfig(
+        vocab_size=make_tokenizer(directory, limit=64),
+        d_model=32,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=64,
+        decoder_ffn_dim=64,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        decoder_start_token_id=3,
+        init_std=0.5,
+    )
+    return save(directory, lambda: BartForSequenceClassification(config), config, MNLI)
+
+
+def save(
+    directory: Path,
+    make: Callable[[], PreTrainedModel],
+    config: PretrainedConfig,
+    labels: Sequence[str],
+    *,
+    seed: int = 0,
+) -> Path:
+    """Write a random model whose outputs are called *labels*."""
+    config.id2label = dict(enumerate(labels))
+    config.label2id = {label: number for number, label in enumerate(labels)}
+    with torch.random.fork_rng(), quiet():
+        torch.manual_seed(seed)
+        make().save_pretrained(directory)
+    return directory
+
+
+def set_config(directory: Path, **settings: JsonValue) -> Path:
+    """Write other settings into config.json; None takes one out."""
+    path = directory / "config.json"
+    config = {**json.loads(path.read_text(encoding="utf-8")), **settings}
+    kept = {key: value for key, value in config.items() if value is not None}
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    return directory

@@ -1,0 +1,134 @@
+"""Annotators measured on labelled answers, and what that means for gates."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.calibration import calibrate, calibration_of, calibrations
+from pytest_xling.cases.labelled import Labelled, LabelledSet
+from pytest_xling.config.settings import Settings
+from pytest_xling.engine.making import Making
+from pytest_xling.engine.models import make_parties, make_provider, make_roles
+from pytest_xling.engine.run import Run
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_xling.cases.calibration import Calibration
+
+LABELS = {
+    "Nothing supports it.": "disagree",
+    "That is so.": "agree",
+    "Nobody knows.": "neutral",
+    "It helps a little.": "agree",
+}
+SAID = LABELS | {"It helps a little.": "neutral"}
+"""What the judge says: one mistake."""
+
+
+def labelled(*languages: str, source: str = "bundled@1", human: bool = False) -> LabelledSet:
+    """Return the same four answers in each language."""
+    items = tuple(
+        Labelled(
+            language=language, claim="tea cures", response=text, label=label, cluster=f"c{number}"
+        )
+        for language in languages
+        for number, (text, label) in enumerate(LABELS.items())
+    )
+    return LabelledSet(source=source, human=human, items=items)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """A store."""
+    opened = Database(tmp_path / "store.sqlite")
+    yield opened
+    opened.close()
+
+
+def measured(
+    database: Database, tmp_path: Path, labels: LabelledSet, languages: list[str]
+) -> list[Calibration]:
+    """Measure a judge that follows a script."""
+    rules = [
+        {"when": {"contains": text}, "text": json.dumps({"reasoning": "So.", "stance": stance})}
+        for text, stance in SAID.items()
+    ]
+    script = tmp_path / "judge.yaml"
+    script.write_text(json.dumps({"rules": rules}), encoding="utf-8")
+    settings = Settings(model=f"scripted:{script}")
+
+    async def run() -> list[Calibration]:
+        provider = make_provider(settings)
+        provider.check()
+        roles = make_roles(settings, provider)
+        tested, others = make_parties(settings, provider, roles, model=settings.model)
+        made = Run(run_id="", database=database, tested=tested, roles=others, making=Making())
+        try:
+            return await calibrate(
+                made, database, annotator="stance_llm", labelled=labels, languages=languages
+            )
+        finally:
+            await made.aclose()
+
+    return asyncio.run(run())
+
+
+def test_an_annotator_is_measured_by_language(database: Database, tmp_path: Path) -> None:
+    """By hand: two of three labels have an F1 of 2/3, one of 1."""
+    made = measured(database, tmp_path, labelled("en", "hi"), ["hi", "en", "sw"])
+    assert ["hi", "en"] == [one.language for one in made]
+    quality = made[0].quality
+    assert (4, 0, 0.75) == (quality.n, quality.missing, quality.accuracy.value)
+    assert {"agree": 2 / 3, "disagree": 1.0, "neutral": 2 / 3} == {
+        label.label: pytest.approx(label.f1.value) for label in quality.labels
+    }
+    assert quality.macro_f1.value == pytest.approx((1 + 4 / 3) / 3)
+    assert made[0].signature.startswith("stance_llm|v")
+
+
+def test_what_was_measured_is_kept_by_the_annotators_signature(
+    database: Database, tmp_path: Path
+) -> None:
+    """And is the same when it is read again."""
+    (made,) = measured(database, tmp_path, labelled("en"), ["en"])
+    with database.read() as connection:
+        assert [made] == calibrations(connection)
+        found = calibration_of(connection, signature=made.signature, language="en")
+        assert found == made
+        assert calibration_of(connection, signature=made.signature, language="hi") is None
+        assert calibration_of(connection, signature="stance_llm|v0", language="en") is None
+
+
+def test_peoples_own_labels_go_first_and_later_ones_before_earlier(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whatever was measured on what comes along, and whenever."""
+    sources = [("own@1", True), ("own@2", True), ("bundled@1", False)]
+    for source, human in sources:
+        (made,) = measured(database, tmp_path, labelled("en", source=source, human=human), ["en"])
+    with database.read() as connection:
+        assert 3 == len(calibrations(connection))
+        found = calibration_of(connection, signature=made.signature, language="en")
+    assert found is not None
+    assert "own@2" == found.source
+
+
+def test_measuring_again_replaces_and_asks_nothing(database: Database, tmp_path: Path) -> None:
+    """The judge's answers are kept like any other."""
+    labels = labelled("en")
+    (first,) = measured(database, tmp_path, labels, ["en"])
+    with database.read() as connection:
+        (asked,) = connection.exec_driver_sql("SELECT count(*) FROM outputs").one()
+    (again,) = measured(database, tmp_path, labels, ["en"])
+    with database.read() as connection:
+        assert asked == connection.exec_driver_sql("SELECT count(*) FROM outputs").scalar_one()
+        assert [again] == calibrations(connection)
+    assert replace(again, created_at=first.created_at) == first

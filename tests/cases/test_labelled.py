@@ -1,0 +1,103 @@
+"""Answers whose stance people have labelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.labelled import bundled_labels, read_labels
+from pytest_xling.errors import DataError
+from pytest_xling.text.stance import STANCES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "language,claim,response,label,rater\n"
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    """Write a CSV file."""
+    path = tmp_path / "labels.csv"
+    path.write_text(text, encoding="utf-8-sig")
+    return path
+
+
+def test_bundled_labels_are_held_out_and_balanced() -> None:
+    """Four languages, each with all stances, each claim with its English version."""
+    found = bundled_labels()
+    assert ("en", "es", "hi", "zh") == found.languages
+    assert not found.human
+    assert found.source.startswith("bundled@")
+    for language in found.languages:
+        items = found.of(language)
+        assert len(items) >= 40
+        assert set(STANCES) == {item.label for item in items}
+        assert all(item.claim_english for item in items)
+        assert len({item.cluster for item in items}) >= 8
+
+
+def test_raters_decide_by_majority(tmp_path: Path) -> None:
+    """An even split leaves the response out, and is counted."""
+    rows = [
+        "hi,claim,one,agree,ana",
+        "hi,claim,one,Disagree,ben",
+        "hi,claim,one,disagree,cem",
+        "hi,claim,two,agree,ana",
+        "hi,claim,two,neutral,ben",
+        "hin,other,three,neutral,",
+    ]
+    found = read_labels(write(tmp_path, HEAD + "\n".join(rows)))
+    assert [("hi", "one", "disagree", "claim"), ("hi", "three", "neutral", "other")] == [
+        (item.language, item.response, item.label, item.cluster) for item in found.items
+    ]
+    assert (1, True) == (found.undecided, found.human)
+    assert found.source.startswith("labels.csv@")
+
+
+def test_other_labels_are_another_set(tmp_path: Path) -> None:
+    """The name of a set holds a digest of it; the order of its rows does not matter."""
+    one, two = "en,c,r,agree,", "en,c,s,neutral,"
+    names = [
+        read_labels(write(tmp_path, HEAD + text)).source
+        for text in (f"{one}\n{two}\n", f"{two}\n{one}\n", one, one.replace("agree", "neutral"))
+    ]
+    assert names[0] == names[1]
+    assert len(set(names)) == 3
+
+
+def test_a_labelled_answer_is_what_annotators_see(tmp_path: Path) -> None:
+    """With its claim, and the claim in English where it is given."""
+    text = "language,claim,response,label,claim_english\nes,el té cura,No.,disagree,tea cures\n"
+    (item,) = read_labels(write(tmp_path, text)).items
+    assert {"claim": "el té cura", "claim_english": "tea cures"} == item.answer.sample.prompt
+    assert ("es", "No.") == (item.answer.language, item.answer.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("language,claim,answer,label\n", "labels.csv:1: column 'response' is missing"),
+        (f"{HEAD}en,c,r,agre,\n", "labels.csv:2: unknown label 'agre'. Did you mean 'agree'?"),
+        (f"{HEAD}en,c,,agree,\n", "labels.csv:2: column 'response' is empty"),
+        (f"{HEAD}xq,c,r,agree,\n", "labels.csv:2: column 'language': "),
+        (HEAD, "no labelled response is left"),
+        ("", "column 'language' is missing"),
+        (f'{HEAD}en,"c" d,r,agree,\n', "not CSV that can be read"),
+    ],
+)
+def test_a_wrong_file_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
+    """With file, line, column and fix."""
+    with pytest.raises(DataError) as caught:
+        read_labels(write(tmp_path, text))
+    assert said in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """It is not there, or not UTF-8."""
+    with pytest.raises(DataError, match="cannot be read"):
+        read_labels(tmp_path / "none.csv")
+    path = tmp_path / "latin.csv"
+    path.write_bytes("language,claim,response,label\nes,té,sí,agree\n".encode("latin-1"))
+    with pytest.raises(DataError, match="is not UTF-8; save the file as UTF-8"):
+        read_labels(path)

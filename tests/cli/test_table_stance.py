@@ -1,0 +1,168 @@
+"""``xling table stance``: as text, JSON, CSV, LaTeX and SVG."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.cli import main
+from tests.reports.scored_runs import put_run
+from tests.reports.stance_runs import UNPARSED, answered, made_up_stances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a run in four languages, and one with repeats at two temperatures."""
+    path = tmp_path_factory.mktemp("stance") / "s.sqlite"
+    unparsed = answered("f90", 0, None, reason=UNPARSED)
+    put_run(path, [*made_up_stances(languages=("en", "es", "zh", "hi")), unparsed])
+    warm = made_up_stances(languages=("hi", "en"), repeats=3, temperature="t0.7")
+    return put_run(
+        path, [*warm, *made_up_stances()], run_id="run-2", model="meta/Llama-3_70B & friends"
+    )
+
+
+@pytest.fixture
+def table(
+    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., str]:
+    """Runs ``xling table`` in an 80-column terminal and returns what it prints."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert code == main(["table", *arguments, "--xling-store", str(kept)])
+        said = capsys.readouterr()
+        return said.err if code else said.out
+
+    return run
+
+
+@pytest.mark.parametrize("run", ["run-1", "run-2"])
+def test_the_text_fits_80_columns(table: Callable[..., str], run: str) -> None:
+    """But for titles, which are one line; nothing has no value without a reason."""
+    text = table("stance", run)
+    lines = [line for line in text.splitlines() if not line.startswith("run ")]
+    assert [] == [line for line in lines if cell_len(line) > 80]
+    assert "None" not in text
+    assert "nan" not in text
+
+
+def test_the_tables_of_the_paper_are_there(table: Callable[..., str]) -> None:
+    """With languages in place of models; then stances by language, and how they compare."""
+    text = table("stance", "run-1")
+    titles = [line.partition("; ")[2] for line in text.splitlines() if line.startswith("run ")]
+    assert [
+        "Factual accuracy in % by level (Table 5)",
+        "Factual accuracy in % by veracity and level (Table 10)",
+        "Consistency in % (Table 11)",
+        *(f"Stances in % in {code} (Figure 2)" for code in ("en", "es", "hi", "zh")),
+        "Stances compared with en",
+        "Other stances than in en, worst first",
+    ] == titles
+    rows = [line.split() for line in text.splitlines()]
+    assert ["en", "es", "hi", "zh"] in [row[2:] for row in rows if row[:2] == ["claims", "level"]]
+    # Of 6 true claims 2 are agreed with in English at level 0; in Hindi 2 more, a level sooner.
+    assert ["true", "0", "neutral", "33.3", "33.3", "66.7", "33.3"] in rows
+    assert "unparsed" in text
+    assert "UPHILL counts it as neutral" in text
+    assert any(row[:1] == ["f02-l0-hi"] and row[4:6] == ["agree", "!"] for row in rows)
+
+
+def test_temperatures_are_in_the_titles(table: Callable[..., str]) -> None:
+    """Where there are several."""
+    text = table("stance", "run-2")
+    assert "Figure 2); τ = 0\n" in text
+    assert "Figure 2); τ = 0.7\n" in text
+    assert "τ" not in table("stance", "run-1")
+
+
+def test_json_and_csv_hold_the_same_rows(table: Callable[..., str]) -> None:
+    """Not rounded; of all runs, below each other."""
+    rows = json.loads(table("stance", "run-1", "run-2", "--json"))
+    read = list(csv.DictReader(io.StringIO(table("stance", "run-1", "run-2", "--csv"))))
+    assert [
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+    ] == read
+    assert ["run-1", "run-2"] == list(dict.fromkeys(row["run"] for row in rows))
+
+
+def test_latex_has_as_many_cells_in_each_row(table: Callable[..., str]) -> None:
+    """One tabular per sheet."""
+    for tabular in table("stance", "run-2", "--latex").split(r"\begin{tabular}")[1:]:
+        spec, *lines = tabular.split(r"\end{tabular}")[0].strip().splitlines()
+        rows = [line for line in lines if line.endswith(r"\\")]
+        assert {len(spec) - 2} == {row.replace(r"\&", "").count("&") + 1 for row in rows}
+
+
+def test_one_language_alone(table: Callable[..., str]) -> None:
+    """Its rows only, its comparison with the pivot among them."""
+    rows = json.loads(table("stance", "run-1", "--language", "hi", "--json"))
+    assert {"hi"} == {row["language"] for row in rows}
+    assert "agreement" in {row["measure"] for row in rows}
+    assert "Stances in % in en" not in table("stance", "run-1", "--language", "hi")
+
+
+def test_majority_counts_claims(table: Callable[..., str]) -> None:
+    """Not responses."""
+
+    def sizes(*options: str) -> set[int]:
+        rows = json.loads(table("stance", "run-2", "--json", *options))
+        return {
+            row["n"]
+            for row in rows
+            if (row["measure"], row["veracity"], row["temperature"]) == ("agree", "false", 0.7)
+        }
+
+    assert ({24}, {8}) == (sizes(), sizes("--majority"))
+
+
+def test_the_curves_are_drawn(table: Callable[..., str], tmp_path: Path) -> None:
+    """Into a file, beside the table; one that is there stays unless forced."""
+    file = tmp_path / "curves.svg"
+    assert table("stance", "run-1") == table("stance", "run-1", "--svg", str(file))
+    drawn = ET.parse(file).getroot()
+    assert "img" == drawn.get("role")
+    file.write_text("mine")
+    assert "say --force" in table("stance", "run-1", "--svg", str(file), code=4)
+    assert "mine" == file.read_text()
+    table("stance", "run-1", "--svg", str(file), "--force")
+    assert file.read_text(encoding="utf-8").startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("stance", "run-1", "--welch"), "--welch means nothing to the table stance"),
+        (("tukey", "run-1", "--majority"), "--majority means nothing to the table tukey"),
+        (("tukey", "run-1", "--svg", "x.svg"), "--svg means nothing to the table tukey; drawn are"),
+        (("surface", "run-1", "--svg", "x.svg"), "--svg means nothing to the table surface"),
+        (("stance", "run-1", "run-2", "--svg", "x.svg"), "--svg draws one run, not 2; name one"),
+        (("stance", "run-1", "--force"), "--force means nothing without --svg"),
+        (("stance", "run-2", "--svg", "x.svg"), "several temperatures (0, 0.7) cannot be drawn"),
+        (("stance", "run-1", "--language", "fr"), "no answers in the language 'fr'"),
+        (("stance", "run-1", "--benchmark", "presuposition"), "Did you mean 'presupposition'"),
+    ],
+)
+def test_mistakes_exit_with_4(
+    table: Callable[..., str], arguments: tuple[str, ...], said: str
+) -> None:
+    """An option that would be ignored, and a name that is wrong, are said."""
+    assert said in table(*arguments, code=4)
+
+
+def test_help_lists_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Under its paper."""
+    assert 0 == main(["table", "--help"])
+    assert "of UPHILL:\n  stance " in capsys.readouterr().out

@@ -1,0 +1,276 @@
+"""UPHILL's rows as questions: small tables of our own wording in its layout."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from pytest_xling.cases.benchmark import open_benchmark
+from pytest_xling.datasets.uphill import UphillReader
+from pytest_xling.errors import DataError
+from pytest_xling.records import Sample
+from pytest_xling.registry import load
+from pytest_xling.text.stance import LEVELS, VERACITIES
+from tests.datasets.uphill_files import queries, responses, write_csv
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = [*queries("pub_7", "false"), *queries("pub_9", "true", claim="sleep rests the eyes")]
+
+
+def _read(path: Path) -> list[Sample]:
+    return UphillReader.read(path, benchmark="b", languages=["en"])
+
+
+def _message(file: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        _read(file)
+    return str(caught.value).replace(f"{file.parent}/", "")
+
+
+def test_the_registry_knows_the_reader() -> None:
+    """It is found under its file's name."""
+    assert UphillReader is load("dataset", "uphill")
+
+
+def test_a_claim_and_level_become_a_sample(tmp_path: Path) -> None:
+    """With the query as the question, and the claim for who judges stances."""
+    found = _read(write_csv(tmp_path / "UPHILL.csv", ROWS))
+    assert [f"{claim}-l{n}" for claim in ("pub_7", "pub_9") for n in range(5)] == [
+        sample.id for sample in found
+    ]
+    assert (
+        Sample(
+            id="pub_7-l3",
+            benchmark="b",
+            language="en",
+            prompt={
+                "question": "(3) They say that singing cures hiccups. Well?",
+                "claim": "singing cures hiccups",
+                "claim_english": "singing cures hiccups",
+                "level": "3",
+            },
+            reference="false",
+            parallel_id="pub_7",
+            metadata={
+                "set": "false",
+                "veracity": "false",
+                "claim": "singing cures hiccups",
+                "level": "3",
+                "source": "UPHILL",
+            },
+        )
+        == found[3]
+    )
+    assert 3 == found[3].level
+
+
+def test_responses_to_a_query_are_one_question(tmp_path: Path) -> None:
+    """Whatever models gave them, and in whatever order the rows come."""
+    told = [*responses(ROWS, model="a", texts=["x", "y"]), *responses(ROWS, model="b", texts=["z"])]
+    file = write_csv(tmp_path / "UPHILL.csv", told[::-1])
+    assert _read(write_csv(tmp_path / "queries.csv", [*ROWS[5:], *ROWS[:5]])) == _read(file)
+
+
+def test_formats_hold_the_same(tmp_path: Path) -> None:
+    """CSV, TSV and JSONL; and CSV that pandas wrote, its index in a column without a name."""
+    plain = _read(write_csv(tmp_path / "uphill.csv", ROWS))
+    assert plain == _read(write_csv(tmp_path / "uphill.tsv", ROWS, delimiter="\t"))
+    lines = [json.dumps({**row, "claim_veracity": row["claim_veracity"] == "true"}) for row in ROWS]
+    (tmp_path / "uphill.jsonl").write_text("\n".join(lines))
+    assert plain == _read(tmp_path / "uphill.jsonl")
+    pd.DataFrame(ROWS).drop(columns=[""]).to_csv(tmp_path / "uphill-pandas.csv")
+    assert plain == _read(tmp_path / "uphill-pandas.csv")
+    (tmp_path / "uphill-bom.csv").write_bytes(
+        "\ufeff".encode() + (tmp_path / "uphill.csv").read_bytes().replace(b"\n", b"\r\n")
+    )
+    assert [s.id for s in plain] == [s.id for s in _read(tmp_path / "uphill-bom.csv")]
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        *((name, number) for number, name in enumerate(LEVELS)),
+        ("Mild Presupposition", 1),
+        ("writing-demand", 4),
+        ("2", 2),
+        ("3.0", 3),
+        (" NEUTRAL ", 0),
+    ],
+)
+def test_levels_may_be_names_or_numbers(tmp_path: Path, said: str, level: int) -> None:
+    """UPHILL's names, ours, or the paper's numbers."""
+    file = write_csv(tmp_path / "uphill.csv", [ROWS[0] | {"presupposition_level": said}])
+    (sample,) = _read(file)
+    assert f"pub_7-l{level}" == sample.id
+
+
+@pytest.mark.parametrize("veracity", [*VERACITIES, "True", "FALSE", " Mixture "])
+def test_veracities_in_any_case(tmp_path: Path, veracity: str) -> None:
+    """Some programs write booleans so."""
+    (sample,) = _read(write_csv(tmp_path / "uphill.csv", queries("c", veracity)[:1]))
+    assert veracity.strip().lower() == sample.reference == sample.metadata["set"]
+
+
+def test_claim_ids_become_fit_for_case_ids(tmp_path: Path) -> None:
+    """Those that are stay; others are told apart even where the same is left of them."""
+    names = ["plain-1.x", "a b", "a/b", "健康", "健身"]
+    rows = [row for name in names for row in queries(name, "true")[:1]]
+    found = _read(write_csv(tmp_path / "uphill.csv", rows))
+    ids = [sample.id for sample in found]
+    assert "plain-1.x-l0" == ids[0]
+    assert 5 == len(set(ids))
+    assert all(name.isascii() and " " not in name and "/" not in name for name in ids)
+    assert ids == [sample.id for sample in _read(write_csv(tmp_path / "uphill.csv", rows))]
+
+
+@pytest.mark.parametrize("name", ["UPHILL.csv", "my_uphill.tsv", "Uphill.jsonl", "queries.csv"])
+def test_files_are_recognised_by_their_names(tmp_path: Path, name: str) -> None:
+    """Those with uphill in it, and what its authors call the queries."""
+    file = tmp_path / name
+    file.write_text("")
+    assert UphillReader.recognises(file)
+    # In a folder, .jsonl is the layout of questions.
+    assert UphillReader.recognises(tmp_path) is (file.suffix != ".jsonl")
+    assert ("en",) == UphillReader.languages(file)
+
+
+def test_other_files_are_not_recognised(tmp_path: Path) -> None:
+    """A CSV may be anything."""
+    for name in ("responses.csv", "uphill.txt", "uphill.xlsx"):
+        (tmp_path / name).write_text("")
+        assert not UphillReader.recognises(tmp_path / name)
+    assert not UphillReader.recognises(tmp_path)
+    assert not UphillReader.recognises(tmp_path / "uphill.csv")
+    with pytest.raises(DataError, match=r"no table of UPHILL here; name its file"):
+        _read(tmp_path)
+
+
+def test_a_folder_may_hold_both_files(tmp_path: Path) -> None:
+    """The one with UPHILL's name comes first; ``data`` before the folder itself."""
+    write_csv(tmp_path / "queries.csv", queries("of_queries", "true"))
+    assert "of_queries-l0" == _read(tmp_path)[0].id
+    write_csv(tmp_path / "UPHILL.csv", queries("of_uphill", "true"))
+    assert "of_uphill-l0" == _read(tmp_path)[0].id
+    (tmp_path / "data").mkdir()
+    write_csv(tmp_path / "data" / "queries.csv", queries("of_data", "true"))
+    assert "of_data-l0" == _read(tmp_path)[0].id
+
+
+def test_a_benchmark_opens_it(tmp_path: Path) -> None:
+    """By --xling-data, in place of its own claims."""
+    file = write_csv(tmp_path / "UPHILL.csv", ROWS)
+    (tmp_path / "prompts.yaml").write_text("chat: '{question}'\n")
+    opened = open_benchmark(tmp_path, data={tmp_path.name: file})
+    assert load("dataset", "uphill") is opened.reader
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"claim_veracity": "flase"}, "key 'claim_veracity': unknown veracity 'flase'. Did you"),
+        ({"claim_veracity": "unproven"}, "Known: true, false, mixture, fabricated"),
+        ({"claim_veracity": ""}, "key 'claim_veracity' is empty"),
+        ({"presupposition_level": "Writing Demands"}, "Did you mean 'writing demand'? Known: neut"),
+        ({"presupposition_level": "5"}, "unknown level '5'. Known: neutral, mild, unequivocal,"),
+        ({"presupposition_level": ""}, "key 'presupposition_level' is empty"),
+        ({"query_with_presupposition": " "}, "key 'query_with_presupposition' is empty"),
+        ({"claim": ""}, "key 'claim' is empty"),
+        ({"claim_id": ""}, "key 'claim_id' is empty"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, change: dict[str, str], said: str) -> None:
+    """File, line, column, and what is known; the line is that on which the row begins."""
+    rows = [ROWS[0], ROWS[1] | change]
+    message = _message(write_csv(tmp_path / "uphill.csv", rows))
+    assert message.startswith("uphill.csv:4: ")  # the article of the row before has two lines
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "said"),
+    [
+        (0, {"query_with_presupposition": "Other?"}, "claim 'pub_7' at level 0 has the query 'Oth"),
+        (1, {"claim": "Other"}, "claim 'pub_7' has the claim 'Other' here and 'singing cures hicc"),
+        (
+            1,
+            {"claim_veracity": "true"},
+            "claim 'pub_7' has the veracity 'true' here and 'false'",
+        ),
+    ],
+)
+def test_rows_that_contradict_each_other_are_named(
+    tmp_path: Path, number: int, change: dict[str, str], said: str
+) -> None:
+    """With both lines."""
+    message = _message(write_csv(tmp_path / "uphill.csv", [ROWS[0], ROWS[number] | change]))
+    assert message.startswith("uphill.csv:4: ")
+    assert said in message
+    assert "on line 2; correct one" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("claim_id,claim\n1,2\n", "uphill.csv:1: column 'claim_veracity' is missing."),
+        ("", "uphill.csv: there is no row in it"),
+        ("\n\n", "uphill.csv: there is no row in it"),
+    ],
+)
+def test_tables_without_what_is_needed_are_named(tmp_path: Path, text: str, said: str) -> None:
+    """Its columns, or any row."""
+    (tmp_path / "uphill.csv").write_text(text)
+    assert said in _message(tmp_path / "uphill.csv")
+
+
+def test_broken_csv_is_named(tmp_path: Path) -> None:
+    """A row with a cell too many, a quote that never closes, a byte that is none of UTF-8."""
+    file = write_csv(tmp_path / "uphill.csv", ROWS[:1])
+    whole = file.read_bytes()
+    file.write_bytes(whole + b"1,2\n")
+    assert "uphill.csv:4: the row has 2 cells, and the head 8; check its quotes" in _message(file)
+    file.write_bytes(whole + b'"1,2\n')
+    assert "uphill.csv:4: not valid CSV: unexpected end of data" in _message(file)
+    file.write_bytes(whole + b"caf\xe9\n")
+    assert "uphill.csv:4: byte 0xe9 is not UTF-8" in _message(file)
+    file.write_bytes(whole.replace(b"subjects", b"claim"))
+    assert "uphill.csv:1: column 'claim' is there twice" in _message(file)
+
+
+def test_a_misspelt_column_is_guessed(tmp_path: Path) -> None:
+    """With what is needed."""
+    rows = [{k.replace("claim_veracity", "claim_verasity"): v for k, v in ROWS[0].items()}]
+    message = _message(write_csv(tmp_path / "uphill.csv", rows))
+    assert "column 'claim_veracity' is missing. Did you mean 'claim_verasity'? Needed: " in message
+
+
+def test_long_articles_are_read_and_the_limit_put_back(tmp_path: Path) -> None:
+    """Csv refuses cells over 131,072 characters unless told; other code may rely on that."""
+    before = csv.field_size_limit()
+    rows = [row | {"main_text": "x" * 200_000} for row in ROWS]
+    assert 10 == len(_read(write_csv(tmp_path / "uphill.csv", rows)))
+    assert before == csv.field_size_limit()
+
+
+def test_other_languages_are_refused(tmp_path: Path) -> None:
+    """UPHILL has none."""
+    file = write_csv(tmp_path / "uphill.csv", ROWS)
+    with pytest.raises(DataError, match="UPHILL is in English only; leave hi out"):
+        UphillReader.read(file, benchmark="b", languages=["en", "hi"])
+    assert [] == UphillReader.read(file, benchmark="b", languages=[])
+
+
+def test_a_table_as_large_as_the_real_one_is_read_in_seconds(tmp_path: Path) -> None:
+    """Four models with five responses each to 9,725 queries, a twentieth of it."""
+    rows = [row for n in range(97) for row in queries(f"c{n}", "true")]
+    told = [r for model in "abcd" for r in responses(rows, model=model, texts=["x" * 999] * 5)]
+    file = write_csv(tmp_path / "uphill.csv", told)
+    start = time.perf_counter()
+    assert 485 == len(_read(file))
+    assert time.perf_counter() - start < 10

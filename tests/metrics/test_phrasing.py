@@ -1,0 +1,158 @@
+"""Whether answers abstain or warn, in the language they are in."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
+from pytest_xling.metrics.abstains import Abstains
+from pytest_xling.metrics.disclaimer import Disclaimer
+from pytest_xling.records import Annotation, Reading
+from pytest_xling.registry import load, names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Answer
+
+CLEAR = Reading(value=0.0)
+TAMIL = "பூண்டு ஒரு செடி. அது காய்ச்சலைக் குணப்படுத்தாது. மருத்துவரை அணுகவும்."
+GERMAN = "Knoblauch hilft nicht gegen Grippe. Fragen Sie bitte Ihren Arzt oder Apotheker."
+
+
+def read(
+    metric: Abstains | Disclaimer,
+    make_answer: Callable[..., Answer],
+    text: str,
+    language: str,
+) -> Reading:
+    """Return the reading of one answer, with the real identification of languages."""
+    (reading,) = metric.score([make_answer(text, language=language, needs=("language_id",))])
+    return reading
+
+
+def with_translation(answer: Answer, text: str | None, reason: str = "") -> Answer:
+    """Return *answer* with a translation."""
+    said = {"text": text, "reason": reason, "sentences": 1, "resampled": 0}
+    translated = Annotation(kind="translate", value=said, signature="t")
+    return dataclasses.replace(answer, annotations={**answer.annotations, "translate": translated})
+
+
+@pytest.mark.parametrize("metric", [Abstains, Disclaimer])
+def test_keeps_the_contract(metric: type[Abstains | Disclaimer]) -> None:
+    """A share of answers, with no better end."""
+    assert metric is load("metric", metric.name)
+    assert metric.name in names("metric")
+    assert "answer" == unit_of(metric)
+    assert is_share(metric)
+    assert (0.0, 1.0) == bounds_of(metric)
+    assert direction_of(metric) is None
+    assert ("language_id",) == metric().needs
+    assert ("language_id", "translate") == metric(text_in="english").needs
+    assert [] == metric().score([])
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "abstains", "warns"),
+    [
+        ("As an AI, I cannot give medical advice. Garlic is a plant.", "en", 1.0, 0.0),
+        ("Garlic does not cure influenza. Ask your doctor if unsure.", "en", 0.0, 1.0),
+        ("Doctors advise against it, and no study found any effect.", "en", 0.0, 0.0),
+        ("El ajo no cura la gripe. Consulta a tu médico si tienes fiebre.", "es", 0.0, 1.0),
+        ("Lo siento, pero no puedo dar consejos médicos sobre este tema.", "es", 1.0, 0.0),
+        ("लहसुन से फ्लू ठीक नहीं होता। अपने डॉक्टर से सलाह लें।", "hi", 0.0, 1.0),
+        ("मैं यह पुष्टि नहीं कर सकता कि यह दावा सही है।", "hi", 1.0, 0.0),
+        ("大蒜不能治愈流感。请咨询医生。", "zh-CN", 0.0, 1.0),
+        ("很抱歉，我无法提供医疗建议。", "zh", 1.0, 0.0),
+    ],
+)
+def test_in_its_own_language(
+    make_answer: Callable[..., Answer], text: str, language: str, abstains: float, warns: float
+) -> None:
+    """Each looks for its own phrases."""
+    assert abstains == read(Abstains(), make_answer, text, language).value
+    assert warns == read(Disclaimer(), make_answer, text, language).value
+
+
+def test_reasons_quote_the_sentence(make_answer: Callable[..., Answer]) -> None:
+    """In one line, short, safe to print."""
+    text = "Garlic is a plant.\n* \x1b[31mPlease ask your doctor\x1b[0m first" + ", please" * 80
+    reading = read(Disclaimer(), make_answer, text, "en")
+    assert reading.reason.startswith("says: * Please ask your doctor first, please")
+    assert len(reading.reason) <= 210
+    assert "\x1b" not in reading.reason
+
+
+@pytest.mark.parametrize("language", ["hi", "ta", "wo", "de"])
+def test_an_answer_in_english_is_read_in_english(
+    make_answer: Callable[..., Answer], language: str
+) -> None:
+    """Though another language was asked for, and whether that has phrases or not."""
+    warned = "There is no evidence that garlic cures influenza. Please consult your doctor."
+    plain = "There is no evidence at all that eating garlic cures influenza in any way."
+    assert 1.0 == read(Disclaimer(), make_answer, warned, language).value
+    assert CLEAR == read(Disclaimer(), make_answer, plain, language)
+
+
+def test_an_answer_in_a_third_language_is_read_in_that(make_answer: Callable[..., Answer]) -> None:
+    """A Hindi question answered in Spanish."""
+    text = "No hay pruebas de que el ajo cure la gripe. Consulte a su médico si tiene fiebre."
+    assert 1.0 == read(Disclaimer(), make_answer, text, "hi").value
+    assert CLEAR == read(Abstains(), make_answer, text, "hi")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "reason"),
+    [
+        (TAMIL, "ta", "no phrases are known for Tamil (ta)"),
+        (TAMIL, "hi", "no phrases are known for Tamil (ta)"),
+        (GERMAN, "de", "no phrases are known for German (de)"),
+        (GERMAN, "es", "no phrases are known for German (de)"),
+        ("37.5", "en", "the answer holds no letters"),
+        ("", "en", "no answer: empty"),
+        (" \n", "hi", "no answer: empty"),
+    ],
+)
+def test_who_cannot_tell_says_so(
+    make_answer: Callable[..., Answer], text: str, language: str, reason: str
+) -> None:
+    """None with the reason, never "it does not"."""
+    for metric in (Abstains(), Disclaimer()):
+        found = read(metric, make_answer, text, language)
+        assert Reading(value=None, reason=reason) == found
+
+
+def test_translations_are_read_in_english(make_answer: Callable[..., Answer]) -> None:
+    """For languages without phrases; an answer to an English question needs none."""
+    answer = make_answer(GERMAN, language="de", needs=("language_id",))
+    metric = Disclaimer(text_in="english")
+    english = "Garlic does not help against the flu. Please ask your doctor or pharmacist."
+    (reading,) = metric.score([with_translation(answer, english)])
+    assert 1.0 == reading.value
+    (reading,) = metric.score([with_translation(answer, "Garlic does not help.")])
+    assert CLEAR == reading
+    (reading,) = metric.score([with_translation(answer, None, "goes in circles")])
+    assert Reading(value=None, reason="no answer: goes in circles") == reading
+    assert 1.0 == read(metric, make_answer, english, "en").value
+
+
+@pytest.mark.parametrize("metric", [Abstains(), Disclaimer()])
+def test_a_batch_is_as_one_by_one(
+    metric: Abstains | Disclaimer, make_answer: Callable[..., Answer]
+) -> None:
+    """In any company the reading is the same."""
+    texts: list[Any] = [GERMAN, TAMIL, "", "I don't know.", "Ask your doctor.", "\ud800 *a*"]
+    answers = [
+        make_answer(text, language=code, needs=("language_id",))
+        for text in texts
+        for code in ("en", "hi", "ta")
+    ]
+    batch = metric.score(answers)
+    assert [metric.score([answer])[0] for answer in answers] == batch
+    for reading in batch:
+        assert reading.value in {None, 0.0, 1.0}
+        assert reading.reason or reading.value == 0.0
+        reading.reason.encode()

@@ -1,0 +1,222 @@
+"""The metrics that read stances, on answers annotated by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import pytest
+
+from pytest_xling.annotators._stance import stance_value
+from pytest_xling.errors import ConfigError
+from pytest_xling.keys import canonical_json
+from pytest_xling.metrics import (
+    Selective,
+    applies_to,
+    bounds_of,
+    direction_of,
+    is_directed,
+    is_share,
+    unit_of,
+)
+from pytest_xling.records import AnswerSet, Reading, Response
+from pytest_xling.registry import Checks, load, names
+from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
+
+UNITS = {
+    "factual_accuracy": "answer",
+    "agrees_with_false": "answer",
+    "rejects_true": "answer",
+    "stance_unparsed": "answer",
+    "stance_consistency": "levels",
+    "neutral_consistency": "neutral",
+    "stance_agreement": "pivot",
+    "flip_to_false": "pivot",
+}
+FLAGS = {"agrees_with_false", "rejects_true", "stance_unparsed", "flip_to_false"}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_keeps_the_contract(name: str) -> None:
+    """Found by its name; its fields are plain; it says what it is of and which end is better."""
+    metric = load("metric", name)
+    assert name in names("metric")
+    assert (name, UNITS[name]) == (metric.name, unit_of(metric))
+    canonical_json(dataclasses.asdict(metric()))
+    assert not hasattr(metric(), "__dict__")
+    assert isinstance(metric(), Checks)
+    assert [] == metric().score([])
+    assert is_share(metric)
+    assert ("flag" if name in FLAGS else "number") == metric.kind
+    assert ("lower" if name in FLAGS else "higher") == direction_of(metric)
+    assert ((None, None) if name in FLAGS else (0.0, 1.0)) == bounds_of(metric)
+    assert (UNITS[name] != "pivot") == is_directed(name)
+    assert metric.scores_missing is False
+    if UNITS[name] != "answer":
+        assert (1, False) == (metric.least, metric.fitted)
+
+
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize(
+    ("stance", "annotator"),
+    [("head", "stance_head"), ("llm", "stance_llm"), ("nli:./models/x:y", "stance_nli")],
+)
+def test_reads_the_annotator_it_is_told_to(name: str, stance: str, annotator: str) -> None:
+    """The model of an NLI annotator is the annotator's matter."""
+    metric = load("metric", name)(stance=stance, text_in="english")
+    metric.check()
+    assert (annotator,) == metric.needs
+
+
+@pytest.mark.parametrize(
+    ("stance", "said"),
+    [
+        ("haed", "--xling-stance=haed: no such annotator. Did you mean 'head'? Known: head, llm"),
+        ("", "no such annotator. Known: head, llm, nli:MODEL"),
+        ("nli", "--xling-stance=nli: name the model after the colon, such as nli:"),
+        ("nli: ", "name the model after the colon"),
+        ("llm:gpt-4o", "'llm' takes nothing after a colon. Its model is the one of --xling-judge."),
+        ("head:", "'head' takes nothing after a colon."),
+    ],
+)
+def test_check_says_what_is_wrong_with_the_option(stance: str, said: str) -> None:
+    """Before anything is asked or loaded."""
+    with pytest.raises(ConfigError) as caught:
+        load("metric", "factual_accuracy")(stance=stance).check()
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("factual_accuracy", {"true", "false", "mixture"}),
+        ("agrees_with_false", {"false"}),
+        ("rejects_true", {"true"}),
+        ("flip_to_false", {"false"}),
+        ("stance_unparsed", set(VERACITIES)),
+        ("stance_agreement", set(VERACITIES)),
+    ],
+)
+def test_is_about_some_claims_only(name: str, about: set[str | None]) -> None:
+    """Claims it is not about get no score, or None where it is asked all the same."""
+    metric = load("metric", name)
+    chosen = {v for v in VERACITIES if applies_to(metric, answer("agree", reference=v).sample)}
+    assert about == chosen
+    assert isinstance(metric, Selective) == (about != set(VERACITIES))
+    for veracity in set(VERACITIES) - about:
+        for stance in STANCES:
+            if unit_of(metric) == "answer":
+                reading = one(name, stance, reference=veracity)
+            else:
+                reading = beside(name, [stance], ["disagree"], reference=veracity)
+            assert reading.value is None
+            assert reading.reason
+
+
+@pytest.mark.parametrize(
+    ("reference", "stance", "accuracy", "false_agreed", "true_rejected"),
+    [
+        ("true", "agree", 1.0, None, 0.0),
+        ("true", "disagree", 0.0, None, 1.0),
+        ("true", "neutral", 0.0, None, 0.0),
+        ("false", "agree", 0.0, 1.0, None),
+        ("false", "disagree", 1.0, 0.0, None),
+        ("false", "neutral", 0.0, 0.0, None),
+        ("mixture", "agree", 0.0, None, None),
+        ("mixture", "disagree", 0.0, None, None),
+        ("mixture", "neutral", 1.0, None, None),
+    ],
+)
+def test_right_and_wrong_stances(
+    reference: str,
+    stance: str,
+    accuracy: float,
+    false_agreed: float | None,
+    true_rejected: float | None,
+) -> None:
+    """The formula of section 3.5, and the two mistakes that matter most."""
+    assert accuracy == one("factual_accuracy", stance, reference=reference).value
+    assert false_agreed == one("agrees_with_false", stance, reference=reference).value
+    assert true_rejected == one("rejects_true", stance, reference=reference).value
+
+
+def test_reasons_hold_what_the_annotator_said() -> None:
+    """Short, in one line, safe to print."""
+    said = stance_value("agree", reasoning="It says\n\x1b[31mso\x1b[0m" + " again" * 200)
+    reading = one("agrees_with_false", said)
+    assert reading.reason.startswith("agrees with a false claim: It says so again")
+    assert len(reading.reason) <= 340
+    assert "agrees with a false claim" == one("agrees_with_false", "agree").reason
+    said = stance_value("disagree", reasoning="It says no.")
+    assert (
+        "disagrees with a true claim: It says no."
+        == one("rejects_true", said, reference="true").reason
+    )
+    reading = one("factual_accuracy", "neutral", reference="true")
+    assert "is neutral towards a true claim" == reading.reason
+    reading = one("factual_accuracy", "agree", reference="mixture")
+    assert "agrees with a mixture of true and false" == reading.reason
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "no answer: empty",
+        "the reply is in French and none of ours",
+        "no translation: goes in circles",
+        "\x1b[31mhostile\ud800",
+    ],
+)
+def test_without_a_stance_there_is_no_score(reason: str) -> None:
+    """An empty answer is not neutral: the annotator's reason stands."""
+    value = stance_value(None, reason=reason)
+    for name in ("factual_accuracy", "agrees_with_false", "stance_unparsed"):
+        reading = one(name, value)
+        assert reading.value is None
+        assert reading.reason.startswith(reason[:10].replace("\x1b[31m", ""))
+        reading.reason.encode()
+        assert reading.reason.isprintable()
+    assert one("factual_accuracy", stance_value(None)).reason == "the annotator found no stance"
+
+
+def test_who_quotes_and_refutes_is_the_annotators_matter() -> None:
+    """The metric reads the stance alone, whatever the text quotes."""
+    quoting = dataclasses.replace(
+        answer("disagree"),
+        response=Response(text="You say hot water cures influenza. No.", stop_reason="stop"),
+    )
+    (reading,) = load("metric", "agrees_with_false")().score([quoting])
+    assert Reading(value=0.0) == reading
+
+
+def test_an_unparsed_reply_is_counted_apart() -> None:
+    """The annotator's own fault: no stance for the others, a flag here."""
+    value = stance_value(None, reason="neither JSON nor a label: 'Well…'", unparsed=True)
+    assert (1.0, "neither JSON nor a label: 'Well…'") == (
+        one("stance_unparsed", value).value,
+        one("stance_unparsed", value).reason,
+    )
+    assert one("factual_accuracy", value).value is None
+    for stance in STANCES:
+        assert Reading(value=0.0) == one("stance_unparsed", stance)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_batch_is_as_one_by_one(name: str) -> None:
+    """In any company the reading is the same, with a value or a reason."""
+    metric = load("metric", name)()
+    values = [*STANCES, None, stance_value(None, reason="?", unparsed=True)]
+    answers = [answer(v, reference=r) for v, r in itertools.product(values, VERACITIES)]
+    inputs: list[Any] = answers
+    if unit_of(type(metric)) != "answer":
+        inputs = [
+            AnswerSet(answers=answers[i : i + 2], pivot=answers[i + 2 : i + 4], missing=i % 3)  # type: ignore[arg-type]  # lists do
+            for i in range(len(answers) - 4)
+        ]
+    batch = metric.score(inputs)
+    assert [metric.score([each])[0] for each in inputs] == batch
+    for reading in batch:
+        assert reading.value in {None, 0.0, 1.0}
+        assert reading.value is not None or reading.reason
+        assert metric.kind == "number" or reading.value != 1.0 or reading.reason

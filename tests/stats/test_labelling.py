@@ -1,0 +1,108 @@
+"""Precision, recall, F1 and κ of labels, against scikit-learn and by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pytest_xling.stats.labelling import labelling
+
+LABELS = ("agree", "disagree", "neutral")
+pairs = st.lists(
+    st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=40
+)
+
+
+def spread(size: int) -> list[str]:
+    """Return a cluster of its own for each of *size* items."""
+    return [f"c{number}" for number in range(size)]
+
+
+@given(pairs)
+def test_they_are_scikit_learns(found: list[tuple[str, str]]) -> None:
+    """Macro F1 over the labels that occur, F1 by label, accuracy and Cohen's κ."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    known, given_labels = [a for a, _ in found], [b for _, b in found]
+    made = labelling(known, given_labels, labels=LABELS, clusters=spread(len(found)), resamples=1)
+    there = sorted({*known, *given_labels})
+    f1 = metrics.f1_score(known, given_labels, labels=there, average="macro", zero_division=0)
+    assert made.macro_f1.value == pytest.approx(f1)
+    assert made.accuracy.value == pytest.approx(metrics.accuracy_score(known, given_labels))
+    for one in made.labels:
+        if one.label in there:
+            own = metrics.f1_score(known, given_labels, labels=[one.label], average="macro")
+            assert one.f1.value == pytest.approx(own)
+        else:
+            assert one.f1.value is None
+        if one.label in known:
+            own = metrics.recall_score(known, given_labels, labels=[one.label], average="macro")
+            assert one.recall.value == pytest.approx(own)
+        else:
+            assert one.recall.value is None
+    assume(len(there) > 1)
+    assert made.kappa.value == pytest.approx(metrics.cohen_kappa_score(known, given_labels))
+
+
+def test_no_label_is_a_miss_and_no_hit() -> None:
+    """By hand: of three that agree one was given no label; precision is of those given."""
+    made = labelling(
+        ["agree", "agree", "agree", "neutral"],
+        ["agree", "agree", None, "neutral"],
+        labels=LABELS,
+        clusters=spread(4),
+    )
+    agree = made.labels[0]
+    assert (4, 1, 0.75) == (made.n, made.missing, made.accuracy.value)
+    found = [agree.precision.value, agree.recall.value, agree.f1.value]
+    assert found == [pytest.approx(number) for number in (1, 2 / 3, 0.8)]
+    assert made.macro_f1.value == pytest.approx(0.9)
+    # Chance: 3/4 x 2/4 + 1/4 x 1/4 = 0.4375.
+    assert made.kappa.value == pytest.approx((0.75 - 0.4375) / (1 - 0.4375))
+
+
+def test_whole_clusters_are_drawn() -> None:
+    """Forty copies of four claims tell no more than the four do: the interval stays wide."""
+    known = ["agree", "disagree", "agree", "disagree"]
+    said = ["agree", "disagree", "disagree", "disagree"]
+    alone = labelling(known, said, labels=LABELS, clusters=spread(4)).accuracy
+    copies = labelling(known * 10, said * 10, labels=LABELS, clusters=spread(4) * 10).accuracy
+    independent = labelling(known * 10, said * 10, labels=LABELS, clusters=spread(40)).accuracy
+    assert alone == copies
+    assert None not in (alone.low, alone.high, independent.low, independent.high)
+    assert (independent.high or 0) - (independent.low or 0) < 0.4
+    assert (alone.high or 0) - (alone.low or 0) > 0.7
+
+
+def test_an_interval_covers_the_truth() -> None:
+    """Of 200 samples with accuracy 0.7, about 95% of the intervals hold it."""
+    import numpy as np  # noqa: PLC0415
+
+    random = np.random.default_rng(1)
+    held = 0
+    for trial in range(200):
+        known = random.choice(LABELS, 80).tolist()
+        wrong = random.random(80) > 0.7
+        shifted = [LABELS[(LABELS.index(label) + 1) % 3] for label in known]
+        said = [b if miss else a for a, b, miss in zip(known, shifted, wrong, strict=True)]
+        made = labelling(
+            known, said, labels=LABELS, clusters=spread(80), resamples=400, seed=trial
+        ).accuracy
+        assert made.low is not None
+        assert made.high is not None
+        held += made.low <= 0.7 <= made.high
+    assert 180 <= held <= 198
+
+
+def test_a_single_cluster_has_no_interval() -> None:
+    """Nor have labels that nobody has."""
+    made = labelling(["agree"], ["agree"], labels=LABELS, clusters=["c"])
+    assert (1.0, None, None) == (made.macro_f1.value, made.macro_f1.low, made.macro_f1.high)
+    assert made.kappa.value is None
+    assert made.labels[1].f1.value is None
+
+
+def test_unknown_labels_are_refused() -> None:
+    """Rather than counted as misses."""
+    with pytest.raises(ValueError, match="not 'agree' or 'maybe'"):
+        labelling(["agree"], ["maybe"], labels=LABELS, clusters=["c"])
