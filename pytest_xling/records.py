@@ -233,6 +233,15 @@ class Estimate:
     pivot: str = ""
     """For gaps: the language this one is compared with. The value is then by how much this one is
     worse, and ``n`` the samples that both have."""
+    trend: bool = False
+    """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
+    the claims that have two levels or more."""
+    p: float | None = None
+    """For gaps and trends: how likely such a distance from the limit is by chance, two-sided."""
+    p_holm: float | None = None
+    """The same after Holm's correction for all gates of its family."""
+    tested: str = ""
+    """For gaps and trends of shares: what a test of the counts says, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.gate import Compared, gates_of, judge_gates
+from pytest_xling.cases.trust import trusted
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
@@ -97,14 +98,14 @@ def _judged(
     }
     verdicts: list[Verdict] = []
     for benchmark, metric in dict.fromkeys((step.benchmark, step.metric) for step in gated):
-        unnamed = names_no_pivot(record, benchmark)
+        pivot = None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
         gates = gates_of(
             file,
             metric,
             [language for name, language in counts if name == benchmark],
             of=(benchmark, record.model),
             by=Compared(
-                pivot=None if unnamed else pivot_of(record, benchmark),
+                pivot=pivot,
                 levels=benchmark in with_levels,
                 named=f"in run {record.run_id!r} benchmark {benchmark!r}",
             ),
@@ -113,7 +114,10 @@ def _judged(
             language: scores.get((benchmark, metric, language), [])
             for language in {name for gate in gates for name in (gate.language, gate.pivot) if name}
         }
-        verdicts += judge_gates(gates, found.__getitem__)
+        verdicts += [
+            trusted(connection, record.run_id, verdict, pivot=pivot)
+            for verdict in judge_gates(gates, found.__getitem__)
+        ]
     if not verdicts:
         scored = ", ".join(
             f"{step.benchmark}/{step.metric}" for step in metric_steps(connection, record.run_id)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pytest_xling.errors import ConfigError
     from pytest_xling.registry import MetricKind
 
-__all__ = ["GAP", "Limits", "Place", "expect_mapping", "read_limits", "unknown"]
+__all__ = ["GAP", "TREND", "About", "Limits", "Place", "expect_mapping", "read_limits", "unknown"]
 
 Place: TypeAlias = tuple[str, ...]
 
-POLICY = ("alpha", "min_n", "on_inconclusive")
-"""What may stand on every level."""
+POLICY = ("alpha", "min_judge_f1", "min_n", "on_inconclusive")
+"""What may stand at every place."""
 
 BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
     "flag": ("max_rate",),
@@ -31,12 +31,36 @@ BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
 GAP = "max_gap"
 """What a metric is held to beside the pivot language, if one of its ends is better."""
 
+TREND = "max_trend"
+"""What a metric is held to over the levels of presupposition, likewise."""
+
+_ONE_LEVEL = ("answer", "repeats")
+"""What one reading may be of so that there is one at each level, by itself."""
+
 _MAX_ALPHA = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What limits need to know of the metric they are for."""
+
+    kind: MetricKind
+    directed: Callable[[], bool] = lambda: False
+    """Whether one end of it is better; asked where languages or levels are compared."""
+    unit: Callable[[], str] = lambda: "answer"
+    """What one reading is of, as metrics say it; asked where levels are."""
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """What it may be held to."""
+        directed = self.directed()
+        trend = (TREND,) if directed and self.unit() in _ONE_LEVEL else ()
+        return (*BOUNDS[self.kind], *((GAP,) if directed else ()), *trend)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is said on one level, or on several laid over each other."""
+    """What is said at one place, or at several laid over each other."""
 
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -46,6 +70,14 @@ class Limits:
         """Return *lower* with everything said here laid over it."""
         return Limits(
             values={**lower.values, **self.values}, places={**lower.places, **self.places}
+        )
+
+    def policy(self) -> Limits:
+        """Return only how to judge, without any bound."""
+        kept = [key for key in self.values if key in POLICY]
+        return Limits(
+            values={key: self.values[key] for key in kept},
+            places={key: self.places[key] for key in kept},
         )
 
     @property
@@ -58,33 +90,33 @@ def read_limits(
     file: YamlFile,
     place: Place,
     *,
-    kind: MetricKind | None,
-    directed: Callable[[], bool] = lambda: False,
+    about: About | None,
     nested: Collection[str] = (),
+    one_level: bool = False,
 ) -> Limits:
     """Read the limits at a key path.
 
     Args:
         file: the thresholds file.
         place: key path of a mapping.
-        kind: the metric's; None on levels that only say how to judge.
-        directed: tells whether one end of the metric is better; asked where there is a gap.
+        about: the metric; None at places that only say how to judge.
         nested: further keys that may stand there and are read by the caller.
+        one_level: whether they are for one level of presupposition.
 
     Raises:
         ConfigError: an unknown key or a wrong value, with its line.
     """
     mapping = expect_mapping(file, place)
-    bounds = (*BOUNDS[kind], GAP) if kind else ()
+    bounds = (*BOUNDS[about.kind], GAP, *(() if one_level else (TREND,))) if about else ()
     known = (*bounds, *POLICY, *nested)
     values: dict[str, float | int | str] = {}
     for key, value in mapping.items():
         if key not in known:
-            raise _wrong_key(file, (*place, key), kind, known)
-        if key == GAP and not directed():
-            raise _undirected(file, (*place, key))
+            raise _wrong_key(file, (*place, key), about, known)
+        if about and key in {GAP, TREND} and key not in about.bounds:
+            raise _incomparable(file, (*place, key))
         if key not in nested:
-            values[key] = _value(file, (*place, key), value, kind)
+            values[key] = _value(file, (*place, key), value, about.kind if about else None)
     return Limits(values=values, places={key: (*place, key) for key in values})
 
 
@@ -104,23 +136,33 @@ def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> 
 
 
 def _wrong_key(
-    file: YamlFile, place: Place, kind: MetricKind | None, known: tuple[str, ...]
+    file: YamlFile, place: Place, about: About | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
-    every_bound = {GAP, *(bound for bounds in BOUNDS.values() for bound in bounds)}
+    every_bound = {GAP, TREND, *(bound for bounds in BOUNDS.values() for bound in bounds)}
     if key not in every_bound:
         return unknown(file, place, "key", known)
-    if kind is None:
+    if about is None:
         return file.error(*place, what=f"{key} belongs to a metric; write it below one")
-    allowed = " or ".join(BOUNDS[kind])
-    return file.error(*place, what=f"{key} does not fit a {kind} metric; use {allowed}")
+    if key == TREND:
+        what = f"{TREND} compares levels with each other; write it beside `levels:`, not below it"
+        return file.error(*place, what=what)
+    allowed = " or ".join(BOUNDS[about.kind])
+    return file.error(*place, what=f"{key} does not fit a {about.kind} metric; use {allowed}")
 
 
-def _undirected(file: YamlFile, place: Place) -> ConfigError:
-    what = (
-        f"{GAP} says how much worse a language may be, and neither end of this metric is the worse,"
-        " or it compares with the pivot language already; use floor or ceiling"
-    )
+def _incomparable(file: YamlFile, place: Place) -> ConfigError:
+    if place[-1] == GAP:
+        what = (
+            f"{GAP} says how much worse a language may be, and neither end of this metric is the "
+            "worse, or it compares with the pivot language already; use floor or ceiling"
+        )
+    else:
+        what = (
+            f"{TREND} says how much worse each level may be than the one before, and neither end of"
+            " this metric is the worse, or it compares answers with others already; use floor, "
+            "ceiling or max_rate"
+        )
     return file.error(*place, what=what)
 
 
@@ -134,10 +176,12 @@ def _value(
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
-    if (key == "max_rate" or (key == GAP and kind == "flag")) and not 0 <= value <= 1:
+    rate = key in {"max_rate", "min_judge_f1"} or (key in {GAP, TREND} and kind == "flag")
+    if rate and not 0 <= value <= 1:
         hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
-        raise file.error(*place, what=f"expected a rate from 0 to 1, not {value:g}{hint}")
-    if key == GAP and value < 0:
+        called = "number" if key == "min_judge_f1" else "rate"
+        raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value:g}{hint}")
+    if key in {GAP, TREND} and value < 0:
         raise file.error(*place, what=f"expected a number of at least 0, not {value:g}")
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
         what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"

@@ -1,32 +1,24 @@
 """Read thresholds.yaml: which gates there are, and how each is judged.
 
 Most specific wins, key by key: defaults, then the benchmark's defaults, the metric, its language,
-its model, and the model's language. Of several model patterns that match, the later one wins.
+its model, and the model's language. Of several model patterns that match, the later one wins. A
+level of presupposition takes from these how to judge, and its bounds from what is said below it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_xling.config.limits import (
-    BOUNDS,
-    GAP,
-    POLICY,
-    Limits,
-    Place,
-    expect_mapping,
-    read_limits,
-    unknown,
-)
+from pytest_xling.config.limits import POLICY, About, Limits, expect_mapping, read_limits, unknown
+from pytest_xling.config.metric_limits import MetricLimits, MetricReader, refuse_crossed
 from pytest_xling.config.options import OPTIONS, Option
 from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.registry import MetricKind
@@ -43,80 +35,69 @@ class RunSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """What is said of the models whose name matches a pattern."""
-
-    pattern: str
-    own: Limits
-    languages: Mapping[str, Limits]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Metric:
-    """What is said of one metric of one benchmark."""
-
-    base: Limits
-    """Defaults, the benchmark's defaults and the metric's own, laid over each other."""
-    languages: Mapping[str, Limits]
-    models: tuple[_Model, ...]
-
-    def resolve(self, language: str, model: str) -> Limits:
-        """Return what holds for a language and a model."""
-        return self.merged(language, [m for m in self.models if fnmatchcase(model, m.pattern)])
-
-    def merged(self, language: str, models: list[_Model]) -> Limits:
-        """Return what holds for a language and for models that match all of *models*."""
-        limits = self.languages.get(language, Limits()).over(self.base)
-        for model in models:
-            limits = model.own.over(limits)
-        for model in models:
-            limits = model.languages.get(language, Limits()).over(limits)
-        return limits
-
-    def combinations(self) -> Iterator[Limits]:
-        """Yield what holds for every language and every pattern that is named, and for others."""
-        languages = {"", *self.languages, *(code for m in self.models for code in m.languages)}
-        for language in sorted(languages):
-            for models in ([], *([model] for model in self.models)):
-                yield self.merged(language, models)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdFile:
     """A thresholds file, read and checked."""
 
     file: YamlFile
     run: Mapping[str, RunSetting] = field(default_factory=dict)
     """The ``run:`` block, by option key."""
-    benchmarks: Mapping[str, Mapping[str, _Metric]] = field(default_factory=dict)
+    benchmarks: Mapping[str, Mapping[str, MetricLimits]] = field(default_factory=dict)
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
         return tuple(sorted(self.benchmarks.get(benchmark, {})))
 
-    def resolve(self, benchmark: str, metric: str, language: str, model: str) -> Threshold | None:
+    def levels(self, benchmark: str, metric: str) -> tuple[int, ...]:
+        """Return the levels of presupposition at which *metric* is judged by itself, sorted."""
+        said = self.benchmarks.get(benchmark, {}).get(metric)
+        return () if said is None else tuple(sorted(said.levels))
+
+    def resolve(
+        self, benchmark: str, metric: str, language: str, model: str, *, level: int | None = None
+    ) -> Threshold | None:
         """Return what *metric* is held to; None where nothing is said.
+
+        Args:
+            benchmark: its name.
+            metric: its name.
+            language: a code.
+            model: its name, for patterns.
+            level: the one level of presupposition to be judged; None for all together.
 
         Raises:
             ConfigError: what is said for this model and language contradicts itself.
         """
         said = self.benchmarks.get(benchmark, {}).get(metric)
-        if said is None:
+        limits = None if said is None else said.resolve(language, model, level=level)
+        if limits is None or not limits.bounded:
             return None
-        limits = said.resolve(language, model)
-        if not limits.bounded:
-            return None
-        _refuse_crossed(self.file, limits)
+        refuse_crossed(self.file, limits)
         values = cast("dict[str, Any]", limits.values)  # each was checked when it was read
-        bounds = [place for key, place in limits.places.items() if key not in POLICY]
-        line = max(self.file.line(*place) for place in bounds)
+        bounds = [key for key in limits.places if key not in POLICY]
         return Threshold(
             benchmark=benchmark,
             metric=metric,
             language=language,
-            origin=f"{self.file.path.name}:{line}",
+            level=level,
+            origin=self._written(limits, bounds),
             **values,
         )
+
+    def origin(self, threshold: Threshold, model: str, *keys: str) -> str:
+        """Return where a resolved threshold's limits are written: ``thresholds.yaml:12``.
+
+        Args:
+            threshold: what :meth:`resolve` gave for *model*.
+            model: its name.
+            keys: the limits that are meant, one of which it has; of several the last line counts.
+        """
+        said = self.benchmarks[threshold.benchmark][threshold.metric]
+        limits = said.resolve(threshold.language, model, level=threshold.level)
+        return self._written(limits, [key for key in keys if key in limits.places])
+
+    def _written(self, limits: Limits, keys: Sequence[str]) -> str:
+        line = max(self.file.line(*limits.places[key]) for key in keys)
+        return f"{self.file.path.name}:{line}"
 
 
 def read(
@@ -126,6 +107,8 @@ def read(
     metrics: Mapping[str, MetricKind],
     language_code: Callable[[str], str],
     directed: Callable[[str], bool] | None = None,
+    unit: Callable[[str], str] | None = None,
+    levels: Sequence[str] = (),
 ) -> ThresholdFile:
     """Read and check a thresholds file.
 
@@ -136,6 +119,9 @@ def read(
         language_code: from a code or alias to the code; raises ConfigError.
         directed: tells of a metric whether one of its ends is better, so that a language can be
             worse than another; by default only flags are so.
+        unit: tells what one reading of a metric is of, as in
+            :data:`pytest_xling.metrics.Unit`; by default ``answer``.
+        levels: the names of the levels of presupposition, from the first.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -147,101 +133,25 @@ def read(
     run = _run(file, language_code) if "run" in file.data else {}
     defaults = Limits()
     if "defaults" in file.data:
-        defaults = read_limits(file, ("defaults",), kind=None)
-    reader = _Reader(
-        file=file,
-        metrics=metrics,
-        language_code=language_code,
-        directed=directed or (lambda name: metrics[name] == "flag"),
+        defaults = read_limits(file, ("defaults",), about=None)
+
+    def about(metric: str) -> About:
+        return About(
+            kind=metrics[metric],
+            directed=lambda: directed(metric) if directed else metrics[metric] == "flag",
+            unit=lambda: unit(metric) if unit else "answer",
+        )
+
+    reader = MetricReader(
+        file=file, metrics=metrics, about=about, language_code=language_code, levels=levels
     )
-    said: dict[str, Mapping[str, _Metric]] = {}
+    said: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
             if name not in benchmarks:
                 raise unknown(file, ("benchmarks", name), "benchmark", benchmarks)
             said[name] = reader.benchmark(("benchmarks", name), defaults)
     return ThresholdFile(file=file, run=run, benchmarks=said)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reader:
-    """Reads what is said below ``benchmarks:``."""
-
-    file: YamlFile
-    metrics: Mapping[str, MetricKind]
-    language_code: Callable[[str], str]
-    directed: Callable[[str], bool]
-
-    def benchmark(self, place: Place, defaults: Limits) -> dict[str, _Metric]:
-        names = expect_mapping(self.file, place)
-        if "defaults" in names:
-            defaults = read_limits(self.file, (*place, "defaults"), kind=None).over(defaults)
-        said = {}
-        for name in names:
-            if name == "defaults":
-                continue
-            if name not in self.metrics:
-                raise unknown(self.file, (*place, name), "metric", self.metrics)
-            said[name] = self.metric((*place, name), defaults)
-        return said
-
-    def metric(self, place: Place, defaults: Limits) -> _Metric:
-        file, name = self.file, place[-1]
-        own = self.limits(place, name, nested=("languages", "models"))
-        patterns: Collection[str] = ()
-        if "models" in expect_mapping(file, place):
-            patterns = expect_mapping(file, (*place, "models"))
-        metric = _Metric(
-            base=own.over(defaults),
-            languages=self.languages(place, name),
-            models=tuple(self.model((*place, "models", p), name) for p in patterns),
-        )
-        combinations = list(metric.combinations())
-        if not any(limits.bounded for limits in combinations):
-            gap = (GAP,) if self.directed(name) else ()
-            bounds = " or ".join((*BOUNDS[self.metrics[name]], *gap))
-            raise file.error(*place, what=f"says no limit; add {bounds}")
-        for limits in combinations:
-            _refuse_crossed(file, limits)
-        return metric
-
-    def model(self, place: Place, metric: str) -> _Model:
-        own = self.limits(place, metric, nested=("languages",))
-        return _Model(pattern=place[-1], own=own, languages=self.languages(place, metric))
-
-    def limits(self, place: Place, metric: str, *, nested: Collection[str] = ()) -> Limits:
-        return read_limits(
-            self.file,
-            place,
-            kind=self.metrics[metric],
-            directed=lambda: self.directed(metric),
-            nested=nested,
-        )
-
-    def languages(self, parent: Place, metric: str) -> dict[str, Limits]:
-        if "languages" not in expect_mapping(self.file, parent):
-            return {}
-        place = (*parent, "languages")
-        said: dict[str, Limits] = {}
-        names: dict[str, str] = {}
-        for name in expect_mapping(self.file, place):
-            try:
-                code = self.language_code(name)
-            except ConfigError as error:
-                raise self.file.error(*place, name, what=str(error)) from error
-            if code in said:
-                what = f"the same language as {names[code]!r}; keep one of them"
-                raise self.file.error(*place, name, what=what)
-            names[code] = name
-            said[code] = self.limits((*place, name), metric)
-        return said
-
-
-def _refuse_crossed(file: YamlFile, limits: Limits) -> None:
-    floor, ceiling = limits.values.get("floor"), limits.values.get("ceiling")
-    if isinstance(floor, int | float) and isinstance(ceiling, int | float) and floor > ceiling:
-        place = max(limits.places["floor"], limits.places["ceiling"], key=lambda p: file.line(*p))
-        raise file.error(*place, what=f"floor {floor:g} is above ceiling {ceiling:g}; swap them")
 
 
 def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:

@@ -1,7 +1,9 @@
 """Judge by how much a language is worse than the pivot language, on the same questions.
 
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
-sides. What differs between questions but not between languages then drops out.
+sides. What differs between questions but not between languages then drops out. The interval of the
+mean difference decides; of shares McNemar's test is told beside it, and where no gap at all is
+allowed it has to agree.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.pairing import cluster_of, paired_means
+from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_means
 from pytest_xling.records import Estimate, Verdict
+from pytest_xling.stats.mcnemar import Discordance, mcnemar
 from pytest_xling.stats.paired import POWER, detectable, paired_mean
 from pytest_xling.stats.student import two_sided_t
 
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
     from pytest_xling.metrics import Better
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.registry import MetricKind
+    from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["gap_estimate", "judge_gap"]
+__all__ = ["NOISE", "gap_estimate", "judge_gap"]
 
-_NOISE = 1e-6
+NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
 equal texts may be 1 in one language and 1 - 6e-8 in another."""
 
@@ -41,6 +45,7 @@ def gap_estimate(
     better: Better,
     alpha: float,
     kind: MetricKind = "number",
+    margin: float = 0.0,
 ) -> Estimate:
     """Estimate by how much *language* is worse than *pivot*: the mean over paired questions.
 
@@ -57,6 +62,9 @@ def gap_estimate(
         better: which end of the metric is good.
         alpha: the interval misses with this probability, both sides together.
         kind: with ``flag`` the gap is one of rates, and its interval never has no width.
+        margin: the gap that is allowed. The p value is of the distance from there, by the
+            distribution the interval is from; where it is 0 and the gap is one of rates, by
+            McNemar's exact test if that is less sure.
 
     Returns:
         The gap is above 0 where *language* is worse. ``n`` are the paired questions, and
@@ -84,6 +92,11 @@ def gap_estimate(
             reason=_why_none(scores, pivot_scores, pivot),
         )
     found = paired_mean(differences, alpha=alpha, rates=kind == "flag")
+    p, tested = found.p(margin + NOISE), ""
+    if kind == "flag":
+        test = _mcnemar(scores, pivot_scores, sign=sign)
+        tested = _counted(test, pivot)
+        p = p if p is None or margin else max(p, test.p)
     return Estimate(
         metric=metric,
         language=language,
@@ -94,7 +107,28 @@ def gap_estimate(
         n=found.n,
         unscored=unscored,
         signature=_signature(scores, pivot_scores),
+        p=p,
+        tested=tested,
     )
+
+
+def _mcnemar(scores: Sequence[Score], pivot_scores: Sequence[Score], *, sign: float) -> McNemar:
+    """Test the pairs of answers, clustered by question; the first of a pair is this language's."""
+    clusters = []
+    for pairs in answer_pairs(scores, pivot_scores).values():
+        worse = [sign * (there - here) for here, there in pairs]
+        one = Discordance(
+            first=sum(w > 0 for w in worse), second=sum(w < 0 for w in worse), pairs=len(worse)
+        )
+        clusters.append(one)
+    return mcnemar(clusters)
+
+
+def _counted(test: McNemar, pivot: str) -> str:
+    """Word McNemar's test: ``worse only here 9, only in en 2: McNemar p = .065``."""
+    how = "" if test.method == "binomial" else f", clustered by question ({test.method})"
+    counts = f"worse only here {test.first}, only in {pivot} {test.second}"
+    return f"{counts}: McNemar p {wording.p_value(test.p)}{how}"
 
 
 def _possible(end: float | None, kind: MetricKind) -> float | None:
@@ -106,11 +140,12 @@ def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict
     """Judge a gap by ``max_gap``.
 
     Pass: the whole interval is within the margin. Fail: the whole interval is beyond it, so that
-    the language is worse both significantly and by more than is allowed. Else, and with fewer than
-    ``min_n`` paired questions, inconclusive.
+    the language is worse both significantly and by more than is allowed; and of shares that may
+    have no gap at all McNemar's test finds one, too. Else, and with fewer than ``min_n`` paired
+    questions, inconclusive.
 
     Args:
-        estimate: made by :func:`gap_estimate` with the threshold's alpha.
+        estimate: made by :func:`gap_estimate` with the threshold's alpha and margin.
         threshold: with a ``max_gap``.
         case: name of the gate's case.
 
@@ -131,20 +166,27 @@ def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Out
     gap, low, high = estimate.value, estimate.low, estimate.high
     if gap is None:
         return "inconclusive", few or "the gap is unknown"
-    seen = f"{_told(gap)} than {estimate.pivot} on {_questions(estimate)}"
+    seen = f"{wording.change(gap, noise=NOISE)} than {estimate.pivot} on {_questions(estimate)}"
     if low is None or high is None:
         return "inconclusive", f"{seen}; {few or 'no spread is known; needs 2 questions'}"
     seen += (
         f" (gap's {wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
-        f" may be {limit:g} worse"
+        f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse"
     )
     if few:
         return "inconclusive", f"{seen}; {few}"
-    if high <= limit + _NOISE:
+    if high <= limit + NOISE:
         return "pass", seen
-    if low > limit + _NOISE:
-        return "fail", f"{seen}: exceeded"
+    if low > limit + NOISE:
+        return _beyond(estimate, threshold, f"{seen}: exceeded")
     return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
+
+
+def _beyond(estimate: Estimate, threshold: Threshold, seen: str) -> tuple[Outcome, str]:
+    """Judge a gap that its interval shows to be too large."""
+    if estimate.p is None or estimate.p < threshold.alpha:
+        return "fail", seen
+    return "inconclusive", f"{seen}, but McNemar's test does not confirm it"
 
 
 def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -> str:
@@ -159,13 +201,6 @@ def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -
         f"{wording.needed(size, n, of='questions')}; detects gaps from {limit + least:.2g} on with"
         f" {100 * POWER:g}% power"
     )
-
-
-def _told(gap: float) -> str:
-    """Word a gap: ``0.023 worse``, ``0.01 better``."""
-    if abs(gap) < _NOISE:
-        return "no worse"
-    return f"{abs(gap):.3g} {'worse' if gap > 0 else 'better'}"
 
 
 def _questions(estimate: Estimate) -> str:

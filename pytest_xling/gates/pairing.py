@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = ["SampleMeans", "cluster_of", "paired_means", "sample_means"]
+__all__ = ["SampleMeans", "answer_pairs", "cluster_of", "paired_means", "sample_means"]
 
 SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
 """By benchmark and sample: the mean at each temperature."""
@@ -75,6 +75,22 @@ def paired_means(scores: Sequence[Score], others: Sequence[Score]) -> list[tuple
     return [
         (_mean([a for a, _ in found]), _mean([b for _, b in found])) for found in pairs.values()
     ]
+
+
+def answer_pairs(
+    scores: Sequence[Score], others: Sequence[Score]
+) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Return for each question the values of its answers that are in both.
+
+    Answers are paired by sample and condition, a repeat with the same repeat.
+    """
+    theirs = {(score.benchmark, score.sample_id, score.condition): score.value for score in others}
+    pairs: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for score in scores:
+        there = theirs.get((score.benchmark, score.sample_id, score.condition))
+        if score.value is not None and there is not None:
+            pairs[cluster_of(score)].append((score.value, there))
+    return pairs
 
 
 def _mean(values: Sequence[float]) -> float:

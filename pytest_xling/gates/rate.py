@@ -41,12 +41,18 @@ def judge_rate(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdic
     )
 
 
-def tolerated(threshold: Threshold | None) -> bool:
+def tolerated(*thresholds: Threshold | None) -> bool:
     """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
 
-    Without a threshold, or with a budget of 0, it fails its own case.
+    Without a budget, or where one of the gates it counts for has a budget of 0, it fails its own
+    case.
+
+    Args:
+        thresholds: of the gates it counts for, such as that of all levels and that of its own.
     """
-    return threshold is not None and bool(threshold.max_rate)
+    budgets = [limits.max_rate for limits in thresholds if limits is not None]
+    given = [budget for budget in budgets if budget is not None]
+    return bool(given) and all(given)
 
 
 def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:

@@ -8,15 +8,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Threshold
 
-__all__ = ["UNDECIDABLE", "interval", "needed", "percent", "too_few", "unscored"]
+__all__ = [
+    "UNDECIDABLE",
+    "change",
+    "interval",
+    "needed",
+    "p_value",
+    "percent",
+    "too_few",
+    "unscored",
+]
 
 UNDECIDABLE = 100
 """Needing this many times the answers there are is as good as never."""
 
 
+_SMALLEST_P = 0.001
+
+
 def percent(rate: float) -> str:
     """Word a rate: ``7.41%``."""
     return f"{100 * rate:.3g}%"
+
+
+def change(amount: float, *, noise: float) -> str:
+    """Word by how much something is worse: ``0.023 worse``, ``0.01 better``, ``no worse``."""
+    if abs(amount) < noise:
+        return "no worse"
+    return f"{abs(amount):.3g} {'worse' if amount > 0 else 'better'}"
+
+
+def p_value(p: float) -> str:
+    """Word a p value with its sign of relation: ``= .024``, ``< .001``."""
+    if p < _SMALLEST_P:
+        return "< .001"
+    return f"= {p:.2g}".replace("0.", ".", 1)
 
 
 def interval(low: str, high: str, alpha: float) -> str:

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.cases.gate import LIMITS
 from pytest_xling.cases.outcome import judge_case
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.metrics import is_fitted, unit_of
+from pytest_xling.metrics import is_fitted
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
+from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.cases.gate import GateSpec
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
-    from pytest_xling.plugin.selection import GateSpec
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Reading, Response, Sample, Score
 
@@ -113,7 +115,10 @@ class CaseCheck:
         __tracebackhide__ = True
         try:
             outcome = judge_case(
-                self._evaluated(), flags, has_budget=self._session.has_budget(self.case)
+                self._evaluated(),
+                flags,
+                has_budget=self._session.has_budget(self.case),
+                scored=self._session.selection.metrics[self.case.benchmark],
             )
         except XlingError as error:
             pytest.fail(str(error), pytrace=False)
@@ -136,14 +141,14 @@ class GateCheck:
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
         spec, session = self.spec, self._session
-        kinds = ("max_rate", "floor", "ceiling") if spec.pivot is None else ("max_gap",)
-        limits = {name: getattr(spec.threshold, name) for name in kinds}
+        limits = {name: getattr(spec.threshold, name) for name in LIMITS[spec.kind]}
         self._properties = item.user_properties
         self._properties += [
             ("xling_gate", spec.id),
             ("xling_run", session.run_id),
             ("xling_model", session.setup.model),
             ("xling_language", spec.language),
+            *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
             *(
                 (f"xling_{name}", f"{limit:g}")
                 for name, limit in limits.items()
@@ -153,22 +158,14 @@ class GateCheck:
 
     def verdict(self) -> Verdict:
         """Judge the run's scores, and keep the verdict with the run."""
-        from pytest_xling.cases.gate import judge_gate  # noqa: PLC0415
         from pytest_xling.store.runs import put_verdict  # noqa: PLC0415
 
         spec, session = self.spec, self._session
-        metric = load("metric", spec.metric)
-        if is_fitted(metric):
+        if is_fitted(load("metric", spec.metric)):
             session.score_corpora()
-        found = self._scores(spec.language)
-        beside = self._scores(spec.pivot) if spec.pivot is not None else []
-        verdict = judge_gate(found, spec.threshold, pivot=spec.pivot, pivot_scores=beside)
         selection = session.selection
-        planned = selection.planned if unit_of(metric) == "answer" else selection.planned_sets
-        asked = planned[spec.benchmark, spec.language]
-        if spec.pivot is not None:
-            asked += planned[spec.benchmark, spec.pivot]
-        lost = asked - len(found) - len(beside)
+        verdict = selection.judging.verdict(spec, self._scores)
+        lost, asked = selection.judging.lost(spec, self._scores)
         if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
             why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
             verdict = replace(verdict, reason=why)
@@ -181,9 +178,38 @@ class GateCheck:
                 threshold=spec.threshold,
                 reason=what if lost > 0 else f"{-lost} scores more than the {asked} planned",
             )
+        else:
+            verdict = self._trusted(verdict)
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
         return verdict
+
+    def _trusted(self, verdict: Verdict) -> Verdict:
+        """Return *verdict* if what finds the labels behind it does well enough, and measure that.
+
+        A fault while it is measured is an error of the gate, and leaves the run incomplete.
+        """
+        from pytest_xling.cases.trust import (  # noqa: PLC0415
+            languages_judged,
+            trusted,
+            unmeasured,
+        )
+
+        spec, session = self.spec, self._session
+        if spec.threshold.min_judge_f1 is None:
+            return verdict
+        pivot = session.setup.pivots().get(spec.benchmark)
+        languages = languages_judged(spec.threshold, pivot=pivot, gap=spec.kind == "gap")
+        with session.database.read() as connection:
+            missing = unmeasured(connection, session.run_id, spec.threshold, languages=languages)
+        try:
+            session.calibrate(missing)
+        except XlingError as fault:
+            self._properties.append((FAULT, str(fault)))
+            reason = f"what it rests on could not be measured: {fault}"
+            return replace(verdict, outcome="error", reason=reason)
+        with session.database.read() as connection:
+            return trusted(connection, session.run_id, verdict, pivot=pivot)
 
     def _scores(self, language: str) -> list[Score]:
         from pytest_xling.store.runs import scores  # noqa: PLC0415
@@ -210,11 +236,13 @@ class GateCheck:
             ("xling_signature", made.signature),
             *(
                 (f"xling_{name}", f"{number:.6g}")
-                for name, number in (("value", made.value), ("low", made.low), ("high", made.high))
-                if number is not None
+                for name in ("value", "low", "high", "p", "p_holm")
+                if (number := getattr(made, name)) is not None
             ),
         ]
-        where = f"{self.spec.benchmark}, {self.spec.language}, {verdict.threshold.origin}"
+        limits = verdict.threshold
+        level = None if limits.level is None else LEVELS[limits.level]
+        where = ", ".join(filter(None, (limits.benchmark, limits.language, level, limits.origin)))
         message = f"{self.spec.metric}: {verdict.reason} ({where})"
         if verdict.outcome == "pass":
             return

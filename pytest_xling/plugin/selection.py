@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling import registry
-from pytest_xling.cases.gate import gate_id
+from pytest_xling.cases.gate import Compared, gate_ids, gates_of
 from pytest_xling.cases.plan import chosen_languages, groups_of
+from pytest_xling.cases.planned import planned_scores
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics import unit_of
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
+from pytest_xling.plugin.judging import Judging
 from pytest_xling.scheduling.groups import GATE, assign_groups, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.cases.gate import GateSpec
     from pytest_xling.cases.plan import Case
+    from pytest_xling.cases.planned import Planned
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.records import Threshold
 
-__all__ = ["MISCONFIGURED", "GateSpec", "MisconfiguredError", "Selection", "check_of"]
+__all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
@@ -33,23 +33,6 @@ MISCONFIGURED = "pytest-xling is misconfigured: "
 """Begins what is said of a mistake; a worker's report has nothing else to know it by."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSpec:
-    """One gate: a metric of a benchmark in one language, and its limits."""
-
-    benchmark: str
-    metric: str
-    language: str
-    threshold: Threshold
-    pivot: str | None = None
-    """For the gate of a gap: the language this one is compared with."""
-
-    @property
-    def id(self) -> str:
-        """Its case id: ``wrong_language-hi``, or ``wrong_language-gap-hi``."""
-        return gate_id(self.metric, self.language, gap=self.pivot is not None)
 
 
 class MisconfiguredError(pytest.Collector.CollectError):
@@ -80,8 +63,9 @@ class Selection:
         """Selected cases to be evaluated together, in the order of the tests."""
         self.planned: Counter[tuple[str, str]] = Counter()
         """Selected cases by benchmark and language."""
-        self.planned_sets: Counter[tuple[str, str]] = Counter()
-        """Likewise, the repeats of a question at one temperature counted as one."""
+        self.judging = Judging(self)
+        self._selected: dict[str, list[Case]] = {}
+        self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
@@ -130,11 +114,8 @@ class Selection:
             case_of[item.nodeid] = case
         self.metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
         self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
-        together = {
-            (c.benchmark, c.sample.language, c.sample.id, c.condition.temperature)
-            for c in selected.values()
-        }
-        self.planned_sets = Counter((benchmark, language) for benchmark, language, *_ in together)
+        for case in selected.values():
+            self._selected.setdefault(case.benchmark, []).append(case)
         if workers is None:
             self.groups = groups_of(_together(selected.values()), size=GROUP_CASES)
             return
@@ -185,13 +166,14 @@ class Selection:
             folder: {case.id: case.group for case in cases}
             for folder, cases in self._setup.plans.items()
         }
-        gates = {
-            gate_id(metric, language, gap=gap)
-            for metric in registry.names("metric")
-            for benchmark in self._setup.benchmarks.values()
-            for language in chosen_languages(benchmark, self._setup.settings)
-            for gap in (False, True)
-        } | {NO_GATES_ID}
+        is_gate = gate_ids(
+            registry.names("metric"),
+            {
+                language
+                for benchmark in self._setup.benchmarks.values()
+                for language in chosen_languages(benchmark, self._setup.settings)
+            },
+        )
         folders: dict[str, Path] = {}
 
         def classify(nodeid: str) -> str | None:
@@ -204,7 +186,7 @@ class Selection:
             for part in _parts(name.callspec):
                 if part in cases:
                     return cases[part]
-                if part in gates:
+                if part == NO_GATES_ID or is_gate(part):
                     return GATE
             return None
 
@@ -227,8 +209,7 @@ class Selection:
                 made = making.make("metric", metric)
                 if isinstance(made, registry.Checks):
                     made.check()
-                for need in made.needs:
-                    annotator = making.make("annotator", need)
+                for annotator in making.annotators_of(made).values():
                     if isinstance(annotator, registry.Checks):
                         annotator.check()
                     if (role := getattr(annotator, "asks", None)) is not None:
@@ -252,42 +233,58 @@ class Selection:
         cases = {case.id for case in self._plan(folder)}
         if thresholds is None:
             return []
-        benchmark = self._setup.benchmarks[folder]
-        gates = []
-        for metric in thresholds.metrics(benchmark.name):
-            if metric not in metrics:
-                continue
-            for language in chosen_languages(benchmark, self._setup.settings):
-                limits = thresholds.resolve(benchmark.name, metric, language, self._setup.model)
-                if limits is not None:
-                    gates += _gates_of(limits, benchmark)
+        named = thresholds.metrics(self._setup.benchmarks[folder].name)
+        try:
+            gates = [
+                gate
+                for metric in named
+                if metric in metrics
+                for gate in self._gates_of_metric(folder, metric)
+            ]
+        except ConfigError as error:
+            raise MisconfiguredError(str(error)) from error
         if clash := next((gate.id for gate in gates if gate.id in cases), None):
             msg = f"{folder}: {clash!r} is a case and a gate as well; give the sample another id"
             raise MisconfiguredError(msg)
         return gates
 
-
-def _gates_of(limits: Threshold, benchmark: Benchmark) -> list[GateSpec]:
-    """Return the gates of a threshold: one of the level, one of the gap to the pivot language.
-
-    Raises:
-        MisconfiguredError: a gap is limited, and the benchmark has no pivot language.
-    """
-    metric, language = limits.metric, limits.language
-    spec = GateSpec(benchmark=benchmark.name, metric=metric, language=language, threshold=limits)
-    compares = unit_of(registry.load("metric", metric)) == "pivot"
-    gates = [spec] if limits.has_level and not (compares and language == benchmark.pivot) else []
-    if limits.max_gap is None:
-        return gates
-    if benchmark.pivot is None:
-        msg = (
-            f"{limits.origin}: max_gap compares languages, and benchmark {benchmark.name!r} names "
-            f"none to compare with; add `pivot: en` to {benchmark.folder / 'prompts.yaml'}"
+    def _gates_of_metric(self, folder: Path, metric: str) -> list[GateSpec]:
+        """Return the gates of a metric in all languages of the run, whatever is selected."""
+        thresholds = self._setup.thresholds
+        if thresholds is None:
+            return []
+        benchmark = self._setup.benchmarks[folder]
+        return gates_of(
+            thresholds,
+            metric,
+            chosen_languages(benchmark, self._setup.settings),
+            of=(benchmark.name, self._setup.model),
+            by=Compared(
+                pivot=benchmark.pivot,
+                levels=benchmark.prompts.design.levels,
+                named=f"benchmark {benchmark.name!r}",
+                prompts=str(benchmark.folder / "prompts.yaml"),
+            ),
         )
-        raise MisconfiguredError(msg)
-    if language != benchmark.pivot:
-        gates.append(replace(spec, pivot=benchmark.pivot))
-    return gates
+
+    def family(self, spec: GateSpec) -> list[GateSpec]:
+        """Return the gates judged together with *spec*, itself among them, selected or not."""
+        found = []
+        for folder, benchmark in self._setup.benchmarks.items():
+            if benchmark.name == spec.benchmark:
+                found += self._gates_of_metric(folder, spec.metric)
+        return [gate for gate in found if gate.family == spec.family]
+
+    def planned_scores(self, benchmark: str, metric: str) -> Planned:
+        """Return how many scores a metric should have, by language and level."""
+        key = (benchmark, metric)
+        if key not in self._planned_scores:
+            self._planned_scores[key] = planned_scores(
+                self._selected.get(benchmark, ()),
+                registry.load("metric", metric),
+                pivot=self._setup.pivots().get(benchmark),
+            )
+        return self._planned_scores[key]
 
 
 def _together(cases: Iterable[Case]) -> list[Case]:

@@ -23,7 +23,7 @@ from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
@@ -231,6 +231,21 @@ class XlingSession:
             self._corpora_fault = error
             raise
 
+    def calibrate(self, languages: Mapping[str, Sequence[str]]) -> None:
+        """Measure annotators, by name, on the labelled answers that come along in *languages*.
+
+        Raises:
+            XlingError: an annotator failed.
+        """
+        if not languages:
+            return
+        from pytest_xling.cases.labelled import bundled_labels  # noqa: PLC0415
+
+        labelled = bundled_labels()
+        for annotator, wanted in languages.items():
+            if known := [language for language in wanted if language in labelled.languages]:
+                self._evaluator().calibrate(annotator, labelled, known)
+
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""
         if self.is_worker:
@@ -242,13 +257,12 @@ class XlingSession:
         from pytest_xling.gates.rate import tolerated  # noqa: PLC0415
 
         def answer(metric: str) -> bool:
-            if self.setup.thresholds is None:
+            file, level = self.setup.thresholds, case.sample.level
+            if file is None:
                 return False
-            return tolerated(
-                self.setup.thresholds.resolve(
-                    case.benchmark, metric, case.sample.language, self.setup.model
-                )
-            )
+            place = (case.benchmark, metric, case.sample.language, self.setup.model)
+            at_level = None if level is None else file.resolve(*place, level=level)
+            return tolerated(file.resolve(*place), at_level)
 
         return answer
 
@@ -260,8 +274,7 @@ class XlingSession:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
         # A plugin that runs a test again calls the outcome of the first time something else.
-        failed = report.when == "setup" and report.failed
-        if failed and any(name == FAULT for name, _ in report.user_properties):
+        if report.failed and any(name == FAULT for name, _ in report.user_properties):
             self.faults += 1
 
     # xdist

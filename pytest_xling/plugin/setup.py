@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling import registry
 from pytest_xling.cases.benchmark import (
     benchmark_name,
     check_data_names,
@@ -15,12 +14,11 @@ from pytest_xling.cases.benchmark import (
     open_benchmark,
 )
 from pytest_xling.cases.plan import plan
-from pytest_xling.config import thresholds as thresholds_file
+from pytest_xling.cases.thresholds import read_thresholds
 from pytest_xling.config.settings import locate_thresholds, resolve
 from pytest_xling.engine.models import make_making, make_provider, make_roles
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.metrics import is_directed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,13 +109,7 @@ def read_setup(config: pytest.Config) -> Setup:
     thresholds = None
     if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
         known = {benchmark_name(folder) for folder in (*folders, *discover([root, path.parent]))}
-        thresholds = thresholds_file.read(
-            path,
-            benchmarks=known,
-            metrics=registry.MetricKinds(),
-            language_code=language_code,
-            directed=is_directed,
-        )
+        thresholds = read_thresholds(path, benchmarks=known)
     settings = resolve(
         cli,
         os.environ,

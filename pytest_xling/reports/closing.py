@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pytest_xling.gates.judge import blocks
-from pytest_xling.reports.matrix import OUTCOMES, is_gap, named
+from pytest_xling.reports.matrix import OUTCOMES, is_overall, named
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
             not blocks(v),
             _ORDER.index(v.outcome),
             v.threshold.benchmark,
-            v.threshold.max_rate is None or is_gap(v),
+            v.threshold.max_rate is None or not is_overall(v),
             v.case,
         ),
     )

@@ -12,6 +12,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.figures import Figures, limit_of
 from pytest_xling.reports.rendering import GAP, ruled
+from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ __all__ = [
     "Look",
     "gated_column",
     "is_gap",
+    "is_overall",
     "language_name",
     "named",
     "plain_column",
@@ -73,9 +75,18 @@ def is_gap(verdict: Verdict) -> bool:
     return bool(verdict.estimate.pivot)
 
 
+def is_overall(verdict: Verdict) -> bool:
+    """Tell whether a gate judges a metric itself, over all its answers."""
+    made = verdict.estimate
+    return not made.pivot and not made.trend and verdict.threshold.level is None
+
+
 def named(verdict: Verdict) -> str:
-    """Name what a gate is about: ``sim_sent``, ``sim_sent gap``."""
-    return f"{verdict.threshold.metric} gap" if is_gap(verdict) else verdict.threshold.metric
+    """Name what a gate is about: ``sim_sent``, ``sim_sent gap``, ``says_right neutral gap``."""
+    limits, made = verdict.threshold, verdict.estimate
+    level = "" if limits.level is None else LEVELS[limits.level]
+    kind = "gap" if made.pivot else "trend" if made.trend else ""
+    return " ".join(filter(None, (limits.metric, level, kind)))
 
 
 def gated_column(
@@ -85,11 +96,12 @@ def gated_column(
 
     Args:
         metric: its name.
-        verdicts: of its gates, one or more; either all of the level or all of the gap.
+        verdicts: of its gates, one or more, all named alike.
         others: its estimates in languages that have no gate.
     """
-    gap = is_gap(verdicts[0])
-    rate = verdicts[0].threshold.max_rate is not None and not gap
+    made = verdicts[0].estimate
+    kinds = {"gap": bool(made.pivot), "trend": made.trend}
+    rate = verdicts[0].threshold.max_rate is not None and not any(kinds.values())
     kind: MetricKind = "flag" if rate else "number"
     estimates = [*(verdict.estimate for verdict in verdicts), *others.values()]
     figures = _figures(kind, estimates)
@@ -103,7 +115,7 @@ def gated_column(
         cell = Text(f"{look.symbol} ", style=look.style)
         cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
         cells[verdict.threshold.language] = cell
-    limits = list(dict.fromkeys(limit_of(verdict.threshold, gap=gap) for verdict in verdicts))
+    limits = list(dict.fromkeys(limit_of(verdict.threshold, **kinds) for verdict in verdicts))
     demand = limits[0] if len(limits) == 1 else "limits vary"
     head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
     return Column(head=head, cells=cells)

@@ -13,7 +13,7 @@ from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import (
     OUTCOMES,
     gated_column,
-    is_gap,
+    is_overall,
     named,
     plain_column,
     tables,
@@ -151,7 +151,7 @@ def _matrices(
 
 def _rates_first(gate: tuple[str, list[Verdict]]) -> tuple[bool, str]:
     name, verdicts = gate
-    return verdicts[0].threshold.max_rate is None or is_gap(verdicts[0]), name
+    return verdicts[0].threshold.max_rate is None or not is_overall(verdicts[0]), name
 
 
 def _legend(verdicts: Sequence[Verdict]) -> Text:
@@ -176,7 +176,7 @@ def _ungated(
     judged = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
         for v in verdicts
-        if not is_gap(v)
+        if is_overall(v)
     }
     scored = [
         step

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.stats.normal import check_alpha
-from pytest_xling.stats.student import two_sided_t
+from pytest_xling.stats.student import two_sided_p, two_sided_t
 from pytest_xling.stats.summary import summarise
 
 if TYPE_CHECKING:
@@ -28,10 +28,31 @@ class PairedMean:
     high: float | None
     """None with fewer than two samples."""
     n: int
+    centre: float
+    """The middle of the interval: the mean, but of rates a little nearer to 0."""
+    error: float | None
+    """Standard error."""
+
+    def p(self, margin: float = 0.0) -> float | None:
+        """Return the two-sided p of the true mean being *margin*; None without a spread.
+
+        It is below alpha just where the interval, made with that alpha, leaves *margin* out. (But
+        where the interval was stretched to hold a mean next to 1 or -1.)
+        """
+        if self.error is None:
+            return None
+        distance = self.centre - margin
+        if not self.error:
+            return 0.0 if distance else 1.0
+        return two_sided_p(distance / self.error, self.n - 1)
 
 
 def paired_mean(
-    differences: Sequence[float], *, alpha: float = 0.05, rates: bool = False
+    differences: Sequence[float],
+    *,
+    alpha: float = 0.05,
+    rates: bool = False,
+    widest: float = 1.0,
 ) -> PairedMean:
     """Return the mean of *differences* with its two-sided 1 - *alpha* interval.
 
@@ -44,30 +65,33 @@ def paired_mean(
         differences: one per sample.
         alpha: the interval misses with this probability, both sides together.
         rates: whether each difference is one of rates, so from -1 to 1.
+        widest: how far from 0 a difference of rates can be, where that is not 1.
 
     Raises:
-        ValueError: there are no differences, one is not finite, or one of rates is beyond 1.
+        ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
     """
     check_alpha(alpha)
     seen = summarise(differences)
+    mean = seen.mean
     if seen.n < 2:  # noqa: PLR2004  spread needs two
-        return PairedMean(mean=seen.mean, low=None, high=None, n=seen.n)
-    t = two_sided_t(alpha, seen.n - 1)
-    if not rates:
-        half = t * seen.sd / math.sqrt(seen.n)
-        return PairedMean(mean=seen.mean, low=seen.mean - half, high=seen.mean + half, n=seen.n)
-    if any(abs(difference) > 1 for difference in differences):
-        msg = "a difference of rates lies between -1 and 1"
-        raise ValueError(msg)
-    n = seen.n + 2
-    centre = math.fsum(differences) / n
-    squares = math.fsum(difference**2 for difference in differences) + 2
-    half = t * math.sqrt((squares / n - centre**2) / n)
+        return PairedMean(mean=mean, low=None, high=None, n=seen.n, centre=mean, error=None)
+    centre, error = mean, seen.sd / math.sqrt(seen.n)
+    if rates:
+        if any(abs(difference) > widest for difference in differences):
+            msg = f"a difference of rates lies between {-widest:g} and {widest:g}"
+            raise ValueError(msg)
+        n = seen.n + 2
+        centre = math.fsum(differences) / n
+        squares = math.fsum(difference**2 for difference in differences) + 2 * widest**2
+        error = math.sqrt((squares / n - centre**2) / n)
+    half = two_sided_t(alpha, seen.n - 1) * error
     return PairedMean(
-        mean=seen.mean,
-        low=min(centre - half, seen.mean),
-        high=max(centre + half, seen.mean),
+        mean=mean,
+        low=min(centre - half, mean),
+        high=max(centre + half, mean),
         n=seen.n,
+        centre=centre,
+        error=error,
     )
 
 

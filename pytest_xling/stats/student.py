@@ -1,4 +1,4 @@
-"""Student's t quantile, without scipy: importing that takes longer than judging a whole run."""
+"""Student's t, without scipy: importing that takes longer than judging a whole run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 from pytest_xling.stats.normal import check_alpha
 
-__all__ = ["two_sided_t"]
+__all__ = ["two_sided_p", "two_sided_t"]
 
 _PRECISION = 1e-15
 _TINY = 1e-300
@@ -27,21 +27,21 @@ def two_sided_t(alpha: float, df: float) -> float:
         msg = f"degrees of freedom must be above 0, not {df!r}"
         raise ValueError(msg)
     low, high = 0.0, 1.0
-    while _outside(high, df) > alpha:
+    while two_sided_p(high, df) > alpha:
         low, high = high, 2 * high
     while high - low > 1e-14 * high:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        if _outside(middle, df) > alpha:
+        if two_sided_p(middle, df) > alpha:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _outside(t: float, df: float) -> float:
-    """Return the probability that |T| exceeds *t* (Abramowitz & Stegun 26.7.1)."""
+def two_sided_p(t: float, df: float) -> float:
+    """Return the probability that |T| exceeds |*t*| (Abramowitz & Stegun 26.7.1)."""
     return _incomplete_beta(df / (df + t * t), df / 2, 0.5, complement=t * t / (df + t * t))
 
 

@@ -70,7 +70,7 @@ def test_an_unknown_layout_is_named(tmp_path: Path) -> None:
     folder = make(tmp_path / "bread")
     (folder / "data").mkdir()
     (folder / "data" / "en.csv").touch()
-    with pytest.raises(ConfigError, match=r"no layout we know; we read: calmqa, jsonl"):
+    with pytest.raises(ConfigError, match=r"no layout we know; we read: calmqa, claims, jsonl"):
         open_benchmark(folder, data={})
 
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
-from pytest_xling.cases.gate import gate_id, judge_gate
+from pytest_xling.cases.gate import (
+    Compared,
+    GateSpec,
+    gate_id,
+    gate_ids,
+    gates_of,
+    judge_gate,
+    judge_gates,
+)
+from pytest_xling.cases.thresholds import read_thresholds
+from pytest_xling.errors import ConfigError
 from pytest_xling.records import Score, Threshold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_xling.config.thresholds import ThresholdFile
 
 
 def scores(metric: str, language: str, values: list[float]) -> list[Score]:
@@ -26,8 +44,29 @@ def scores(metric: str, language: str, values: list[float]) -> list[Score]:
 
 
 def test_gates_have_names() -> None:
-    """A level and a gap are two gates."""
-    assert ("m-hi", "m-gap-hi") == (gate_id("m", "hi", gap=False), gate_id("m", "hi", gap=True))
+    """Of the metric itself, of its gap and of its trend; of all levels and of one."""
+    assert [
+        "m-hi",
+        "m-gap-hi",
+        "m-trend-hi",
+        "m-l4-hi",
+        "m-l0-gap-hi",
+    ] == [
+        gate_id("m", "hi"),
+        gate_id("m", "hi", kind="gap"),
+        gate_id("m", "hi", kind="trend"),
+        gate_id("m", "hi", level=4),
+        gate_id("m", "hi", kind="gap", level=0),
+    ]
+
+
+def test_names_of_gates_are_known() -> None:
+    """Without a list of all there could be; whatever has hyphens."""
+    known = gate_ids(["m", "other-m"], ["hi", "zh-TW"])
+    for name in ("m-hi", "m-l4-gap-zh-TW", "other-m-trend-hi", "m-l0-hi", "other-m-gap-zh-TW"):
+        assert known(name), name
+    for name in ("m", "hi", "m-en", "m-l5-hi", "m-gap-l4-hi", "x-m-hi", "m-hi-0", "-hi", ""):
+        assert not known(name), name
 
 
 @pytest.mark.parametrize("metric", ["more_comprehensive", "says_right"])
@@ -46,12 +85,17 @@ def test_a_gap_of_shares_has_a_width() -> None:
     limits = Threshold(benchmark="b", metric=metric, language="hi", max_gap=0.001, min_n=2)
     ones = [1.0] * 10
     alike = judge_gate(
-        scores(metric, "hi", ones), limits, pivot="en", pivot_scores=scores(metric, "en", ones)
+        scores(metric, "hi", ones),
+        limits,
+        kind="gap",
+        pivot="en",
+        pivot_scores=scores(metric, "en", ones),
     )
     assert "inconclusive" == alike.outcome
     few = judge_gate(
         scores(metric, "hi", [0.0, 0.0]),
         limits,
+        kind="gap",
         pivot="en",
         pivot_scores=scores(metric, "en", [1.0, 0.0]),
     )
@@ -65,3 +109,137 @@ def test_a_mean_is_a_mean() -> None:
     limits = Threshold(benchmark="b", metric="sim_1gram", language="hi", floor=0.4, min_n=5)
     verdict = judge_gate(scores("sim_1gram", "hi", [0.5, 0.6] * 5), limits)
     assert "pass" == verdict.outcome
+
+
+FILE = """\
+benchmarks:
+  b:
+    no_answer:
+      max_rate: 0.35
+      max_gap: 0.10
+      max_trend: 0.05
+      levels:
+        neutral: {max_rate: 0.2}
+        writing_demand: {max_gap: 0.15, languages: {hi: {max_rate: 0.6}}}
+    flip_to_false: {max_rate: 0}
+"""
+CLAIMS = Compared(pivot="en", levels=True, named="benchmark 'b'", prompts="b/prompts.yaml")
+
+
+def _file(folder: Path, text: str = FILE) -> ThresholdFile:
+    path = folder / "thresholds.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_thresholds(path, benchmarks=("b",))
+
+
+def _gates(file: ThresholdFile, metric: str = "no_answer", by: Compared = CLAIMS) -> list[GateSpec]:
+    return gates_of(file, metric, ["en", "hi"], of=("b", "model"), by=by)
+
+
+def test_what_a_file_sets(tmp_path: Path) -> None:
+    """All levels together, then each named level by itself; no gap of the pivot language."""
+    gates = _gates(_file(tmp_path))
+    assert [
+        "no_answer-en",
+        "no_answer-trend-en",
+        "no_answer-l0-en",
+        "no_answer-hi",
+        "no_answer-gap-hi",
+        "no_answer-trend-hi",
+        "no_answer-l0-hi",
+        "no_answer-l4-hi",
+        "no_answer-l4-gap-hi",
+    ] == [gate.id for gate in gates]
+    limits = {gate.id: gate.threshold for gate in gates}
+    assert (0.6, 0.15, None, 4) == (
+        limits["no_answer-l4-hi"].max_rate,
+        limits["no_answer-l4-hi"].max_gap,
+        limits["no_answer-l4-hi"].max_trend,
+        limits["no_answer-l4-hi"].level,
+    )
+    assert ["thresholds.yaml:4", "thresholds.yaml:5", "thresholds.yaml:6"] == [
+        limits[f"no_answer-{kind}hi"].origin for kind in ("", "gap-", "trend-")
+    ]
+    assert {"en"} == {gate.pivot for gate in gates if gate.kind == "gap"}
+    families = {gate.family for gate in gates}
+    assert {("b", "no_answer", kind) for kind in ("limit", "gap", "trend")} == families
+    # What compares with the pivot language says nothing of that.
+    assert ["flip_to_false-hi"] == [gate.id for gate in _gates(_file(tmp_path), "flip_to_false")]
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "said"),
+    [
+        (
+            FILE,
+            replace(CLAIMS, pivot=None),
+            (
+                "thresholds.yaml:5: max_gap compares languages, and benchmark 'b' names none to "
+                "compare with; add `pivot: en` to b/prompts.yaml"
+            ),
+        ),
+        (
+            FILE,
+            replace(CLAIMS, levels=False),
+            (
+                "thresholds.yaml:6: max_trend compares levels of presupposition, and benchmark 'b' "
+                "has none; add `expand: levels` to b/prompts.yaml or remove it"
+            ),
+        ),
+        (
+            FILE.replace("      max_trend: 0.05\n", ""),
+            replace(CLAIMS, levels=False, prompts=""),
+            (
+                "thresholds.yaml:7: this limit below `levels:` is for one level of presupposition, "
+                "and benchmark 'b' has none; remove it"
+            ),
+        ),
+    ],
+)
+def test_what_a_benchmark_does_not_have(tmp_path: Path, text: str, by: Compared, said: str) -> None:
+    """No language to compare with, no levels: named with file, line, key and fix."""
+    with pytest.raises(ConfigError) as caught:
+        _gates(_file(tmp_path, text), by=by)
+    assert said == str(caught.value)
+
+
+def _levels(language: str, rates: list[float], *, claims: int = 60) -> list[Score]:
+    """Return flags at five levels: of so large a part of the claims, the same at all levels."""
+    return [
+        replace(
+            score, sample_id=f"{score.sample_id}-l{level}", cluster=score.sample_id, level=level
+        )
+        for level, rate in enumerate(rates)
+        for score in scores(
+            "no_answer", language, [float(n < rate * claims) for n in range(claims)]
+        )
+    ]
+
+
+def test_levels_trends_and_families(tmp_path: Path) -> None:
+    """Each gate has the scores of its level; gaps are judged together, and so are trends."""
+    found = {
+        "en": _levels("en", [0.05, 0.05, 0.05, 0.05, 0.05]),
+        "hi": _levels("hi", [0.05, 0.1, 0.3, 0.5, 0.9]),
+    }
+    verdicts = {v.case: v for v in judge_gates(_gates(_file(tmp_path)), found.__getitem__)}
+    assert {
+        "no_answer-en": "pass",
+        "no_answer-trend-en": "pass",
+        "no_answer-l0-en": "pass",
+        "no_answer-hi": "inconclusive",
+        "no_answer-gap-hi": "fail",
+        "no_answer-trend-hi": "fail",
+        "no_answer-l0-hi": "pass",
+        "no_answer-l4-hi": "fail",
+        "no_answer-l4-gap-hi": "fail",
+    } == {case: verdict.outcome for case, verdict in verdicts.items()}
+    assert [60, 60, 300] == [
+        verdicts[case].estimate.n for case in ("no_answer-l0-hi", "no_answer-l4-hi", "no_answer-hi")
+    ]
+    assert "after Holm over 2 gates" in verdicts["no_answer-l4-gap-hi"].reason
+    assert "clustered by question" in verdicts["no_answer-gap-hi"].reason
+    trend = verdicts["no_answer-trend-hi"]
+    assert "by level 5% 10% 30% 50% 90%, Cochran-Armitage z" in trend.reason
+    assert trend.estimate.p_holm is not None
+    assert verdicts["no_answer-hi"].estimate.p is None

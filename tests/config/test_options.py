@@ -38,7 +38,7 @@ def test_names() -> None:
     promised = (
         "model langs data thresholds store run-name samples temperatures limit seed max-connections"
         " max-cost price max-tokens timeout estimate judge judge-price translator translator-price"
-        " text-in encoder param device"
+        " text-in encoder stance param device"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 

@@ -162,6 +162,7 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
             translator_price=(5.0, 6.0),
             text_in="english",
             encoder="labse",
+            stance="nli:xnli",
             parameters={"bertscore.idf": True},
         )
 

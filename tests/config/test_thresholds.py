@@ -11,8 +11,9 @@ from pytest_xling import registry
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.metrics import is_directed
+from pytest_xling.metrics import is_directed, unit_of
 from pytest_xling.records import Threshold
+from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -390,10 +391,18 @@ def test_our_own_file() -> None:
     kinds = {name: registry.load("metric", name).kind for name in registry.names("metric")}
     file = read(
         REPOSITORY / "thresholds.yaml",
-        benchmarks=("culture", "health-consistency", "health-correctness", "health-verifiability"),
+        benchmarks=(
+            "culture",
+            "health-consistency",
+            "health-correctness",
+            "health-verifiability",
+            "presupposition",
+        ),
         metrics=kinds,
         language_code=_code,
         directed=is_directed,
+        unit=lambda name: unit_of(registry.load("metric", name)),
+        levels=LEVELS,
     )
     assert (
         "answer_length",

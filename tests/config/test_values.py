@@ -83,3 +83,16 @@ def test_refused(parse: Callable[[str], object], text: str, expected: str) -> No
     with pytest.raises(ValueError) as caught:  # noqa: PT011  the text is checked below
         parse(text)
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["head", "llm", " nli:some/model "])
+def test_stance(text: str) -> None:
+    """What finds stances; a model of inference is named."""
+    assert text.strip() == values.stance(text)
+
+
+@pytest.mark.parametrize("text", ["", "nli", "nli:", "heads", "llm:gpt-4o", "NLI:x"])
+def test_no_stance(text: str) -> None:
+    """All else says what there is."""
+    with pytest.raises(ValueError, match="neither head nor llm nor nli:NAME"):
+        values.stance(text)

@@ -49,6 +49,7 @@ def _estimate(
     better: Better = "higher",
     alpha: float = 0.05,
     kind: MetricKind = "number",
+    margin: float = 0.0,
 ) -> Estimate:
     return gap_estimate(
         scores,
@@ -59,6 +60,7 @@ def _estimate(
         better=better,
         alpha=alpha,
         kind=kind,
+        margin=margin,
     )
 
 
@@ -291,3 +293,92 @@ def test_candidate_answers_to_one_question_are_no_evidence_of_their_own() -> Non
     )
     flags = _estimate(candidates(raised, "hi"), candidates([0.0] * 12, "en"), kind="flag")
     assert 12 == flags.n
+
+
+def _shares(first: int, second: int, both: int, neither: int) -> tuple[list[Score], list[Score]]:
+    """Return flags in Hindi and English: raised only here, only there, in both, in neither."""
+    here = [1.0] * first + [0.0] * second + [1.0] * both + [0.0] * neither
+    there = [0.0] * first + [1.0] * second + [1.0] * both + [0.0] * neither
+    return _scores(here, "hi"), _scores(there, "en")
+
+
+def test_pairs_that_differ_are_told_with_mcnemars_p() -> None:
+    """How many are worse only here, how many only in English, and the exact p."""
+    found = _estimate(*_shares(9, 2, 5, 44), better="lower", kind="flag", margin=0.1)
+    p = stats.binomtest(2, 11).pvalue
+    assert f"worse only here 9, only in en 2: McNemar p = {p:.2g}".replace("0.0", ".0") == (
+        found.tested
+    )
+    reason = _judge(found).reason
+    assert reason.startswith("0.117 worse than en on 60 questions (gap's 95% interval ")
+    assert "; worse only here 9, only in en 2: McNemar p = .065; may be 0.1 worse;" in reason
+
+
+def test_where_high_is_better_the_lower_share_is_worse() -> None:
+    """Right only in English is worse here."""
+    found = _estimate(*_shares(2, 9, 5, 44), better="higher", kind="flag")
+    assert found.tested.startswith("worse only here 9, only in en 2: ")
+    assert "" == _estimate(*_shares(2, 9, 5, 44)).tested
+
+
+def test_p_is_of_the_distance_from_the_margin() -> None:
+    """By the distribution the interval is from, so that both say the same."""
+    hindi, english = _scores(HI, "hi"), _scores(EN, "en")
+    differences = [e - h for e, h in zip(EN, HI, strict=True)]
+    expected = stats.ttest_1samp(differences, 0.04).pvalue
+    assert expected == pytest.approx(_estimate(hindi, english, margin=0.04).p, rel=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(*[st.integers(0, 12)] * 4).filter(lambda counts: sum(counts) > 10),
+    st.sampled_from([0.05, 0.1, 0.3]),
+)
+def test_fails_alone_just_where_p_is_below_alpha(
+    counts: tuple[int, int, int, int], margin: float
+) -> None:
+    """And the gap beyond the margin: the interval and p agree."""
+    found = _estimate(*_shares(*counts), better="lower", kind="flag", margin=margin)
+    assert found.p is not None
+    assert found.value is not None
+    fails = found.p < 0.05 and found.value > margin
+    assert fails == (_judge(found, max_gap=margin).outcome == "fail")
+
+
+def test_where_no_gap_is_allowed_mcnemar_has_to_agree() -> None:
+    """Eleven pairs worse here, three in English: surely beyond 0 by t, not by the exact test."""
+    found = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag")
+    assert found.low is not None
+    assert found.low > 0.0
+    assert float(stats.binomtest(3, 14).pvalue) == pytest.approx(found.p)
+    verdict = _judge(found, max_gap=0.0)
+    assert "inconclusive" == verdict.outcome
+    assert verdict.reason.endswith(
+        "McNemar p = .057; may be 0 worse: exceeded, but McNemar's test does not confirm it"
+    )
+    more = _estimate(*_shares(14, 3, 5, 478), better="lower", kind="flag")
+    assert "fail" == _judge(more, max_gap=0.0).outcome
+
+
+def test_answers_to_one_claim_are_no_pairs_of_their_own() -> None:
+    """Five levels of a claim that flip together are one piece of evidence."""
+
+    def levels(scores: list[Score]) -> list[Score]:
+        return [
+            replace(one, sample_id=f"{one.sample_id}-l{level}", cluster=one.sample_id, level=level)
+            for one in scores
+            for level in range(5)
+        ]
+
+    hindi, english = _shares(4, 0, 0, 20)
+    found = _estimate(levels(hindi), levels(english), better="lower", kind="flag")
+    expected = "worse only here 20, only in en 0: McNemar p = .12, clustered by question"
+    assert f"{expected} (sign flips)" == found.tested
+
+
+def test_repeats_without_a_partner_make_no_pair() -> None:
+    """Paired by condition: what one side lacks is not counted."""
+    hindi = [*_scores([1.0] * 12, "hi"), *_scores([1.0] * 12, "hi", condition="r1")]
+    english = [*_scores([0.0] * 12, "en"), *_scores([None] * 12, "en", condition="r1")]
+    found = _estimate(hindi, english, better="lower", kind="flag")
+    assert found.tested.startswith("worse only here 12, only in en 0: ")

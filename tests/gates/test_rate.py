@@ -182,6 +182,18 @@ def test_tolerated() -> None:
     ]
 
 
+def test_tolerated_by_all_gates_it_counts_for() -> None:
+    """A flag counts for all levels and for its own: the stricter of the two rules."""
+    gap = replace(_threshold(None), max_gap=0.1)
+    assert [True, False, False, True, False] == [
+        tolerated(_threshold(0.3), _threshold(0.05)),
+        tolerated(_threshold(0.3), _threshold(0.0)),
+        tolerated(_threshold(0.0), _threshold(0.3)),
+        tolerated(gap, _threshold(0.3)),
+        tolerated(gap, None),
+    ]
+
+
 @given(st.integers(1, 200), st.data(), st.floats(0, 1), st.floats(0.001, 0.5), st.integers(1, 50))
 def test_more_flags_never_help(
     n: int, data: st.DataObject, budget: float, alpha: float, min_n: int

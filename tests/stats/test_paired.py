@@ -34,6 +34,48 @@ def test_agrees_with_scipy(pairs: list[tuple[float, float]], alpha: float) -> No
     assert (expected.low, expected.high) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=3, max_size=30),
+    st.sampled_from([0.0, 0.05, 0.2]),
+    st.sampled_from([0.01, 0.05, 0.1]),
+    st.booleans(),
+)
+def test_p_goes_with_the_interval(
+    differences: list[float],
+    margin: float,
+    alpha: float,
+    rates: bool,  # noqa: FBT001  drawn
+) -> None:
+    """It is below alpha just where the interval leaves the margin out."""
+    found = paired_mean(differences, alpha=alpha, rates=rates)
+    p = found.p(margin)
+    assert p is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert (p < alpha) == (not found.low <= margin <= found.high)
+
+
+def test_p_is_that_of_the_t_test() -> None:
+    """Of the differences less the margin; without a spread all or nothing, alone none."""
+    differences = [0.3, 0.1, -0.2, 0.4, 0.25, 0.0]
+    expected = stats.ttest_1samp(differences, 0.05).pvalue
+    assert expected == pytest.approx(paired_mean(differences).p(0.05))
+    assert (0.0, 1.0) == (paired_mean([0.25] * 3).p(0.1), paired_mean([0.25] * 3).p(0.25))
+    assert paired_mean([0.2]).p(0.1) is None
+
+
+def test_rates_that_cannot_be_far_from_0() -> None:
+    """Of slopes the samples thought added are as steep as a slope can be: all is to scale."""
+    small = paired_mean([0.3, -0.1, 0.0, 0.2], rates=True, widest=0.3)
+    large = paired_mean([1.0, -1 / 3, 0.0, 2 / 3], rates=True)
+    assert large.low is not None
+    assert large.high is not None
+    assert (0.3 * large.low, 0.3 * large.high) == pytest.approx((small.low, small.high))
+    with pytest.raises(ValueError, match=r"between -0\.3 and 0\.3"):
+        paired_mean([0.4, 0.0], rates=True, widest=0.3)
+
+
 def test_rates_by_hand() -> None:
     """Bonett and Price: two discordant pairs are added, one each way; t stands in for z."""
     differences = [1.0] * 6 + [-1.0] * 2 + [0.0] * 32

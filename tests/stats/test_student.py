@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from pytest_xling.stats.normal import two_sided_z
-from pytest_xling.stats.student import two_sided_t
+from pytest_xling.stats.student import two_sided_p, two_sided_t
 
 
 @pytest.mark.parametrize("df", [0.5, 1, 2, 3, 7, 17, 29.5, 100, 1000, 100_000])
@@ -14,6 +14,13 @@ from pytest_xling.stats.student import two_sided_t
 def test_agrees_with_scipy(alpha: float, df: float) -> None:
     """An independent program gives the same to ten digits."""
     assert pytest.approx(float(stdtrit(df, 1 - alpha / 2)), rel=1e-10) == two_sided_t(alpha, df)
+
+
+@pytest.mark.parametrize("df", [1, 2, 11, 59, 1000])
+@pytest.mark.parametrize("t", [0.0, 0.3, -2.1, 5.0, 40.0])
+def test_p_agrees_with_scipy(t: float, df: float) -> None:
+    """Both tails, whichever side t is on."""
+    assert pytest.approx(2 * float(stdtr(df, -abs(t))), rel=1e-9) == two_sided_p(t, df)
 
 
 def test_tabled_quantiles() -> None:

@@ -1,0 +1,204 @@
+"""Judge by how much a metric gets worse from one level of presupposition to the next.
+
+Each claim has a line of its own through its levels, so that a claim that is hard at every level
+adds nothing; the mean of the slopes decides. The Cochran-Armitage test of the counts is told beside
+it and decides nothing: it takes answers about one claim to be independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates import wording
+from pytest_xling.gates.estimate import check_scores, why_none
+from pytest_xling.gates.gap import NOISE
+from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.records import Estimate, Verdict
+from pytest_xling.stats.cochran_armitage import cochran_armitage
+from pytest_xling.stats.paired import paired_mean
+from pytest_xling.stats.slope import slope, steepest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.metrics import Better
+    from pytest_xling.records import Outcome, Score, Threshold
+    from pytest_xling.registry import MetricKind
+
+__all__ = ["judge_trend", "trend_estimate"]
+
+
+def trend_estimate(
+    scores: Sequence[Score],
+    *,
+    metric: str,
+    language: str,
+    better: Better,
+    alpha: float,
+    kind: MetricKind = "number",
+    margin: float = 0.0,
+) -> Estimate:
+    """Estimate by how much a metric gets worse per level: the mean over claims of their slopes.
+
+    What a claim has at a level (repeats, temperatures) is averaged first. Its slope is that of the
+    least-squares line through its levels; claims with fewer than two are left out and counted. The
+    interval is one of the mean slope.
+
+    Args:
+        scores: in *language*, in any order.
+        metric: the metric all of them are of.
+        language: the language all of them are in.
+        better: which end of the metric is good.
+        alpha: the interval misses with this probability, both sides together.
+        kind: with ``flag`` the values are 0 or 1, and the interval never has no width: a claim that
+            rises as steeply as can be and one that falls so are thought added.
+        margin: the slope that is allowed; the p value is of the distance from there.
+
+    Returns:
+        The slope is above 0 where later levels are worse. ``n`` are the claims with a slope.
+
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice; a value is not finite.
+    """
+    check_scores(scores, metric=metric, language=language)
+    sign = -1.0 if better == "higher" else 1.0
+    claims = _by_level(scores)
+    rises = (slope(at) for _, at in sorted(claims.items()))
+    worse = [sign * rise for rise in rises if rise is not None]
+    unscored = len({cluster_of(score) for score in scores}) - len(worse)
+    if not worse:
+        return Estimate(
+            metric=metric,
+            language=language,
+            value=None,
+            low=None,
+            high=None,
+            n=0,
+            unscored=unscored,
+            trend=True,
+            reason=(
+                "no claim has values at two levels"
+                if any(score.value is not None for score in scores)
+                else why_none(scores)
+            ),
+        )
+    levels = {level for at in claims.values() for level in at}
+    found = paired_mean(
+        worse,
+        alpha=alpha,
+        rates=kind == "flag",
+        # A claim that lacks levels may be steeper than any that has all.
+        widest=max(steepest(levels), *map(abs, worse)),
+    )
+    return Estimate(
+        metric=metric,
+        language=language,
+        value=found.mean,
+        low=found.low,
+        high=found.high,
+        n=found.n,
+        unscored=unscored,
+        signature=next(score.signature for score in scores if score.value is not None),
+        trend=True,
+        p=found.p(margin + NOISE),
+        tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
+    )
+
+
+def judge_trend(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
+    """Judge a trend by ``max_trend``.
+
+    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it. Else, and
+    with fewer than ``min_n`` claims, inconclusive.
+
+    Args:
+        estimate: made by :func:`trend_estimate` with the threshold's alpha and margin.
+        threshold: with a ``max_trend``.
+        case: name of the gate's case.
+
+    Raises:
+        ValueError: the threshold has no ``max_trend``.
+    """
+    if threshold.max_trend is None:
+        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_trend"
+        raise ValueError(msg)
+    outcome, reason = _decide(estimate, threshold, threshold.max_trend)
+    return Verdict(
+        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
+    )
+
+
+def _by_level(scores: Sequence[Score]) -> dict[tuple[str, str], dict[int, float]]:
+    """Return for each claim the mean at each level that has a value."""
+    values: defaultdict[tuple[str, str], defaultdict[int, list[float]]]
+    values = defaultdict(lambda: defaultdict(list))
+    for score in scores:
+        if score.value is None or score.level is None:
+            continue
+        if not math.isfinite(score.value):
+            msg = (
+                f"{score.metric!r} gave {score.value!r}; a metric gives a number, or None and a "
+                "reason"
+            )
+            raise EvaluationError(msg)
+        values[cluster_of(score)][score.level].append(score.value)
+    return {
+        claim: {level: math.fsum(found) / len(found) for level, found in sorted(at.items())}
+        for claim, at in values.items()
+    }
+
+
+def _by_counts(scores: Sequence[Score]) -> str:
+    """Word the rates by level and what Cochran and Armitage make of the counts."""
+    raised: defaultdict[int, list[float]] = defaultdict(list)
+    for score in scores:
+        if score.value is not None and score.level is not None:
+            raised[score.level].append(score.value)
+    counts = [
+        (int(sum(raised[level])), len(raised[level]))
+        for level in range(max(raised, default=-1) + 1)
+    ]
+    rates = " ".join(f"{100 * r / n:.0f}%" if n else "–" for r, n in counts)
+    test = cochran_armitage(counts)
+    if test.z is None or test.p is None:
+        return f"by level {rates}"
+    return f"by level {rates}, Cochran-Armitage z = {test.z:.2f}, p {wording.p_value(test.p)}"
+
+
+def _by_means(claims: Mapping[tuple[str, str], Mapping[int, float]]) -> str:
+    means: defaultdict[int, list[float]] = defaultdict(list)
+    for at in claims.values():
+        for level, mean in at.items():
+            means[level].append(mean)
+    told = (f"{math.fsum(found) / len(found):.3g}" for _, found in sorted(means.items()))
+    return f"by level {' '.join(told)}"
+
+
+def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+    few = wording.too_few(estimate, threshold, of="claims at two levels or more")
+    trend, low, high = estimate.value, estimate.low, estimate.high
+    if trend is None:
+        return "inconclusive", few or "the trend is unknown"
+    plural = "" if estimate.n == 1 else "s"
+    lone = f", {estimate.unscored} without a slope" if estimate.unscored else ""
+    seen = f"{wording.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+    if low is None or high is None:
+        return "inconclusive", f"{seen}; {few or 'no spread is known; needs 2 claims'}"
+    seen += (
+        f" ({wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
+        f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse per level"
+    )
+    if few:
+        return "inconclusive", f"{seen}; {few}"
+    if high <= limit + NOISE:
+        return "pass", seen
+    if low > limit + NOISE:
+        return "fail", f"{seen}: exceeded"
+    half, distance = (high - low) / 2, abs(trend - limit)
+    near = distance <= half / wording.UNDECIDABLE
+    size = math.inf if near else estimate.n * (half / distance) ** 2
+    return "inconclusive", f"{seen}; {wording.needed(size, estimate.n, of='claims')}"

@@ -1,0 +1,139 @@
+"""McNemar's test: do two paired rates differ, judged by the pairs that differ.
+
+McNemar (1947), Note on the sampling error of the difference between correlated proportions; its
+exact form is a binomial test. Where pairs come in clusters, such as the queries about one claim,
+they are no independent evidence: Durkalski, Palesch, Lipsitz and Rust (2003), Analysis of clustered
+matched-pair data, weigh each cluster by its mean difference.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Discordance", "McNemar", "binomial_p", "durkalski", "mcnemar", "sign_flip_p"]
+
+Method: TypeAlias = Literal["binomial", "sign flips", "Durkalski"]
+
+_MOST_STEPS = 2_000_000
+"""Additions that the exact distribution may take: half a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discordance:
+    """The pairs of one cluster: how many there are, and how many differ in either way."""
+
+    first: int
+    """Pairs of which only the first is raised; McNemar's b."""
+    second: int
+    """Pairs of which only the second is raised; McNemar's c."""
+    pairs: int
+
+    def __post_init__(self) -> None:
+        """Refuse what no cluster can have."""
+        if self.pairs < 1 or min(self.first, self.second) < 0:
+            msg = f"no cluster has {self.first} and {self.second} of {self.pairs} pairs that differ"
+            raise ValueError(msg)
+        if self.first + self.second > self.pairs:
+            msg = f"{self.first} and {self.second} pairs that differ are more than {self.pairs}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McNemar:
+    """The pairs that differ, and how likely it is that chance alone did that."""
+
+    first: int
+    second: int
+    p: float
+    """Two-sided."""
+    method: Method
+
+
+def mcnemar(clusters: Sequence[Discordance]) -> McNemar:
+    """Return McNemar's test of pairs in *clusters*.
+
+    Exact where each cluster is one pair (the binomial test), and else by :func:`sign_flip_p`; where
+    there are too many clusters of too many sizes for that, by :func:`durkalski`.
+    """
+    first, second = sum(c.first for c in clusters), sum(c.second for c in clusters)
+    if all(cluster.pairs == 1 for cluster in clusters):
+        return McNemar(first=first, second=second, p=binomial_p(first, second), method="binomial")
+    p = sign_flip_p(clusters)
+    if p is not None:
+        return McNemar(first=first, second=second, p=p, method="sign flips")
+    return McNemar(first=first, second=second, p=durkalski(clusters)[1], method="Durkalski")
+
+
+def binomial_p(first: int, second: int, *, mid: bool = False) -> float:
+    """Return the two-sided p of the exact test: each pair that differs does so either way alike.
+
+    Args:
+        first: pairs of which only the first is raised.
+        second: pairs of which only the second is raised.
+        mid: count what was seen by half, which makes the test less conservative (Fagerland,
+            Lydersen and Laake 2013).
+
+    Raises:
+        ValueError: a number is negative.
+    """
+    if first < 0 or second < 0:
+        msg = "a number of pairs is not negative"
+        raise ValueError(msg)
+    n, fewer = first + second, min(first, second)
+    tail, ways = 0, 1  # ways: of choosing k pairs out of n
+    for k in range(fewer + 1):
+        tail += ways
+        seen, ways = ways, ways * (n - k) // (k + 1)
+    if first == second:
+        return 1 - seen / (1 << n) / 2 if mid else 1.0
+    return (2 * tail - (seen if mid else 0)) / (1 << n)
+
+
+def durkalski(clusters: Sequence[Discordance]) -> tuple[float, float]:
+    """Return Durkalski's chi-squared with one degree of freedom, and its p.
+
+    With d the difference of the rates in a cluster it is (Σd)² / Σd²; with one pair per cluster
+    that is McNemar's (b - c)² / (b + c). Where no cluster differs there is nothing to test: 0, 1.
+    """
+    differences = [(one.first - one.second) / one.pairs for one in clusters]
+    squares = math.fsum(d * d for d in differences)
+    if not squares:
+        return 0.0, 1.0
+    chi2 = math.fsum(differences) ** 2 / squares
+    return chi2, math.erfc(math.sqrt(chi2 / 2))
+
+
+def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
+    """Return the two-sided p of the sum of the clusters' differences, by flipping their signs.
+
+    If neither side is worse, the two sides of a cluster might as well be swapped, all its pairs at
+    once. The p is the share of all 2^m ways to do so, none left out, that take the sum at least as
+    far from 0 as it is. With one pair per cluster it is that of :func:`binomial_p`.
+
+    Returns:
+        None where there are too many clusters of too many sizes.
+    """
+    unit = math.lcm(*(one.pairs for one in clusters))
+    whole = [(one.first - one.second) * (unit // one.pairs) for one in clusters]
+    whole = [difference for difference in whole if difference]
+    if not whole:
+        return 1.0
+    shared = math.gcd(*whole)
+    steps = [abs(difference) // shared for difference in whole]
+    total, seen = sum(steps), abs(sum(whole)) // shared
+    if len(steps) * total > _MOST_STEPS:
+        return None
+    if not seen:
+        return 1.0
+    # The chance of each sum of the steps that stay positive, half of them by chance.
+    chances = [1.0]
+    for step in sorted(steps):
+        stay, flip = [*chances, *[0.0] * step], [*[0.0] * step, *chances]
+        chances = [(a + b) / 2 for a, b in zip(stay, flip, strict=True)]
+    # 2 · positive - total is the sum with signs; the distribution is symmetric.
+    return min(1.0, 2 * math.fsum(chances[(total + seen + 1) // 2 :]))

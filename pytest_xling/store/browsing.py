@@ -1,0 +1,116 @@
+"""A run's cases with all that is kept of them, one after the other: texts may be long."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from pytest_xling.keys import content_key
+from pytest_xling.store.outputs import find
+from pytest_xling.store.runs import signature_of
+from pytest_xling.store.schema import cases, outputs, runs, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+__all__ = ["BrowsedCase", "Translation", "browsed_cases", "finished_at", "translations"]
+
+_TRANSLATE = "translate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowsedCase:
+    """A case with its response."""
+
+    case_id: str
+    benchmark: str
+    sample_id: str
+    language: str
+    condition: str
+    question: str
+    metadata: dict[str, str]
+    response: dict[str, Any]
+    cost_usd: float
+    """Of the response, whichever run paid for it."""
+
+    @property
+    def text(self) -> str:
+        """The answer; empty where there is none."""
+        return self.response["text"] or ""
+
+    @property
+    def translation_key(self) -> bytes:
+        """What a translation of the answer is kept under."""
+        return content_key({"text": self.text, "language": self.language})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """An answer in English, or the reason why there is none."""
+
+    text: str | None
+    reason: str
+
+
+def browsed_cases(connection: Connection, run_id: str) -> Iterator[BrowsedCase]:
+    """Yield a run's cases with their responses, by benchmark and in case order."""
+    query = (
+        select(cases, outputs.c.output, outputs.c.cost_usd)
+        .join(
+            outputs,
+            (outputs.c.input_key == cases.c.response_key)
+            & (outputs.c.step == cases.c.response_step),
+        )
+        .where(cases.c.run_id == run_id)
+        .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id)
+        .execution_options(yield_per=200)
+    )
+    for row in connection.execute(query):
+        yield BrowsedCase(
+            case_id=row.case_id,
+            benchmark=row.benchmark,
+            sample_id=row.sample_id,
+            language=row.language,
+            condition=row.condition,
+            question=row.question,
+            metadata=json.loads(row.sample_metadata),
+            response=json.loads(row.output),
+            cost_usd=row.cost_usd,
+        )
+
+
+def translations(
+    connection: Connection, keys: Collection[bytes], *, signatures: Sequence[str]
+) -> dict[bytes, Translation]:
+    """Return the translations there are of answers, by :attr:`BrowsedCase.translation_key`.
+
+    Args:
+        connection: to the store.
+        keys: of the answers.
+        signatures: of the run's metrics. Where the store has several translators' work, that which
+            one of these rests on is taken before that of others, and newer before older.
+    """
+    query = select(steps).where(steps.c.kind == "annotation", steps.c.name == _TRANSLATE)
+    made = {
+        row.id: signature_of(row.name, row.version, json.loads(row.parameters))
+        for row in connection.execute(query)
+    }
+    best_last = sorted(made, key=lambda step: (any(made[step] in s for s in signatures), step))
+    found: dict[bytes, Translation] = {}
+    for step in best_last:
+        for (key, _), output in find(connection, [(key, step) for key in keys]).items():
+            value = json.loads(output)
+            found[key] = Translation(text=value["text"], reason=value["reason"])
+    return found
+
+
+def finished_at(connection: Connection, run_id: str) -> str | None:
+    """Return when a run ended, UTC in ISO 8601; None while it runs or where it was cut off."""
+    query = select(runs.c.finished_at).where(runs.c.run_id == run_id)
+    ended: str | None = connection.execute(query).scalar()
+    return ended

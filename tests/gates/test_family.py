@@ -1,0 +1,137 @@
+"""Among many gates some fail by chance; a family fails no oftener than one gate."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_xling.gates.family import judge_family
+from pytest_xling.gates.gap import gap_estimate, judge_gap
+from pytest_xling.records import Estimate, Score, Threshold, Verdict
+from pytest_xling.stats.holm import holm
+
+THRESHOLD = Threshold(benchmark="b", metric="m", language="hi", max_gap=0.1, min_n=10)
+
+
+def _verdict(p: float | None, *, n: int = 50, alpha: float = 0.05, gap: float = 0.3) -> Verdict:
+    """Return what a gate says alone: it fails where its p is below alpha and the gap beyond."""
+    made = Estimate(
+        metric="m", language="hi", value=gap, low=None, high=None, n=n, unscored=0, pivot="en", p=p
+    )
+    fails = p is not None and p < alpha and gap > 0.1 and n >= 10
+    return Verdict(
+        case="m-gap-hi",
+        outcome="fail" if fails else "pass" if gap <= 0.1 else "inconclusive",
+        estimate=made,
+        threshold=replace(THRESHOLD, alpha=alpha),
+        reason="0.3 worse: exceeded" if fails else "what it is",
+    )
+
+
+def test_alone_nothing_changes() -> None:
+    """A family of one, or one of which one can be judged, is left as it is."""
+    alone = [_verdict(0.04)]
+    assert alone == judge_family(alone)
+    others = [_verdict(0.04), _verdict(None), _verdict(0.01, n=9)]
+    assert others == judge_family(others)
+    assert [] == judge_family([])
+
+
+def test_what_chance_explains_decides_nothing() -> None:
+    """One in fifty is nothing among three; one in ten thousand is."""
+    few = judge_family([_verdict(0.02), _verdict(0.5), _verdict(0.4)])
+    assert ["inconclusive"] * 3 == [verdict.outcome for verdict in few]
+    assert (
+        "0.3 worse: exceeded, but p = .02, after Holm over 3 gates .06: may be chance among so many"
+        == few[0].reason
+    )
+    assert ["what it is"] * 2 == [verdict.reason for verdict in few[1:]]
+    clear = judge_family([_verdict(0.0001), _verdict(0.5), _verdict(0.4)])
+    assert "fail" == clear[0].outcome
+    assert "0.3 worse: exceeded (p < .001, after Holm over 3 gates < .001)" == clear[0].reason
+    assert [0.0003, 0.8, 0.8] == pytest.approx([v.estimate.p_holm for v in clear])
+
+
+def test_passing_needs_no_correction() -> None:
+    """A gate that passes alone passes; that it is surely within helps those that are not."""
+    judged = judge_family([_verdict(0.03), *[_verdict(0.001, gap=0.0)] * 4])
+    assert ["fail", *["pass"] * 4] == [verdict.outcome for verdict in judged]
+
+
+def test_each_by_its_own_alpha() -> None:
+    """Policies may differ by language."""
+    judged = judge_family([_verdict(0.03, alpha=0.1), _verdict(0.03)])
+    assert ["fail", "inconclusive"] == [verdict.outcome for verdict in judged]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
+def test_fails_by_holm_and_never_more_than_alone(ps: list[float]) -> None:
+    """Just those whose corrected p is below alpha; whatever failed here failed alone."""
+    alone = [_verdict(p) for p in ps]
+    judged = judge_family(alone)
+    for before, after, p in zip(alone, judged, holm(ps), strict=True):
+        assert ("fail" if p < 0.05 else "inconclusive") == after.outcome
+        assert p == after.estimate.p_holm
+        assert before.outcome in {after.outcome, "fail"}
+
+
+def test_order_does_not_matter() -> None:
+    """Verdicts come back in their order."""
+    family = [_verdict(p) for p in (0.2, 0.001, 0.03)]
+    assert judge_family(family)[::-1] == judge_family(family[::-1])
+
+
+def test_a_family_without_gaps_seldom_fails() -> None:
+    """Of 200 simulated runs of twelve languages as good as English few have a failing gate."""
+    rng = random.Random(17)  # noqa: S311  a simulation, repeatable
+    limits = replace(THRESHOLD, max_gap=0.0)
+    alone = together = 0
+    for _ in range(200):
+        english = _scores(rng, "en")
+        verdicts = [
+            judge_gap(
+                gap_estimate(
+                    _named(_scores(rng, "en"), code),
+                    english,
+                    metric="m",
+                    language=code,
+                    pivot="en",
+                    better="lower",
+                    alpha=0.05,
+                    kind="flag",
+                ),
+                limits,
+                case=f"m-gap-{code}",
+            )
+            for code in map(str, range(12))
+        ]
+        alone += any(verdict.outcome == "fail" for verdict in verdicts)
+        together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
+    assert alone / 200 > 0.1
+    assert together / 200 <= 0.05
+
+
+def _scores(rng: random.Random, language: str) -> list[Score]:
+    return [
+        Score(
+            metric="m",
+            benchmark="b",
+            sample_id=f"q{number}",
+            language=language,
+            condition="",
+            value=float(rng.random() < 0.3),
+            reason="",
+            signature="s",
+        )
+        for number in range(40)
+    ]
+
+
+def _named(scores: list[Score], language: str) -> list[Score]:
+    """Return the same scores in another language."""
+    return [replace(score, language=language) for score in scores]

@@ -1,0 +1,241 @@
+"""Trends over levels of presupposition: a slope per claim, and the mean of them decides."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.trend import judge_trend, trend_estimate
+from pytest_xling.records import Estimate, Score, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.metrics import Better
+    from pytest_xling.records import Outcome, Verdict
+    from pytest_xling.registry import MetricKind
+
+THRESHOLD = Threshold(benchmark="b", metric="m", language="hi", max_trend=0.05, min_n=10)
+
+
+def _claim(
+    number: int, values: Sequence[float | None], *, condition: str = "", signature: str = "s"
+) -> list[Score]:
+    """Return the scores of one claim, from level 0 on."""
+    return [
+        Score(
+            metric="m",
+            benchmark="b",
+            sample_id=f"c{number}-l{level}",
+            language="hi",
+            condition=condition,
+            value=value,
+            reason="" if value is not None else "no stance",
+            signature=signature,
+            cluster=f"c{number}",
+            level=level,
+        )
+        for level, value in enumerate(values)
+    ]
+
+
+def _claims(*rows: Sequence[float | None]) -> list[Score]:
+    return [score for number, row in enumerate(rows) for score in _claim(number, row)]
+
+
+def _estimate(
+    scores: Sequence[Score],
+    *,
+    better: Better = "lower",
+    kind: MetricKind = "flag",
+    margin: float = 0.05,
+) -> Estimate:
+    return trend_estimate(
+        scores,
+        metric="m",
+        language="hi",
+        better=better,
+        alpha=0.05,
+        kind=kind,
+        margin=margin,
+    )
+
+
+def _judge(estimate: Estimate, **limits: float | None) -> Verdict:
+    threshold = replace(THRESHOLD, **limits)  # type: ignore[arg-type]  # numbers all of them
+    return judge_trend(estimate, threshold, case="m-trend-hi")
+
+
+def test_means_of_slopes_are_those_of_scipy() -> None:
+    """A line per claim by least squares, and the t interval of their slopes."""
+    rng = random.Random(1)  # noqa: S311  made-up data, repeatable
+    rows = [[0.1 * level + rng.random() for level in range(5)] for _ in range(12)]
+    found = _estimate(_claims(*rows), kind="number", margin=0.02)
+    slopes = [stats.linregress(range(5), row).slope for row in rows]
+    expected = stats.ttest_1samp(slopes, 0.02)
+    interval = expected.confidence_interval(0.95)
+    assert (12, 0, True) == (found.n, found.unscored, found.trend)
+    assert sum(slopes) / 12 == pytest.approx(found.value)
+    assert (interval.low, interval.high) == pytest.approx((found.low, found.high))
+    assert expected.pvalue == pytest.approx(found.p, rel=1e-3)
+
+
+def test_shares_by_hand() -> None:
+    """Slopes .3 and 0, and as many thought added that are as steep as can be, one each way."""
+    found = _estimate(_claims(*[[0, 0, 0, 1, 1]] * 6, *[[0, 0, 0, 0, 0]] * 6))
+    assert 0.15 == pytest.approx(found.value)
+    centre, squares = 6 * 0.3 / 14, (6 * 0.09 + 2 * 0.09) / 14
+    half = stats.t.ppf(0.975, 11) * math.sqrt((squares - centre**2) / 14)
+    assert (centre - half, centre + half) == pytest.approx((found.low, found.high))
+
+
+def test_claims_that_never_change_leave_room() -> None:
+    """A dozen claims do not prove that none ever gets worse."""
+    found = _estimate(_claims(*[[0.0] * 5] * 12))
+    assert 0.0 == found.value
+    assert "inconclusive" == _judge(found).outcome
+    assert "pass" == _judge(found, max_trend=0.1).outcome
+    assert "by level 0% 0% 0% 0% 0%; may be 0.1" in _judge(found, max_trend=0.1).reason
+
+
+def test_reason_of_a_failure() -> None:
+    """By how much, on how many claims, the rates by level and what Cochran and Armitage say."""
+    scores = _claims(*[[0, 0, 1, 1, 1]] * 30, *[[0, 0, 0, 0, 1]] * 10, [0, None, None, None, None])
+    verdict = _judge(_estimate(scores))
+    assert "fail" == verdict.outcome
+    assert verdict.reason.startswith(
+        "0.275 worse per level on 40 claims, 1 without a slope (95% interval 0.2"
+    )
+    assert "; by level 0% 0% 75% 75% 100%, Cochran-Armitage z = 11.04, " in verdict.reason
+    assert verdict.reason.endswith("p < .001; may be 0.05 worse per level: exceeded")
+
+
+def test_higher_may_be_better() -> None:
+    """Accuracy that falls is what gets worse; means stand where there are no rates."""
+    rows = [[0.9, 0.8, 0.7, 0.6, 0.5 + number / 100] for number in range(12)]
+    found = _estimate(_claims(*rows), better="higher", kind="number")
+    assert found.value is not None
+    assert 0.08 < found.value < 0.1
+    verdict = _judge(found)
+    assert "fail" == verdict.outcome
+    assert "; by level 0.9 0.8 0.7 0.6 0.555; may be" in verdict.reason
+
+
+def test_repeats_are_averaged_within_a_claim() -> None:
+    """Answers at one level are one point of the claim's line."""
+    twice = [*_claims(*[[0, 0, 0, 0, 1]] * 10)]
+    twice += [replace(score, condition="r1", value=0.0) for score in twice]
+    found = _estimate(twice)
+    assert 10 == found.n
+    assert 0.1 == pytest.approx(found.value)
+
+
+def test_a_claim_that_lacks_levels_may_be_steeper() -> None:
+    """From one level to the next a rate can rise by 1."""
+    found = _estimate(_claims(*[[0, 0, 0, 0, 0]] * 10, [0, 1, None, None, None]))
+    assert 1 / 11 == pytest.approx(found.value)
+    assert "inconclusive" == _judge(found).outcome
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(range(12)))
+def test_order_does_not_matter(order: list[int]) -> None:
+    """Scores come as answers did."""
+    rows = [[0, 0, number % 2, number % 3 == 0, 1] for number in range(12)]
+    scores = _claims(*rows)
+    shuffled = [scores[5 * number + level] for number in order for level in (3, 1, 0, 4, 2)]
+    assert _estimate(scores) == _estimate(shuffled)
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ([], "no answers"),
+        (_claims([None] * 5), "none of 5 answers could be scored; no stance"),
+        (_claims([0, None, None, None, None]), "no claim has values at two levels"),
+        (
+            [replace(score, level=None) for score in _claims([0] * 5)],
+            "no claim has values at two levels",
+        ),
+    ],
+)
+def test_no_trend_has_a_reason(scores: list[Score], reason: str) -> None:
+    """No value, never 0; and no gate passes on that."""
+    found = _estimate(scores)
+    assert (None, None, None, None, 0) == (found.value, found.low, found.high, found.p, found.n)
+    verdict = _judge(found)
+    assert "inconclusive" == verdict.outcome
+    assert verdict.reason.startswith(reason)
+
+
+def _made(trend: float, low: float | None, high: float | None, n: int = 50) -> Estimate:
+    return Estimate(
+        metric="m", language="hi", value=trend, low=low, high=high, n=n, unscored=0, trend=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("trend", "low", "high", "outcome"),
+    [
+        (0.03, 0.02, 0.05, "pass"),
+        (-0.1, -0.2, -0.05, "pass"),
+        (0.08, 0.06, 0.1, "fail"),
+        (0.08, 0.04, 0.12, "inconclusive"),
+        (0.05, 0.0, 0.1, "inconclusive"),
+    ],
+)
+def test_worse_and_beyond(trend: float, low: float, high: float, outcome: Outcome) -> None:
+    """Fails where it is surely beyond the limit, passes where it is surely within."""
+    assert outcome == _judge(_made(trend, low, high)).outcome
+
+
+def test_what_would_decide() -> None:
+    """Few claims, one claim, and how many more."""
+    few = _judge(_made(0.2, 0.1, 0.3, n=9))
+    assert few.reason.endswith("too few claims at two levels or more: needs 10, has 9")
+    one = _judge(_estimate(_claims([0, 0, 0, 0, 1])), min_n=1)
+    assert "0.2 worse per level on 1 claim; no spread is known; needs 2 claims" == one.reason
+    # The half width is 0.04, the distance 0.03: (4/3)² times as many.
+    assert "needs about 89 claims at this value; has 50" in _judge(_made(0.08, 0.04, 0.12)).reason
+    assert "cannot be decided so near" in _judge(_made(0.05, 0.0, 0.1)).reason
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (_claim(0, [0, 1]) + _claim(0, [0, 1]), "2 scores for one answer"),
+        (_claim(0, [0, 1]) + _claim(1, [0, 1], signature="t"), "different ways"),
+        (_claim(0, [0, math.nan]), "gave nan"),
+    ],
+)
+def test_scores_that_cannot_be_put_together(scores: list[Score], said: str) -> None:
+    """They stop the gate."""
+    with pytest.raises(EvaluationError, match=said):
+        _estimate(scores)
+
+
+def test_threshold_without_a_trend() -> None:
+    """What limits no trend judges none."""
+    with pytest.raises(ValueError, match="has no max_trend"):
+        _judge(_made(0.0, 0.0, 0.0), max_trend=None)
+
+
+def test_level_is_kept_in_simulation() -> None:
+    """Where nothing gets worse a limit of 0 seldom fails, however hard single claims are."""
+    rng = random.Random(23)  # noqa: S311  a simulation, repeatable
+    failed = 0
+    for _ in range(300):
+        rows = []
+        for _ in range(30):
+            hardness = rng.random()
+            rows.append([float(rng.random() < hardness) for _ in range(5)])
+        failed += "fail" == _judge(_estimate(_claims(*rows), margin=0.0), max_trend=0.0).outcome
+    assert failed / 300 <= 0.05
