@@ -133,6 +133,7 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
         "translator-price": "5,6",
         "text-in": "english",
         "encoder": "labse",
+        "stance": "nli:xnli",
         "param": "bertscore.idf=true",
     }
     assert {entry.name for entry in OPTIONS} == set(texts)
