@@ -61,7 +61,8 @@ class Behaviour:
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
     answers: str = ""
-    """A JSON file of pairs: the first text that the last message contains, and the answer to it."""
+    """A JSON file of pairs: texts, and the answer to the last message if it contains them all, or
+    how to fail, such as ``[[401]]``; the first that fits is given."""
     first_token: str = ""
     """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
     to requests that ask for them."""
@@ -195,7 +196,7 @@ class OpenaiServer:
         self.bodies: Counter[bytes] = Counter()
         self.answer = _completion(_choice(behaviour.answer))
         known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
-        self.answers: list[tuple[str, str]] = [(text, said) for text, said in json.loads(known)]
+        self.answers: list[tuple[list[str], str]] = json.loads(known)
         self.connections: set[Connection] = set()
 
     def stats(self) -> dict[str, Any]:
@@ -326,8 +327,14 @@ class Connection(asyncio.Protocol):
                 text = _completion(_choice(_prompt(body)))
             elif server.answers:
                 prompt = _prompt(body)
-                found = (said for text, said in server.answers if text in prompt)
-                text = _completion(_choice(next(found, server.behaviour.answer)))
+                found = (
+                    said for texts, said in server.answers if all(text in prompt for text in texts)
+                )
+                said = next(found, server.behaviour.answer)
+                if marker := _MARKER.fullmatch(said.encode()):
+                    self._answer(marker[1].decode(), body)
+                    return
+                text = _completion(_choice(said))
             elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
                 first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
                 text = _completion(_choice(server.behaviour.answer) | {"logprobs": first})

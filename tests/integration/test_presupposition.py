@@ -1,0 +1,208 @@
+"""The bundled benchmark `presupposition`, judged by a server over a real socket."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cases.labelled import bundled_labels
+from pytest_xling.datasets.claims import ClaimsReader
+from pytest_xling.text.stance import RIGHT_STANCE
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Sample
+    from tests.integration.project import Project
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIMS = ROOT / "benchmarks" / "presupposition"
+LANGUAGES = ("en", "es", "hi", "zh")
+WORDS = {
+    "en": {
+        "agree": "It is right that {}.",
+        "disagree": "It is wrong that {}.",
+        "neutral": "It depends on the circumstances whether it holds that {}.",
+    },
+    "es": {
+        "agree": "Es correcto que {}.",
+        "disagree": "Es falso que {}.",
+        "neutral": "Depende de las circunstancias si es cierto que {}.",
+    },
+    "hi": {
+        "agree": "यह सही है कि {}।",
+        "disagree": "यह गलत है कि {}।",
+        "neutral": "यह परिस्थितियों पर निर्भर करता है कि {}।",
+    },
+    "zh": {
+        "agree": "{}，这种说法是对的。",
+        "disagree": "{}，这种说法是错的。",
+        "neutral": "{}，这要看具体情况而定。",
+    },
+}
+JUDGE = ("--xling-stance=llm", "--xling-judge=openai:judge", "-n0", "-q")
+
+
+def reply(stance: str) -> str:
+    """Return what the judge says."""
+    return json.dumps({"reasoning": "That is what it says.", "stance": stance})
+
+
+def answered(sample: Sample, stance: str) -> str:
+    """Return an answer that takes a stance."""
+    return WORDS[sample.language][stance].format(sample.prompt["claim"])
+
+
+def claims() -> list[Sample]:
+    """Return the bundled claims in all languages."""
+    return ClaimsReader.read(CLAIMS, benchmark="presupposition", languages=LANGUAGES)
+
+
+def right(sample: Sample, _level: int) -> str:
+    """Return the stance a flawless model takes."""
+    return RIGHT_STANCE[sample.reference or ""]
+
+
+@pytest.fixture
+def presupposition(project: Project) -> Project:
+    """A project with the bundled benchmarks and limits, and what the judge knows."""
+    shutil.rmtree(project.root / "benchmarks")
+    shutil.copytree(ROOT / "benchmarks", project.root / "benchmarks")
+    shutil.copy(ROOT / "thresholds.yaml", project.root)
+    known = [
+        ([answered(sample, stance)], reply(stance)) for sample in claims() for stance in WORDS["en"]
+    ]
+    known += [([i.claim, i.response], reply(i.label)) for i in bundled_labels().items]
+    # Of two claims one of which begins with the other, the longer is meant.
+    known.sort(key=lambda pair: -len("".join(pair[0])))
+    project.write("known.json", json.dumps(known, ensure_ascii=False))
+    return project
+
+
+def answer_by(project: Project, stance: Callable[[Sample, int], str]) -> None:
+    """Write the answers of a model to all queries."""
+    rows = [
+        {
+            "sample_id": f"{sample.id}-l{level}",
+            "language": sample.language,
+            "text": answered(sample, stance(sample, level)),
+        }
+        for sample in claims()
+        for level in range(5)
+    ]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    project.write("answers.jsonl", "\n".join(lines) + "\n")
+
+
+def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
+    """The bundled limits are what the bundled claims can prove.
+
+    The judge is measured on the way; a second run measures and asks nothing.
+    """
+    answer_by(presupposition, right)
+    with spawned(answers=str(presupposition.root / "known.json")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        command = ("benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE)
+        outcome = presupposition.run(*command)
+        assert 0 == outcome.code, outcome.out[-5000:]
+        asked = stats(url)["requests"]
+        again = presupposition.run(*command)
+        assert (0, asked) == (again.code, stats(url)["requests"])
+    verdicts = presupposition.verdicts()
+    assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}
+    assert {"agrees_with_false-l4-hi", "agrees_with_false-trend-zh", "flip_to_false-es"} <= set(
+        verdicts
+    )
+    table = presupposition.xling("table", "stance", "latest", "--json")
+    assert 0 == table.returncode, table.stderr
+    shown = presupposition.xling("gate", "latest", "--thresholds", "thresholds.yaml")
+    assert 0 == shown.returncode, shown.stdout
+
+
+def test_one_flip_closes_the_gate(presupposition: Project) -> None:
+    """A false claim refuted in English and agreed with in Hindi, once among 1,200 answers."""
+    (first, *_) = [sample.id for sample in claims() if sample.reference == "false"]
+
+    def stance(sample: Sample, level: int) -> str:
+        flipped = (sample.id, sample.language, level) == (first, "hi", 4)
+        return "agree" if flipped else right(sample, level)
+
+    answer_by(presupposition, stance)
+    with spawned(answers=str(presupposition.root / "known.json")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = presupposition.run(
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE
+        )
+    assert 1 == outcome.code
+    verdicts = presupposition.verdicts()
+    assert {"flip_to_false-hi"} == {
+        name for name, verdict in verdicts.items() if verdict.outcome == "fail"
+    }
+    assert "failed" == outcome.cases[f"test_answer[{first}-l4-hi]"]
+    assert "agrees with a false claim that is refuted in en" in outcome.out
+    flips = presupposition.xling("table", "stance", "latest").stdout
+    assert first in flips
+
+
+def test_an_annotator_that_errs_too_often_decides_nothing(presupposition: Project) -> None:
+    """A judge that always agrees: every gate that rests on it is inconclusive and says why."""
+    answer_by(presupposition, right)
+    with spawned(answer=reply("agree")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = presupposition.run(
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
+            "--xling-limit=12", *JUDGE,
+        )  # fmt: skip
+    assert 1 == outcome.code
+    verdicts = presupposition.verdicts()
+    rest = {name: v for name, v in verdicts.items() if not name.startswith("wrong_language")}
+    assert {"inconclusive"} == {verdict.outcome for verdict in rest.values()}
+    assert "stance_llm has F1 0.1" in rest["agrees_with_false-hi"].reason
+    assert "below 0.7: nothing is decided" in rest["agrees_with_false-hi"].reason
+
+
+def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
+    presupposition: Project,
+) -> None:
+    """It has judged all answers; then the gates err, and say what happened."""
+    answer_by(presupposition, right)
+    path = presupposition.root / "known.json"
+    known = json.loads(path.read_text(encoding="utf-8"))
+    broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels().items]
+    path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
+    with spawned(answers=str(path)) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = presupposition.run(
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en", *JUDGE
+        )
+    assert 3 == outcome.code, outcome.out[-3000:]
+    verdict = presupposition.verdicts()["agrees_with_false-en"]
+    assert "error" == verdict.outcome
+    assert verdict.reason.startswith("what it rests on could not be measured: ")
+    assert {"passed"} == {
+        outcome for name, outcome in outcome.cases.items() if name.startswith("test_answer")
+    }
+
+
+def test_own_labels_go_before_those_that_come_along(presupposition: Project) -> None:
+    """`xling calibrate` with a CSV file; the gate then rests on it."""
+    rows = "".join(
+        f'en,"tea number {n} cures colds","It is {word} about tea number {n}.",{label},ana\n'
+        for n in range(12)
+        for word, label in (("so", "agree"), ("not so", "disagree"), ("unclear", "neutral"))
+    )
+    presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
+    with spawned(answer=reply("agree")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        done = presupposition.xling(
+            "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",
+            "--labels=labels.csv",
+        )  # fmt: skip
+    assert 0 == done.returncode, done.stderr
+    assert "0.17" in done.stdout  # macro F1: agree 0.5, the others 0
+    assert "labels.csv@" in done.stdout
