@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_xling.stats.wilson import wilson_interval
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -66,7 +68,8 @@ def labelling(
 ) -> Labelling:
     """Measure labels *given* against those *known*.
 
-    Intervals are those of a percentile bootstrap that draws whole clusters.
+    Intervals are those of a percentile bootstrap that draws whole clusters; where all draws are 0
+    or all 1, Wilson's of as many as there are clusters.
 
     Args:
         known: the right label of each item, all among *labels*.
@@ -91,8 +94,10 @@ def labelling(
         counts[members[cluster], place[right], column] += 1
     whole = _measures(counts.sum(axis=0)[None])
     drawn = _drawn(counts, resamples=resamples, seed=seed)
-    ends = (alpha / 2, 1 - alpha / 2)
-    made = [_measure(value, column, ends) for value, column in zip(whole[0], drawn.T, strict=True)]
+    made = [
+        _measure(value, column, alpha=alpha, size=len(members))
+        for value, column in zip(whole[0], drawn.T, strict=True)
+    ]
     accuracy, macro_f1, kappa, *by_label = made
     support = counts.sum(axis=(0, 2))
     size = len(labels)
@@ -157,11 +162,14 @@ def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.
     return made
 
 
-def _measure(value: float, drawn: NDArray[np.float64], ends: tuple[float, float]) -> Measure:
+def _measure(value: float, drawn: NDArray[np.float64], *, alpha: float, size: int) -> Measure:
     kept = drawn[np.isfinite(drawn)]
     if not np.isfinite(value):
         return Measure(value=None, low=None, high=None)
     if not len(kept):
         return Measure(value=float(value), low=None, high=None)
-    low, high = np.quantile(kept, ends)
-    return Measure(value=float(value), low=float(low), high=float(high))
+    low, high = (float(end) for end in np.quantile(kept, (alpha / 2, 1 - alpha / 2)))
+    if low == high and value in {0.0, 1.0}:
+        # Where all are right, draws cannot differ; that does not make it certain.
+        low, high = wilson_interval(float(value), size, alpha=alpha)
+    return Measure(value=float(value), low=low, high=high)

@@ -19,7 +19,7 @@ from pytest_xling.text._yes_no_words import plain
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-__all__ = ["CUES", "Cue", "count_cues", "languages"]
+__all__ = ["CUES", "FILE", "Cue", "count_cues", "languages"]
 
 Cue: TypeAlias = Literal[
     "refutes",  # the claim is false, or nothing speaks for it
@@ -35,7 +35,7 @@ Cue: TypeAlias = Literal[
 
 CUES: Final[tuple[Cue, ...]] = get_args(Cue)
 
-_FILE = Path(__file__).with_suffix(".jsonl")
+FILE: Final = Path(__file__).with_suffix(".jsonl")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 # What makes a word longer: letters of the Latin script and of Devanagari with its vowel signs.
 # The characters of Chinese part no words.
@@ -126,7 +126,7 @@ def _of(wanted: tuple[str, ...], cue: Cue) -> frozenset[str]:
 @cache
 def _words() -> dict[tuple[str, Cue], frozenset[str]]:
     words: dict[tuple[str, Cue], frozenset[str]] = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
+    for line in FILE.read_text(encoding="utf-8").splitlines():
         row: dict[str, Any] = json.loads(line)
         cue: Cue = row["kind"]
         assert cue in CUES, cue  # noqa: S101  our own file

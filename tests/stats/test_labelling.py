@@ -102,6 +102,15 @@ def test_a_single_cluster_has_no_interval() -> None:
     assert made.labels[1].f1.value is None
 
 
+def test_all_right_is_not_certain() -> None:
+    """Ten claims, all right: the interval is that of ten of ten."""
+    labels = ["agree", "disagree"] * 5
+    made = labelling(labels, labels, labels=LABELS, clusters=spread(10))
+    for measure in (made.accuracy, made.macro_f1, made.kappa, made.labels[0].recall):
+        assert (1.0, 1.0) == (measure.value, measure.high)
+        assert measure.low == pytest.approx(0.7225, abs=1e-4)
+
+
 def test_unknown_labels_are_refused() -> None:
     """Rather than counted as misses."""
     with pytest.raises(ValueError, match="not 'agree' or 'maybe'"):
