@@ -171,5 +171,5 @@ def _measure(value: float, drawn: NDArray[np.float64], *, alpha: float, size: in
     low, high = (float(end) for end in np.quantile(kept, (alpha / 2, 1 - alpha / 2)))
     if low == high and value in {0.0, 1.0}:
         # Where all are right, draws cannot differ; that does not make it certain.
-        low, high = wilson_interval(float(value), size, alpha=alpha)
+        low, high = wilson_interval(float(value), size, alpha=alpha) or (low, high)
     return Measure(value=float(value), low=low, high=high)
