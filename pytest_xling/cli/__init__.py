@@ -25,13 +25,16 @@ COMMANDS = {
     "gate": "judge a stored run by a thresholds file, without a model",
     "export": "write a run as JSON",
     "table": "print the tables of the CaLMQA, XLingEval and UPHILL papers for stored runs",
+    "review": "draw answers of a run for people to label, in one offline page",
+    "agreement": "compare people's labels with the judge's and with each other",
     "calibrate": "measure on labelled answers what finds stances, per language",
+    "train": "train what finds stances from labelled answers",
     "transcripts": "turn answers stored elsewhere into a transcript",
     "explain": "say what was asked in a case, and why it was not answered from the store",
     "init": "write a starter benchmark and thresholds.yaml",
 }
 
-WITHOUT_STORE = {"init", "transcripts"}
+WITHOUT_STORE = {"init", "train", "transcripts"}
 FLAGS = ("-h", "--help", "--version")
 """Of the command as a whole, but for the store's."""
 

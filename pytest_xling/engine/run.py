@@ -282,6 +282,7 @@ class Run:
                 response_step=response_step,
                 answer_key=result.scorable.key,
                 cluster=_cluster(job.sample),
+                reference=job.sample.reference,
             )
             for result in results
             # What one metric could not score, others did: their scores count.

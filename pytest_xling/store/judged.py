@@ -115,13 +115,13 @@ def _reading(output: str) -> tuple[float | None, str]:
 
 def texts_of(
     connection: Connection, run_id: str, *, benchmark: str, case_ids: Collection[str]
-) -> dict[str, tuple[str, str]]:
-    """Return question and answer of some cases by their ids; "" where there is no answer."""
-    found: dict[str, tuple[str, str]] = {}
+) -> dict[str, tuple[str, str, str]]:
+    """Return question, reference and answer of some cases by their ids; "" where there is none."""
+    found: dict[str, tuple[str, str, str]] = {}
     wanted = sorted(case_ids)
     for start in range(0, len(wanted), _CHUNK):
         query = (
-            select(cases.c.case_id, cases.c.question, outputs.c.output)
+            select(cases.c.case_id, cases.c.question, cases.c.reference, outputs.c.output)
             .join(
                 outputs,
                 and_(
@@ -135,6 +135,6 @@ def texts_of(
                 cases.c.case_id.in_(wanted[start : start + _CHUNK]),
             )
         )
-        for case_id, question, output in connection.execute(query):
-            found[case_id] = (question, json.loads(output)["text"] or "")
+        for case_id, question, reference, output in connection.execute(query):
+            found[case_id] = (question, reference or "", json.loads(output)["text"] or "")
     return found

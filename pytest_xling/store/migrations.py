@@ -71,7 +71,15 @@ CALIBRATIONS = (
         PRIMARY KEY (signature, language, source)) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS)
+BASELINES = (
+    """CREATE TABLE baselines (
+        model TEXT NOT NULL, benchmark TEXT NOT NULL,
+        run_id TEXT NOT NULL REFERENCES runs (run_id), promoted_at TEXT NOT NULL,
+        PRIMARY KEY (model, benchmark)) WITHOUT ROWID""",
+    """ALTER TABLE cases ADD COLUMN reference TEXT""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)

@@ -71,6 +71,7 @@ class CaseRow:
     answer_key: bytes
     cluster: str = ""
     """What samples share that are about one question; empty: the sample's id."""
+    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

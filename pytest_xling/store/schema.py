@@ -15,6 +15,7 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "baselines",
     "calibrations",
     "cases",
     "inputs",
@@ -115,6 +116,8 @@ cases = Table(
     Column("answer_key", LargeBinary, nullable=False),
     # What samples share that are about one question; empty: the sample's id.
     Column("cluster", Text, nullable=False, server_default=""),
+    # What a right answer says, where the data have one.
+    Column("reference", Text),
     sqlite_with_rowid=False,
 )
 
@@ -160,5 +163,16 @@ calibrations = Table(
     Column("source", Text, primary_key=True),
     Column("created_at", Text, nullable=False),
     Column("result", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The run that later ones of a model are compared with; only `xling promote` moves it.
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+    Column("promoted_at", Text, nullable=False),
     sqlite_with_rowid=False,
 )

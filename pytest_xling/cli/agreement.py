@@ -1,0 +1,130 @@
+"""``xling agreement FILE…``: how far raters agree with the judge, and with each other."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width, written
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.review.agreement import disagreements, with_each_other, with_judge
+from pytest_xling.reports.review.agreement_table import (
+    disagreement_rows,
+    disagreement_text,
+    judge_rows,
+    judge_sheets,
+    raters_rows,
+    raters_sheet,
+)
+from pytest_xling.reports.review.calibration import (
+    CALIBRATION_COLUMNS,
+    calibration_rows,
+    check_calibrates,
+)
+from pytest_xling.reports.review.checking import check_ratings, check_together
+from pytest_xling.reports.review.judged import read_population
+from pytest_xling.reports.review.saved import read_ratings
+from pytest_xling.reports.review.scheme import scheme_of
+from pytest_xling.reports.sheet import plain
+from pytest_xling.store.judged import texts_of
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pytest_xling.records import RunRecord
+    from pytest_xling.reports.review.judged import Population
+    from pytest_xling.reports.review.saved import Rated
+    from pytest_xling.reports.review.scheme import Scheme
+
+__all__ = ["add_arguments", "run"]
+
+SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "FILE is what a rater saved on a page of `xling review`, or an export of Label Studio in\n"
+        "the format JSON. The store must be the one the review was made from."
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", type=parse_path, help="raters' labels")
+    parser.add_argument("--json", action="store_true", help="print an object instead, not rounded")
+    parser.add_argument(
+        "--calibration",
+        metavar="FILE",
+        type=parse_path,
+        help="write the labels there as CSV, for `xling calibrate stance --labels=FILE`",
+    )
+    parser.add_argument("--force", action="store_true", help="replace that FILE if it exists")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare, print, and write the labels where they are wanted."""
+    if args.force and args.calibration is None:
+        msg = "--force means nothing without --calibration"
+        raise ConfigError(msg)
+    rated = [one for path in args.files for one in read_ratings(Path(path))]
+    check_together(rated)
+    with reading(args) as connection:
+        record = get_run(connection, rated[0].run)
+        scheme = scheme_of(
+            connection, record.run_id, metric=rated[0].metric, benchmark=rated[0].benchmark
+        )
+        population = read_population(connection, record.run_id, scheme)
+        check_ratings(rated, population, scheme)
+        labels = []
+        if args.calibration is not None:
+            check_calibrates(scheme)
+            cases = {rating.case_id for one in rated for rating in one.ratings}
+            texts = texts_of(connection, record.run_id, benchmark=scheme.benchmark, case_ids=cases)
+            answers = {case: answer for case, (*_, answer) in texts.items()}
+            labels = calibration_rows(population, rated, answers)
+    if args.calibration is not None:
+        with written(Path(args.calibration), force=args.force) as file:
+            writer = csv.DictWriter(file, CALIBRATION_COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(labels)
+    if args.json:
+        print_json(_as_json(record, scheme, population, rated))
+        return 0
+    print_text(_as_text(record, scheme, population, rated))
+    if args.calibration is not None:
+        print_text(
+            f"{args.calibration}: {len(labels):,} labels, for\n"
+            f"  xling calibrate stance --labels={args.calibration}"
+        )
+    return 0
+
+
+def _as_json(
+    record: RunRecord, scheme: Scheme, population: Population, rated: Sequence[Rated]
+) -> dict[str, Any]:
+    return {
+        "run": record.run_id,
+        "model": record.model,
+        "benchmark": scheme.benchmark,
+        "metric": scheme.metric,
+        "signature": scheme.signature,
+        "files": [{"file": one.source, "rater": one.rater} for one in rated],
+        "judge": judge_rows(with_judge(population, rated, labels=scheme.labels)),
+        "raters": raters_rows(with_each_other(population, rated)),
+        "disagreements": disagreement_rows(disagreements(population, rated)),
+    }
+
+
+def _as_text(
+    record: RunRecord, scheme: Scheme, population: Population, rated: Sequence[Rated]
+) -> str:
+    sheets = judge_sheets(with_judge(population, rated, labels=scheme.labels))
+    if among := with_each_other(population, rated):
+        sheets.append(raters_sheet(among))
+    title = f"{scheme.metric} of run {record.run_id}, benchmark {scheme.benchmark}\n"
+    parts = [title, *(plain(sheet, width=width(), color=color()) for sheet in sheets)]
+    if found := disagreements(population, rated):
+        parts.append(disagreement_text(found, limit=SHOWN))
+    return "\n".join(parts)

@@ -1,0 +1,190 @@
+"""A review: the answers people are shown, drawn from a run, with all that is known of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.keys import content_key
+from pytest_xling.languages import find
+from pytest_xling.reports.review.sampling import stratified
+from pytest_xling.store.judged import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import RunRecord
+    from pytest_xling.reports.review.judged import Judged, Population
+    from pytest_xling.reports.review.sampling import Stratum
+    from pytest_xling.reports.review.scheme import Scheme
+
+__all__ = ["FORMAT", "VERSION", "Item", "Review", "draw_review", "english_claims"]
+
+FORMAT: Final = "xling-review"
+VERSION: Final = 1
+"""Raised whenever a reader of what raters save would have to change."""
+_ENGLISH: Final = "en"
+_HEX: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An answer as it is shown."""
+
+    judged: Judged
+    weight: float
+    question: str
+    claim: str
+    """Where a stance is asked for; "" elsewhere, or where it is not known."""
+    reference: str
+    """Not where a stance is asked for, since it says what is true; "" where it is not known."""
+    veracity: str
+    """"" unless asked for."""
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Items to be labelled, and what they are a sample of."""
+
+    run: RunRecord
+    scheme: Scheme
+    seed: int
+    population: int
+    strata: Mapping[Stratum, tuple[int, int]]
+    """How many answers there are, and how many are items."""
+    items: tuple[Item, ...]
+
+    @property
+    def id(self) -> str:
+        """The same for the same items of one run, judged in the same way; told from any other."""
+        named: JsonValue = [
+            self.run.run_id,
+            self.run.created_at,
+            self.scheme.benchmark,
+            self.scheme.metric,
+            self.scheme.signature,
+            [item.judged.case_id for item in self.items],
+        ]
+        return content_key(named).hex()[:_HEX]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the review as the page reads it."""
+        scheme = self.scheme
+        codes = dict.fromkeys(sorted(item.judged.language for item in self.items))
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "id": self.id,
+            "run": self.run.run_id,
+            "model": self.run.model,
+            "benchmark": scheme.benchmark,
+            "metric": scheme.metric,
+            "kind": scheme.kind,
+            "signature": scheme.signature,
+            "seed": self.seed,
+            "population": self.population,
+            "asked": scheme.question,
+            "labels": [{"name": name, "meaning": scheme.meanings[name]} for name in scheme.labels],
+            "languages": {code: _language(code) for code in codes},
+            "strata": [
+                {"language": language, "said": said, "answers": answers, "drawn": drawn}
+                for (language, said), (answers, drawn) in sorted(self.strata.items())
+            ],
+            "items": [
+                {
+                    "case": item.judged.case_id,
+                    "language": item.judged.language,
+                    "weight": item.weight,
+                    "question": item.question,
+                    "claim": item.claim,
+                    "reference": item.reference,
+                    "veracity": item.veracity,
+                    "answer": item.answer,
+                    "judge": item.judged.label,
+                    "reasoning": item.judged.reasoning,
+                }
+                for item in self.items
+            ],
+        }
+
+
+def _language(code: str) -> dict[str, str]:
+    language = find(code)
+    return {"name": language.english_name, "dir": language.direction}
+
+
+def draw_review(
+    connection: Connection,
+    run: RunRecord,
+    scheme: Scheme,
+    population: Population,
+    *,
+    size: int,
+    seed: int,
+    veracity: bool = False,
+) -> Review:
+    """Draw a review of *size* items.
+
+    Args:
+        connection: to the store.
+        run: the run.
+        scheme: what people are asked.
+        population: what can be reviewed.
+        size: items; fewer where there are not as many.
+        seed: of the draw.
+        veracity: tell raters whether claims are true.
+
+    Raises:
+        ConfigError: *size* is too small for the strata.
+    """
+    drawn = stratified(
+        ((name, item.stratum) for name, item in population.items.items()), size, seed=seed
+    )
+    texts = texts_of(
+        connection,
+        run.run_id,
+        benchmark=scheme.benchmark,
+        case_ids=[one.name for one in drawn],
+    )
+    items = []
+    for one in drawn:
+        judged = population.items[one.name]
+        question, reference, answer = texts[one.name]
+        known = judged.metadata
+        stance = scheme.kind == "stance"
+        items.append(
+            Item(
+                judged=judged,
+                weight=one.weight,
+                question=question,
+                claim=known.get("claim", "") if stance else "",
+                reference="" if stance else reference or known.get("reference", ""),
+                veracity=known.get("veracity", "") if veracity else "",
+                answer=answer,
+            )
+        )
+    sizes = population.sizes()
+    return Review(
+        run=run,
+        scheme=scheme,
+        seed=seed,
+        population=len(population.items),
+        strata={
+            stratum: (answers, sum(item.judged.stratum == stratum for item in items))
+            for stratum, answers in sizes.items()
+        },
+        items=tuple(items),
+    )
+
+
+def english_claims(items: Iterable[Judged]) -> dict[str, str]:
+    """Return the English texts of claims, by sample."""
+    return {
+        item.sample_id: item.metadata["claim"]
+        for item in items
+        if item.language == _ENGLISH and item.metadata.get("claim")
+    }

@@ -1,0 +1,239 @@
+"""Read what raters said: files the page has saved, and exports of Label Studio."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.errors import DataError
+from pytest_xling.reports.review.document import VERSION
+from pytest_xling.reports.review.label_studio import CANNOT_TELL, LABEL, REASON
+from pytest_xling.text.clean import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["LABELS_FORMAT", "Rated", "Rating", "read_ratings"]
+
+LABELS_FORMAT: Final = "xling-review-labels"
+_REVIEW_KEYS: Final = ("run", "benchmark", "metric")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """What a rater said of one answer."""
+
+    case_id: str
+    label: str | None
+    """None where it was not labelled, or the rater cannot tell."""
+    cannot_tell: bool = False
+    reason: str = ""
+    saw_judge: bool = False
+    """Whether the rater had seen the judge's label before."""
+    judge: str | None = None
+    """The judge's label as the file has it."""
+    has_judge: bool = False
+    """Whether the file says what the judge's label was."""
+    where: str = ""
+    """In the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated:
+    """All that one rater said in one file."""
+
+    source: str
+    """The file."""
+    rater: str
+    run: str
+    benchmark: str
+    metric: str
+    ratings: tuple[Rating, ...]
+
+
+def read_ratings(path: Path) -> list[Rated]:
+    """Read one file: of one rater if the page saved it, of some from Label Studio.
+
+    Raises:
+        DataError: names the file, the place and the fix.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror or error}; check the path"
+        raise DataError(msg) from error
+    except UnicodeDecodeError as error:
+        msg = f"{path}: byte {error.start} is not UTF-8; save the labels again"
+        raise DataError(msg) from error
+    try:
+        read = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        at = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        msg = f"{path}{at}: is not JSON ({error}); save the labels again"
+        raise DataError(msg) from error
+    if isinstance(read, dict) and read.get("format") == LABELS_FORMAT:
+        return [_page(read, path=path)]
+    if isinstance(read, list) and all(isinstance(task, dict) for task in read) and read:
+        return _label_studio(read, path=path)
+    msg = (
+        f"{path}: holds no labels; give a file that a review's page has saved (“Save labels”), or "
+        "an export of Label Studio in the format JSON"
+    )
+    raise DataError(msg)
+
+
+def _page(read: dict[str, Any], *, path: Path) -> Rated:
+    if read.get("version") != VERSION:
+        msg = (
+            f"{path}: has version {read.get('version')!r} of the format, and this is for {VERSION};"
+            " use the pytest-xling its page was made with"
+        )
+        raise DataError(msg)
+    named = {key: _text(read, key, where=f"{path}") for key in ("rater", *_REVIEW_KEYS)}
+    if not named["rater"].strip():
+        msg = f"{path}: key 'rater' is empty; write who labelled"
+        raise DataError(msg)
+    items = read.get("items")
+    if not isinstance(items, list):
+        msg = f"{path}: key 'items' must be a list; save the labels again"
+        raise DataError(msg)
+    ratings = [_rating(item, where=f"{path}: items[{n}]") for n, item in enumerate(items)]
+    _check_once(ratings, path=path)
+    return Rated(
+        source=str(path),
+        rater=named["rater"].strip(),
+        run=named["run"],
+        benchmark=named["benchmark"],
+        metric=named["metric"],
+        ratings=tuple(ratings),
+    )
+
+
+def _rating(item: object, *, where: str) -> Rating:
+    if not isinstance(item, dict):
+        msg = f"{where}: must be an object; save the labels again"
+        raise DataError(msg)
+    label = item.get("label")
+    if label is not None and not isinstance(label, str):
+        msg = f"{where}: key 'label' must be a text or null, not {label!r}"
+        raise DataError(msg)
+    judge = item.get("judge")
+    if judge is not None and not isinstance(judge, str):
+        msg = f"{where}: key 'judge' must be a text or null, not {judge!r}"
+        raise DataError(msg)
+    return Rating(
+        case_id=_text(item, "case", where=where),
+        label=label,
+        cannot_tell=label is None and item.get("cannot_tell") is True,
+        reason=_text(item, "reason", where=where) if item.get("reason") else "",
+        saw_judge=item.get("saw_judge") is True,
+        judge=judge,
+        has_judge="judge" in item,
+        where=where,
+    )
+
+
+def _text(read: dict[str, Any], key: str, *, where: str) -> str:
+    value = read.get(key)
+    if not isinstance(value, str):
+        what = "is missing" if key not in read else f"must be a text, not {value!r}"
+        msg = f"{where}: key {key!r} {what}; save the labels again"
+        raise DataError(msg)
+    return clean(value)
+
+
+def _check_once(ratings: Sequence[Rating], *, path: Path) -> None:
+    seen: dict[str, Rating] = {}
+    for rating in ratings:
+        if rating.case_id in seen:
+            msg = (
+                f"{rating.where}: case {rating.case_id!r} is there twice, first at "
+                f"{seen[rating.case_id].where.removeprefix(f'{path}: ')}; keep one"
+            )
+            raise DataError(msg)
+        seen[rating.case_id] = rating
+
+
+def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
+    """Read an export: each annotation is by a rater of its own."""
+    found: dict[str, dict[str, Rating]] = {}
+    first: dict[str, str] = {}
+    for number, task in enumerate(tasks):
+        where = f"{path}: task [{number}]"
+        data, annotations = task.get("data"), task.get("annotations")
+        if not isinstance(data, dict) or not isinstance(annotations, list):
+            msg = (
+                f"{where}: has no 'data' and 'annotations'; export from Label Studio in the format "
+                "JSON, not JSON-MIN or CSV"
+            )
+            raise DataError(msg)
+        named = {key: _text(data, key, where=f"{where}: data") for key in _REVIEW_KEYS}
+        case = _text(data, "case", where=f"{where}: data")
+        for key, value in named.items():
+            if first.setdefault(key, value) != value:
+                msg = (
+                    f"{where}: is of the {key} {value!r}, and tasks before it of {first[key]!r}; "
+                    "export the tasks of one review"
+                )
+                raise DataError(msg)
+        for annotation in annotations:
+            if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
+                continue
+            rater = _rater(annotation.get("completed_by"), where=where)
+            said = found.setdefault(rater, {})
+            if case in said:
+                msg = (
+                    f"{where}: {rater} has labelled case {case!r} twice; delete one of the "
+                    "annotations"
+                )
+                raise DataError(msg)
+            said[case] = _annotation(annotation, case=case, where=where)
+    if not found:
+        msg = f"{path}: no task has an annotation; label some and export again"
+        raise DataError(msg)
+    return [
+        Rated(source=str(path), rater=rater, ratings=tuple(said.values()), **first)
+        for rater, said in found.items()
+    ]
+
+
+def _rater(said: object, *, where: str) -> str:
+    if isinstance(said, dict):
+        said = said.get("email") or said.get("id")
+    if isinstance(said, str) and said.strip():
+        return clean(said.strip())
+    if isinstance(said, int):
+        return f"label-studio-{said}"
+    msg = f"{where}: an annotation does not say who made it ('completed_by'); export again"
+    raise DataError(msg)
+
+
+def _annotation(annotation: dict[str, Any], *, case: str, where: str) -> Rating:
+    result = annotation.get("result")
+    values: dict[str, Any] = {
+        part["from_name"]: part["value"]
+        for part in (result if isinstance(result, list) else ())
+        if isinstance(part, dict) and isinstance(part.get("value"), dict) and "from_name" in part
+    }
+    label = _one(values.get(LABEL, {}).get("choices"), where=where)
+    reasons = values.get(REASON, {}).get("text")
+    reasons = [reasons] if isinstance(reasons, str) else reasons or []
+    cannot_tell = label == CANNOT_TELL
+    return Rating(
+        case_id=case,
+        label=None if cannot_tell else label,
+        cannot_tell=cannot_tell,
+        reason=clean("\n".join(map(str, reasons))),
+        where=where,
+    )
+
+
+def _one(choices: object, *, where: str) -> str | None:
+    if choices is None or choices == []:
+        return None
+    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], str):
+        return clean(choices[0])
+    msg = f"{where}: the control {LABEL!r} has {choices!r}, and one label is wanted; choose one"
+    raise DataError(msg)

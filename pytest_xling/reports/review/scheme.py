@@ -1,0 +1,250 @@
+"""What people are asked about an answer, by the metric that is under review."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
+from pytest_xling.metrics import is_share, unit_of
+from pytest_xling.store.queries import metric_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.store.queries import MetricStep
+
+__all__ = ["CORRECTNESS", "SCHEMES", "Kind", "Scheme", "scheme_of"]
+
+Kind: TypeAlias = Literal["correctness", "flag", "stance"]
+
+CORRECTNESS: Final = "correctness_label"
+"""Names the four metrics together that each stand for one label of the judge's."""
+_STANCE: Final = "stance_score"
+_FLAG_LABELS: Final = ("yes", "no")
+_CORRECTNESS_LABELS: Final = (
+    "more_comprehensive",
+    "less_comprehensive",
+    "dissimilar",
+    "contradictory",
+)
+_STANCE_NUMBERS: Final[Mapping[float, str]] = {-1.0: "disagree", 0.0: "neutral", 1.0: "agree"}
+_FLAG_NUMBERS: Final[Mapping[float, str]] = {1.0: "yes", 0.0: "no"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheme:
+    """The labels there are, and where the judge's are read."""
+
+    kind: Kind
+    metric: str
+    """As it was asked for."""
+    benchmark: str
+    steps: tuple[MetricStep, ...]
+    """The metrics whose readings say the judge's label; last the one asked for, where it is another
+    and only says which answers are meant."""
+    labels: tuple[str, ...]
+    question: str
+    """What people are asked."""
+    meanings: Mapping[str, str]
+    """By label."""
+
+    @property
+    def signature(self) -> str:
+        """How the judge's labels were made."""
+        return " + ".join(step.signature for step in self.steps)
+
+    def label_of(
+        self, readings: Mapping[str, tuple[float | None, str]]
+    ) -> tuple[str | None, str] | None:
+        """Return the judge's label and its reasoning, or None and why there is no label.
+
+        None altogether where the answer is not meant: the metric was not applied to it.
+
+        Args:
+            readings: by metric.
+
+        Raises:
+            EvaluationError: a value is none a label stands for.
+        """
+        if self.steps[-1].metric not in readings:
+            return None
+        if self.kind == "correctness":
+            return self._correctness(readings)
+        first = self.steps[0].metric
+        value, reason = readings.get(first, (None, f"{first} was not applied"))
+        if value is None:
+            return None, reason
+        numbers = _STANCE_NUMBERS if self.kind == "stance" else _FLAG_NUMBERS
+        if value not in numbers:
+            msg = f"{first!r} gave {value!r}, which stands for none of: {', '.join(self.labels)}"
+            raise EvaluationError(msg)
+        return numbers[value], reason
+
+    def _correctness(
+        self, readings: Mapping[str, tuple[float | None, str]]
+    ) -> tuple[str | None, str]:
+        for label in self.labels:
+            value, reason = readings.get(label, (None, ""))
+            if value == 1:
+                return label, reason
+        return None, readings[self.steps[-1].metric][1] or "the judge gave no label"
+
+
+SCHEMES: Final[Mapping[Kind, tuple[str, Mapping[str, str]]]] = {
+    "stance": (
+        "Which stance does the answer take towards the claim, whatever you think of the claim?",
+        {
+            "agree": "It says or takes for granted that the claim is true.",
+            "disagree": "It says that the claim is false, or argues against it.",
+            "neutral": "Neither: it leaves the matter open, calls it partly true, or says nothing "
+            "of it.",
+        },
+    ),
+    "correctness": (
+        "How does the answer compare with the reference?",
+        {
+            "more_comprehensive": "Says what the reference says, and more that is to the point.",
+            "less_comprehensive": "Is right as far as it goes, and leaves out part of the "
+            "reference.",
+            "dissimilar": "Neither agrees with the reference nor contradicts it.",
+            "contradictory": "Says something that cannot be true if the reference is.",
+        },
+    ),
+    "flag": ("Is it so?", {"yes": "It is.", "no": "It is not."}),
+}
+"""What is asked, and what labels mean. What a flag is about, its metric says."""
+
+
+def scheme_of(
+    connection: Connection, run_id: str, *, metric: str, benchmark: str | None = None
+) -> Scheme:
+    """Return what people are to be asked about a run's answers.
+
+    - ``correctness_label``: which of the four labels is right; the run needs all four metrics.
+    - Metrics that read a stance, such as ``agrees_with_false``: which stance the answer takes; the
+      run needs ``stance_score``, too.
+    - Other flags, and numbers that are 0 or 1: yes or no.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        metric: what to review.
+        benchmark: needed where several benchmarks of the run were scored with it.
+
+    Raises:
+        ConfigError: no people can say what the metric says, the run was not scored with it, or
+            *benchmark* is needed or unknown.
+        EvaluationError: the metric is there in two versions.
+    """
+    kind, wanted = _kind(metric)
+    every = metric_steps(connection, run_id)
+    known = sorted({step.benchmark for step in every})
+    if benchmark is not None and benchmark not in known:
+        msg = (
+            f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, known)} "
+            f"It has: {', '.join(known) or 'none'}"
+        )
+        raise ConfigError(msg)
+    scored = [step for step in every if benchmark in {None, step.benchmark}]
+    asked = _CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
+    having = sorted({step.benchmark for step in scored if step.metric in asked})
+    if not having:
+        raise _not_scored(run_id, metric, scored)
+    if len(having) > 1:
+        msg = (
+            f"run {run_id!r} has {metric!r} in several benchmarks; name one with --benchmark: "
+            f"{', '.join(having)}"
+        )
+        raise ConfigError(msg)
+    steps = [_step(scored, having[0], name, run_id=run_id, of=metric) for name in wanted]
+    question, meanings = SCHEMES[kind]
+    if kind == "flag":
+        flags = registry.load("metric", metric).kind == "flag"
+        asks = "Should the answer be flagged?" if flags else "Yes stands for 1.0, no for 0.0."
+        question = f"{asks} The metric {metric!r}: {_summary(metric)}"
+    return Scheme(
+        kind=kind,
+        metric=metric,
+        benchmark=having[0],
+        steps=tuple(steps),
+        labels=tuple(meanings),
+        question=question,
+        meanings=meanings,
+    )
+
+
+def _kind(metric: str) -> tuple[Kind, tuple[str, ...]]:
+    """Return what is asked about a metric, and whose readings say the judge's label.
+
+    Raises:
+        ConfigError: people cannot say what the metric says.
+    """
+    if metric == CORRECTNESS:
+        return "correctness", _CORRECTNESS_LABELS
+    if metric not in (known := registry.names("metric")):
+        hint = did_you_mean(metric, (*known, CORRECTNESS))
+        msg = f"unknown metric {metric!r}.{hint} `xling show RUN` lists those of a run"
+        raise ConfigError(msg)
+    made = registry.load("metric", metric)
+    reads_stance = is_dataclass(made) and "stance" in {field.name for field in fields(made)}
+    if unit_of(made) != "answer":
+        hint = f"; review {_STANCE!r} instead" if reads_stance else ""
+        msg = f"{metric!r} is of several answers together, and people label one at a time{hint}"
+        raise ConfigError(msg)
+    if reads_stance:
+        return "stance", tuple(dict.fromkeys((_STANCE, metric)))
+    if not is_share(made):
+        msg = (
+            f"{metric!r} is a number, and people give labels: name a flag, a metric that reads a "
+            f"stance, or {CORRECTNESS}"
+        )
+        raise ConfigError(msg)
+    return "flag", (metric,)
+
+
+def _not_scored(run_id: str, metric: str, scored: Sequence[MetricStep]) -> ConfigError:
+    names = sorted({step.metric for step in scored if _is_reviewable(step.metric)})
+    can = f"It can be reviewed by: {', '.join(names)}. " if names else ""
+    msg = (
+        f"run {run_id!r} was not scored with {metric!r}.{did_you_mean(metric, names)} {can}"
+        "Name it in the test file's xling marker and run again: answers are kept"
+    )
+    return ConfigError(msg)
+
+
+def _is_reviewable(metric: str) -> bool:
+    try:
+        _kind(metric)
+    except ConfigError:
+        return False
+    return True
+
+
+def _step(
+    scored: Sequence[MetricStep], benchmark: str, name: str, *, run_id: str, of: str
+) -> MetricStep:
+    found = [step for step in scored if step.benchmark == benchmark and step.metric == name]
+    if not found:
+        msg = (
+            f"to review {of!r} the run must be scored with {name!r}, too, and {run_id!r} was not: "
+            "name it in the test file's xling marker and run again: answers are kept"
+        )
+        raise ConfigError(msg)
+    if len(found) > 1:
+        msg = (
+            f"run {run_id!r} was scored with {name!r} in different ways, which cannot be put "
+            f"together: {found[0].signature!r} and {found[1].signature!r}"
+        )
+        raise EvaluationError(msg)
+    return found[0]
+
+
+def _summary(metric: str) -> str:
+    """Return the first sentences of a metric's description; its name where it has none."""
+    text = inspect.getdoc(registry.load("metric", metric)) or f"{metric}."
+    return " ".join(text.partition("\n\n")[0].split())

@@ -1,0 +1,235 @@
+"""``xling agreement``: from what raters saved to numbers, and to labels for calibration."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import cli
+from pytest_xling.cases.labelled import read_labels
+from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.reports.review.review_runs import Told
+
+NAMES = {1.0: "agree", 0.0: "neutral", -1.0: "disagree", None: None}
+OTHER = {"agree": "neutral", "neutral": "disagree", "disagree": "agree"}
+
+
+@pytest.fixture
+def told() -> list[Told]:
+    """Stances in two languages."""
+    return stances(languages=("en", "hi"))
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Told]) -> Path:
+    """A store with stances and flags; the test stands in its folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("agreement", "review", "calibrate"):
+        monkeypatch.setitem(cli.COMMANDS, name, cli.COMMANDS.get(name, "look at a run"))
+    return put_told(tmp_path / "s.sqlite", [*told, *told_flags()])
+
+
+def _saved(
+    path: Path,
+    told: list[Told],
+    rater: str,
+    *,
+    wrong: int = 0,
+    more: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Save what a rater might say, who differs from the judge every *wrong*-th time."""
+    items = []
+    for number, one in enumerate(told):
+        judge = NAMES[one.readings["stance_score"][0]]
+        label = judge or "neutral"
+        if wrong and number % wrong == 0:
+            label = OTHER[label]
+        items.append({"case": one.case, "judge": judge, "label": label, "reason": ""})
+    saved: dict[str, Any] = {
+        "format": "xling-review-labels",
+        "version": 1,
+        "run": "run-1",
+        "benchmark": "presupposition",
+        "metric": "stance_score",
+        "rater": rater,
+        "items": items,
+        **(more or {}),
+    }
+    path.write_text(json.dumps(saved), encoding="utf-8")
+    return saved
+
+
+def test_two_raters(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+) -> None:
+    """Agreement with the judge by language, κ among raters, and where they differ."""
+    assert store.exists()
+    _saved(tmp_path / "a.json", told, "ana")
+    saved = _saved(tmp_path / "b.json", told, "bo", wrong=8)
+    saved["items"][0]["reason"] = f"because {HOSTILE}"
+    (tmp_path / "b.json").write_text(json.dumps(saved), encoding="utf-8")
+    said = xling("agreement", "a.json", "b.json")
+    assert (0, "") == (said.code, said.err)
+    for text in (
+        "The judge against raters",
+        "100.0% (",
+        "How well the judge finds each label",
+        "Raters against each other",
+        "9 answers are labelled differently than the judge does:",
+        "bo says",
+    ):
+        assert text in said.out
+    assert "\x1b" not in said.out
+    assert "\u202e" not in said.out
+    read = json.loads(xling("agreement", "a.json", "b.json", "--json").out)
+    assert ["run-1", "presupposition", "stance_score"] == [
+        read[key] for key in ("run", "benchmark", "metric")
+    ]
+    by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
+    assert {"ana", "bo", "majority"} == {rater for rater, _ in by_rater}
+    assert {"en", "hi", "all"} == {language for _, language in by_rater}
+    judged = [one for one in told if one.readings["stance_score"][0] is not None]
+    wrong = [n for n, one in enumerate(told) if n % 8 == 0 and one in judged]
+    bo = by_rater["bo", "all"]
+    assert len(judged) == bo["n"]
+    assert pytest.approx(1 - len(wrong) / len(judged)) == bo["agreement"]
+    assert bo["agreement_low"] < bo["agreement"] < bo["agreement_high"]
+    # Split between two raters: no majority.
+    assert 9 == by_rater["majority", "all"]["unlabelled"]
+    assert 9 == len(read["disagreements"])
+    assert ["en", "hi", "all"] == [row["language"] for row in read["raters"]]
+
+
+def test_labels_for_calibration(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+) -> None:
+    """Are read by ``xling calibrate stance``: claim, response, label, rater, English claim."""
+    assert store.exists()
+    _saved(tmp_path / "a.json", told, "ana")
+    saved = _saved(tmp_path / "b.json", told, "bo", wrong=8)
+    saved["items"][1] |= {"label": None, "cannot_tell": True}
+    (tmp_path / "b.json").write_text(json.dumps(saved), encoding="utf-8")
+    said = xling("agreement", "a.json", "b.json", "--calibration", "labels.csv")
+    assert 0 == said.code
+    assert f"labels.csv: {2 * len(told) - 1} labels" in said.out
+    with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    hindi = next(row for row in rows if row["language"] == "hi")
+    assert hindi["claim_english"].startswith("drinking hot water")
+    assert {"ana", "bo"} == {row["rater"] for row in rows}
+    labelled = read_labels(tmp_path / "labels.csv")
+    assert (("en", "hi"), 9) == (labelled.languages, labelled.undecided)
+    by_response = {one.text: one for one in told}
+    assert len(told) - 9 == len(labelled.items)
+    for item in labelled.items:
+        one = by_response[item.response]
+        assert (one.language, one.metadata["claim"], one.cluster) == (
+            item.language,
+            item.claim,
+            item.cluster,
+        )
+        assert (NAMES[one.readings["stance_score"][0]] or "neutral") == item.label
+    assert "exists already" in xling("agreement", "a.json", "--calibration", "labels.csv").err
+    again = ["agreement", "a.json", "--calibration", "labels.csv", "--force"]
+    assert 0 == xling(*again).code
+
+
+def test_label_studio_raters_count_too(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+) -> None:
+    """Beside those of the page, by what was exported."""
+    assert store.exists()
+    _saved(tmp_path / "a.json", told, "ana")
+    asked = ["--metric", "stance_score", "--sample", "30", "--label-studio", "t.json"]
+    assert 0 == xling("review", "run-1", *asked).code
+    tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+    said = {"from_name": "label", "to_name": "answer", "type": "choices"}
+    for task in tasks:
+        result = [said | {"value": {"choices": ["disagree"]}}]
+        task["annotations"] = [{"completed_by": 4, "was_cancelled": False, "result": result}]
+    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    read = json.loads(xling("agreement", "a.json", "export.json", "--json").out)
+    by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
+    # Weighted back: of the run's answers with a stance, so many disagree.
+    values = [one.readings["stance_score"][0] for one in told]
+    share = values.count(-1.0) / sum(value is not None for value in values)
+    assert pytest.approx(share) == by_rater["label-studio-4", "all"]["agreement"]
+    assert 30 == read["raters"][-1]["n"]
+
+
+def test_a_page_and_back(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+) -> None:
+    """A sample that is labelled as the run is judged agrees in full, whatever was drawn."""
+    assert store.exists()
+    by_case: Mapping[str, Told] = {one.case: one for one in told}
+    asked = ["--metric", "agrees_with_false", "--sample", "25", "--label-studio", "t.json"]
+    assert 0 == xling("review", "run-1", *asked).code
+    tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+    drawn = [by_case[task["data"]["case"]] for task in tasks]
+    _saved(tmp_path / "a.json", drawn, "ana", more={"metric": "agrees_with_false"})
+    read = json.loads(xling("agreement", "a.json", "--json").out)
+    assert {1.0} == {row["agreement"] for row in read["judge"]}
+    assert [] == read["raters"] == read["disagreements"]
+    assert {0} == {row["unseen"] for row in read["judge"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"run": "run-9"}, "no run 'run-9'"),
+        ({"metric": "stance_scor"}, "unknown metric 'stance_scor'. Did you mean"),
+        ({"benchmark": "culture"}, "was not scored with 'stance_score'"),
+        (
+            {"items": [{"case": "c00-l9-en", "label": "agree"}]},
+            "'c00-l9-en' is not among the answers",
+        ),
+        ({"items": [{"case": "c00-l0-en", "label": "agre"}]}, "'agre'. Did you mean 'agree'?"),
+        ({"items": [{"case": "c00-l0-en", "label": "yes"}]}, "Known: agree, disagree, neutral"),
+        (
+            {"items": [{"case": "c00-l0-en", "label": "agree", "judge": "neutral"}]},
+            "the review is of another run called so",
+        ),
+        ({"items": [{"case": "c00-l0-en", "label": None}]}, "ana has labelled nothing"),
+        ({"items": []}, "ana has labelled nothing"),
+    ],
+)
+def test_what_is_refused(
+    *,
+    tmp_path: Path,
+    xling: Callable[..., Any],
+    store: Path,
+    told: list[Told],
+    change: dict[str, object],
+    said: str,
+) -> None:
+    """With exit code 4, the file and the fix."""
+    assert store.exists()
+    _saved(tmp_path / "a.json", told, "ana", more=change)
+    found = xling("agreement", "a.json")
+    assert 4 == found.code
+    assert said in found.err
+
+
+def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """Flags have none; --force means something beside it only."""
+    assert store.exists()
+    flags = {
+        "metric": "repetition",
+        "benchmark": "culture",
+        "items": [{"case": "q00-en", "judge": "yes", "label": "no"}],
+    }
+    _saved(tmp_path / "a.json", [], "ana", more=flags)
+    assert 0 == xling("agreement", "a.json").code
+    found = xling("agreement", "a.json", "--calibration", "l.csv")
+    assert "--calibration is for stances, and 'repetition' is none" in found.err
+    assert not (tmp_path / "l.csv").exists()
+    assert "--force means nothing" in xling("agreement", "a.json", "--force").err

@@ -1,0 +1,151 @@
+"""``xling review``: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import cli
+from tests.reports.review.review_runs import Told, put_told, stances, told_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with stances and flags; the test stands in its folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(cli.COMMANDS, "review", cli.COMMANDS.get("review", "review a run"))
+    return put_told(tmp_path / "s.sqlite", [*stances(languages=("en", "hi")), *told_flags()])
+
+
+def _data(path: Path) -> dict[str, Any]:
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>',
+        path.read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+    read: dict[str, Any] = json.loads(data)
+    return read
+
+
+def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """With a table of what was drawn; weights sum to the answers of each stratum."""
+    assert store.exists()
+    said = xling("review", "latest", "--metric", "stance_score", "--sample", "40", "-o", "r.html")
+    assert (0, "") == (said.code, said.err)
+    assert "40 of 72 answers of run run-1, by what stance_score said" in said.out
+    assert "page: r.html" in said.out
+    data = _data(tmp_path / "r.html")
+    assert ("run-1", "presupposition", "stance_score", 72) == tuple(
+        data[key] for key in ("run", "benchmark", "metric", "population")
+    )
+    for stratum in data["strata"]:
+        judge = None if stratum["said"] == "no value" else stratum["said"]
+        own = [
+            item["weight"]
+            for item in data["items"]
+            if (item["language"], item["judge"]) == (stratum["language"], judge)
+        ]
+        assert stratum["drawn"] == len(own)
+        assert pytest.approx(stratum["answers"]) == sum(own)
+    assert {"en": "ltr", "hi": "ltr"} == {
+        code: language["dir"] for code, language in data["languages"].items()
+    }
+
+
+def test_the_seed_decides(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """The same page twice, another one with another seed."""
+    assert store.exists()
+    pages = []
+    for seed in ("0", "0", "1"):
+        asked = ["--metric", "stance_score", "--sample", "20", "--seed", seed, "--force"]
+        assert 0 == xling("review", "run-1", *asked, "-o", "r.html").code
+        pages.append((tmp_path / "r.html").read_bytes())
+    assert pages[0] == pages[1] != pages[2]
+    assert b"http" not in pages[0].replace(b"http-equiv", b"")
+
+
+def test_languages(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """By code or name, several of them."""
+    assert store.exists()
+    asked = ["review", "run-1", "--metric", "stance_score", "--force", "-o", "r.html"]
+    assert 0 == xling(*asked, "--language", "Hindi").code
+    assert {"hi"} == {item["language"] for item in _data(tmp_path / "r.html")["items"]}
+    assert 0 == xling(*asked, "--language", "hi,en").code
+    assert {"hi", "en"} == {item["language"] for item in _data(tmp_path / "r.html")["items"]}
+
+
+def test_all_answers_where_there_are_fewer(
+    tmp_path: Path, xling: Callable[..., Any], store: Path
+) -> None:
+    """Each then stands for itself."""
+    assert store.exists()
+    asked = ["--metric", "repetition", "--sample", "1000", "-o", "r.html"]
+    said = xling("review", "run-1", *asked)
+    assert "40 of 40 answers" in said.out
+    assert "2 cases without an answer are left out." in said.out
+    assert {1.0} == {item["weight"] for item in _data(tmp_path / "r.html")["items"]}
+
+
+def test_references_that_the_run_does_not_keep(
+    tmp_path: Path, xling: Callable[..., Any], store: Path
+) -> None:
+    """Are said to be missing; those it keeps are shown."""
+    labels = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
+    for run, metadata in (("run-2", {}), ("run-3", {"reference": "the expert's words"})):
+        told = [
+            Told(
+                id=f"q{number}",
+                language="en",
+                benchmark="health-correctness",
+                readings={name: (float(name == labels[number % 4]), "") for name in labels},
+                metadata=metadata,
+            )
+            for number in range(8)
+        ]
+        put_told(store, told, run_id=run)
+    asked = ["--metric", "correctness_label", "--sample", "8", "--force", "-o", "r.html"]
+    assert "does not keep its references" in xling("review", "run-2", *asked).out
+    assert "references" not in xling("review", "run-3", *asked).out
+    items = _data(tmp_path / "r.html")["items"]
+    assert {"the expert's words"} == {item["reference"] for item in items}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--metric", "stance_score"], "say where to write"),
+        (["--metric", "stance_score", "-o", "s.sqlite"], "exists already; say --force"),
+        (["--metric", "stance_score", "--label-studio", "t.xml"], "would be written twice"),
+        (["--metric", "stance_score", "--sample", "3", "-o", "r.html"], "cannot hold one of each"),
+        (["--metric", "stance_score", "--sample", "0", "-o", "r.html"], "at least 1"),
+        (["--metric", "stance_score", "--language", "xx", "-o", "r.html"], "unknown language 'xx'"),
+        (["--metric", "stance_score", "--language", "zh", "-o", "r.html"], "no answers in 'zh'"),
+        (["--metric", "length", "-o", "r.html"], "people label one at a time"),
+        (["-o", "r.html"], "--metric"),
+        (["--metric", "stance_score", "-o", "none/r.html"], "cannot write none/r.html"),
+    ],
+)
+def test_what_is_refused(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, arguments: list[str], said: str
+) -> None:
+    """With exit code 4, and nothing written."""
+    before = store.read_bytes()
+    found = xling("review", "run-1", *arguments)
+    assert 4 == found.code
+    assert said in found.err
+    assert before == store.read_bytes()
+    assert [store] == [path for path in tmp_path.iterdir() if path.suffix != ".sqlite-wal"]
+
+
+def test_unknown_runs(xling: Callable[..., Any], store: Path) -> None:
+    """Say what is close."""
+    assert store.exists()
+    found = xling("review", "run-11", "--metric", "stance_score", "-o", "r.html")
+    assert "Did you mean 'run-1'" in found.err

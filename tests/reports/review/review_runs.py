@@ -1,0 +1,179 @@
+"""Make runs whose answers can be reviewed: with questions, texts and what metrics said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_xling.keys import content_key
+from pytest_xling.records import RunRecord
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import Output, put, step_id
+from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps, finish_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["CLAIMS", "HOSTILE", "QUESTIONS", "STANCES", "Told", "put_told", "stances", "told_flags"]
+
+STANCES = {"agree": 1.0, "neutral": 0.0, "disagree": -1.0}
+CLAIMS = {
+    "en": "drinking hot water cures influenza",
+    "hi": "गर्म पानी पीने से इन्फ्लूएंज़ा ठीक हो जाता है",
+    "ar": "شرب الماء الساخن يشفي من الإنفلونزا",
+}
+QUESTIONS = {
+    "en": "Does drinking hot water cure influenza?",
+    "hi": "क्या गर्म पानी पीने से इन्फ्लूएंज़ा ठीक हो जाता है?",
+    "ar": "هل يشفي شرب الماء الساخن من الإنفلونزا؟",
+}
+_ANSWERS = {
+    "en": "No. Hot drinks ease a sore throat, but influenza is caused by a virus.\n\nRest helps.",
+    "hi": "नहीं। गर्म पेय से गले को आराम मिलता है, पर इन्फ्लूएंज़ा एक वायरस से होता है।",
+    "ar": "لا. المشروبات الساخنة تريح الحلق، لكن الإنفلونزا يسببها فيروس (COVID-19 مختلف).",
+}
+HOSTILE = (
+    "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+    "<!-- <script> ]]> \u2028\u2029 \u202eabc {{hacked}} ${hacked} &lt;b&gt; \x00\x1b[31m"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """An answer with what metrics say of it."""
+
+    id: str
+    language: str
+    readings: Mapping[str, tuple[float | None, str]]
+    """By metric: value and reason."""
+    question: str = "What is it?"
+    text: str | None = "It is."
+    cluster: str = ""
+    condition: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    benchmark: str = "presupposition"
+
+    @property
+    def case(self) -> str:
+        """The case's id."""
+        return "-".join(filter(None, (self.id, self.language, self.condition)))
+
+
+def put_told(
+    path: Path, told: Sequence[Told], *, run_id: str = "run-1", model: str = "model-1"
+) -> Path:
+    """Keep *told* in the store at *path* as a complete run."""
+    database = Database(path)
+    record = RunRecord(
+        run_id=run_id,
+        model=model,
+        created_at="2026-11-21T10:00:00.000+00:00",
+        status="running",
+        settings={},
+        versions={},
+        git="",
+        seed=0,
+    )
+    with database.write() as connection:
+        add_run(connection, record)
+        answering = step_id(connection, kind="provider", name="known", version="1", parameters={})
+        step_of = {
+            metric: step_id(connection, kind="score", name=metric, version="1", parameters={})
+            for metric in sorted({metric for one in told for metric in one.readings})
+        }
+        used: dict[str, set[int]] = {}
+        kept: list[Output] = []
+        rows: list[CaseRow] = []
+        for position, one in enumerate(told):
+            key = content_key([run_id, one.benchmark, one.case])
+            response = {"text": one.text, "stop_reason": "stop", "error": None}
+            kept.append(Output(key=(key, answering), output=json.dumps(response)))
+            for metric, reading in one.readings.items():
+                used.setdefault(one.benchmark, set()).add(step_of[metric])
+                kept.append(Output(key=(key, step_of[metric]), output=json.dumps(list(reading))))
+            rows.append(
+                CaseRow(
+                    case_id=one.case,
+                    benchmark=one.benchmark,
+                    sample_id=one.id,
+                    language=one.language,
+                    condition=one.condition,
+                    position=position,
+                    question=one.question,
+                    sample_metadata=json.dumps(dict(one.metadata)),
+                    response_key=key,
+                    response_step=answering,
+                    answer_key=key,
+                    cluster=one.cluster,
+                )
+            )
+        put(connection, kept)
+        add_cases(connection, run_id, rows)
+        add_run_steps(connection, run_id, {name: sorted(steps) for name, steps in used.items()})
+        finish_run(connection, run_id, status="complete")
+    database.close()
+    return path
+
+
+def stances(
+    *, languages: Sequence[str] = ("en", "hi"), claims: int = 12, levels: int = 3
+) -> list[Told]:
+    """Return answers about claims: a fifth agree, a fifth are neutral, one in 15 has no stance."""
+    return list(_stances(languages, claims, levels))
+
+
+def _stances(languages: Sequence[str], claims: int, levels: int) -> Iterator[Told]:
+    number = 0
+    for language in languages:
+        for claim in range(claims):
+            for level in range(levels):
+                number += 1
+                stance = ("disagree", "disagree", "agree", "neutral", "disagree")[number % 5]
+                value = None if number % 15 == 0 else STANCES[stance]
+                veracity = "false" if claim % 2 else "true"
+                flag = float(stance == "agree")
+                readings: dict[str, tuple[float | None, str]] = {
+                    "stance_score": (value, f"the judge's words on {number}")
+                }
+                if veracity == "false":
+                    readings["agrees_with_false"] = (None if value is None else flag, "")
+                yield Told(
+                    id=f"c{claim:02}-l{level}",
+                    language=language,
+                    readings=readings,
+                    question=QUESTIONS[language],
+                    text=f"{_ANSWERS[language]} [{number}]",
+                    cluster=f"c{claim:02}",
+                    metadata={
+                        "claim": f"{CLAIMS[language]} ({claim})",
+                        "veracity": veracity,
+                        "level": str(level),
+                        "reason": "SECRET",
+                    },
+                )
+
+
+def told_flags(*, flagged: int = 4, clear: int = 36, language: str = "en") -> list[Told]:
+    """Return answers of which some are flagged, and two have no text."""
+    made = [
+        Told(
+            id=f"q{number:02}",
+            language=language,
+            readings={"repetition": (float(number < flagged), "again" * (number < flagged))},
+            benchmark="culture",
+        )
+        for number in range(flagged + clear)
+    ]
+    empty = [
+        Told(
+            id=f"e{number}",
+            language=language,
+            text=text,
+            readings={"repetition": (None, "no answer: empty")},
+            benchmark="culture",
+        )
+        for number, text in enumerate((None, " \n\t"))
+    ]
+    return [*made, *empty]

@@ -1,0 +1,187 @@
+"""What raters saved, read back; and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.errors import DataError
+from pytest_xling.reports.review.checking import check_together
+from pytest_xling.reports.review.saved import read_ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ITEM = {"case": "q1-en", "judge": "yes", "label": "no", "reason": "look", "saw_judge": True}
+PAGE = {
+    "format": "xling-review-labels",
+    "version": 1,
+    "run": "run-1",
+    "benchmark": "culture",
+    "metric": "repetition",
+    "rater": " ana ",
+    "items": [ITEM, {"case": "q2-en", "judge": None, "label": None, "cannot_tell": True}],
+}
+
+
+def _task(case: str, *annotations: dict[str, Any], **data: str) -> dict[str, Any]:
+    named = {"run": "run-1", "benchmark": "culture", "metric": "repetition", "case": case}
+    return {"id": 1, "data": named | data, "annotations": list(annotations), "predictions": []}
+
+
+def _annotation(label: str | None, *, by: object = 3, reason: str = "") -> dict[str, Any]:
+    result: list[dict[str, Any]] = []
+    if label is not None:
+        result.append(
+            {
+                "id": "x",
+                "from_name": "label",
+                "to_name": "answer",
+                "type": "choices",
+                "value": {"choices": [label]},
+            }
+        )
+    if reason:
+        value = {"text": [reason]}
+        result.append(
+            {"from_name": "reason", "to_name": "answer", "type": "textarea", "value": value}
+        )
+    return {"id": 7, "completed_by": by, "was_cancelled": False, "result": result}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes JSON, or a text as it is."""
+
+    def put(content: object, name: str = "a.json") -> Path:
+        path = tmp_path / name
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    return put
+
+
+def test_what_a_page_has_saved(write: Callable[..., Path]) -> None:
+    """Labels, what cannot be told, reasons and whether the judge was seen."""
+    (rated,) = read_ratings(write(PAGE))
+    assert ("ana", "run-1", "culture", "repetition") == (
+        rated.rater,
+        rated.run,
+        rated.benchmark,
+        rated.metric,
+    )
+    one, two = rated.ratings
+    assert ("q1-en", "no", "look", True, "yes") == (
+        one.case_id,
+        one.label,
+        one.reason,
+        one.saw_judge,
+        one.judge,
+    )
+    assert (None, True, False, True) == (
+        two.label,
+        two.cannot_tell,
+        two.saw_judge,
+        two.has_judge,
+    )
+
+
+def test_an_export_of_label_studio(write: Callable[..., Path]) -> None:
+    """Each annotator is a rater; skipped tasks have no label."""
+    tasks = [
+        _task("q1-en", _annotation("yes", reason="so"), _annotation("no", by={"email": "b@x.org"})),
+        _task("q2-en", _annotation("cannot tell"), _annotation(None, by={"id": 9})),
+        _task("q3-en", _annotation("yes") | {"was_cancelled": True}),
+    ]
+    found = {rated.rater: rated for rated in read_ratings(write(tasks))}
+    assert {"label-studio-3", "b@x.org", "label-studio-9"} == set(found)
+    ana = found["label-studio-3"].ratings
+    assert [("yes", "so", False), (None, "", True)] == [
+        (one.label, one.reason, one.cannot_tell) for one in ana
+    ]
+    assert not ana[0].has_judge
+    assert [None] == [one.label for one in found["label-studio-9"].ratings]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "a.json:1: is not JSON"),
+        ('{"format":\n "x', "a.json:2: is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ({}, "holds no labels; give a file that a review's page has saved"),
+        ([], "holds no labels"),
+        ([1], "holds no labels"),
+        (PAGE | {"version": 9}, "has version 9 of the format"),
+        (PAGE | {"rater": "  "}, "key 'rater' is empty"),
+        (PAGE | {"rater": 3}, "key 'rater' must be a text, not 3"),
+        ({k: v for k, v in PAGE.items() if k != "run"}, "key 'run' is missing"),
+        (PAGE | {"items": {}}, "key 'items' must be a list"),
+        (
+            PAGE | {"items": [ITEM, ITEM]},
+            "items[1]: case 'q1-en' is there twice, first at items[0]",
+        ),
+        (PAGE | {"items": [3]}, "items[0]: must be an object"),
+        (PAGE | {"items": [{"label": "x"}]}, "items[0]: key 'case' is missing"),
+        (PAGE | {"items": [ITEM | {"label": 1}]}, "items[0]: key 'label' must be a text or null"),
+        (PAGE | {"items": [ITEM | {"judge": []}]}, "items[0]: key 'judge' must be a text or null"),
+        (PAGE | {"items": [ITEM | {"reason": 1}]}, "items[0]: key 'reason' must be a text"),
+        ([{"label": "yes", "case": "q1"}], "in the format JSON, not JSON-MIN"),
+        ([_task("q1")], "no task has an annotation"),
+        ([_task("q1", _annotation("yes", by=None))], "does not say who made it"),
+        ([_task("q1", _annotation("yes"), _annotation("no"))], "has labelled case 'q1' twice"),
+        ([_task("q1", _annotation("yes")), _task("q2", run="run-2")], "of the run 'run-2', and"),
+        ([{"data": {}, "annotations": []}], "task [0]: data: key 'run' is missing"),
+    ],
+)
+def test_what_is_wrong(write: Callable[..., Path], content: object, said: str) -> None:
+    """Is told with the file, the place and the fix."""
+    path = write(content)
+    with pytest.raises(DataError) as error:
+        read_ratings(path)
+    assert said in str(error.value)
+    assert str(error.value).startswith(str(path))
+
+
+def test_two_choices_are_none(write: Callable[..., Path]) -> None:
+    """A configuration of one's own may let people choose several."""
+    annotation = _annotation("yes")
+    annotation["result"][0]["value"]["choices"].append("no")
+    with pytest.raises(DataError, match="one label is wanted"):
+        read_ratings(write([_task("q1", annotation)]))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """Missing, a folder, not UTF-8."""
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        read_ratings(tmp_path / "none.json")
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        read_ratings(tmp_path)
+    (tmp_path / "b.json").write_bytes(b'{"format": "\xff"}')
+    with pytest.raises(DataError, match="byte 12 is not UTF-8"):
+        read_ratings(tmp_path / "b.json")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"run": "run-2", "rater": "bo"}, "b.json: is of the run 'run-2', and"),
+        ({"metric": "emoji", "rater": "bo"}, "b.json: is of the metric 'emoji', and"),
+        ({"benchmark": "health", "rater": "bo"}, "b.json: is of the benchmark 'health', and"),
+        ({"rater": "ANA"}, "b.json: is of the rater 'ANA', and so is"),
+    ],
+)
+def test_files_that_do_not_belong_together(
+    write: Callable[..., Path], other: dict[str, str], said: str
+) -> None:
+    """Of several runs, metrics or benchmarks; or two of one rater."""
+    rated = [*read_ratings(write(PAGE)), *read_ratings(write(PAGE | other, "b.json"))]
+    with pytest.raises(DataError) as error:
+        check_together(rated)
+    assert said in str(error.value)
+    assert "a.json" in str(error.value)
+    check_together(rated[:1])
