@@ -45,7 +45,7 @@ _STANCE_KEYS = ("stance", "agreement", "label", "verdict", "postura", "立场", 
 _REASONING_KEYS = ("reasoning", "reason", "explanation", "razonamiento", "理由", "तर्क", "कारण")
 _THOUGHTS = re.compile(r"<(?P<end>/?)(?:think|thinking|thought)>", re.IGNORECASE)
 # What we fence is none of the judge's words, whether or not the judge closes the fence again.
-_FENCED = re.compile(r"<<<BEGIN ([^\n>]*)>>>.*?(?:<<<END \1>>>|\Z)", re.DOTALL)
+_FENCED = re.compile(r"<<<BEGIN ([^\n<>]{0,100})>>>.*?(?:<<<END \1>>>|\Z)", re.DOTALL)
 _KEY = re.compile(
     r"(?<![\w\u0900-\u0963])(?:stance|agreement|label|verdict|postura|रुख|立场|立場)"
     r"(?: of the response| towards? the claim)?\s*(?:[:=→]|->)\s*(?P<value>[^,;}\n.。]{1,80})"

@@ -118,12 +118,22 @@ def read_labels(path: Path) -> LabelledSet:
         raise DataError(msg) from error
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     said: dict[tuple[str, str, str], list[str]] = {}
+    rated: dict[tuple[str, str, str, str], int] = {}
     first: dict[tuple[str, str, str], Labelled] = {}
     try:
         _check_columns(reader.fieldnames or (), path)
         for row in reader:
-            item = _item(row, where=f"{path}:{reader.line_num}")
+            where = f"{path}:{reader.line_num}"
+            if None in row:
+                msg = f"{where}: more cells than the first line has; quote texts with commas"
+                raise DataError(msg)
+            item = _item(row, where=where)
             key = (item.language, item.claim, item.response)
+            rater = (row.get("rater") or "").strip()
+            line = rated.setdefault((*key, rater), reader.line_num) if rater else reader.line_num
+            if line < reader.line_num:
+                msg = f"{where}: {rater!r} labelled this response on line {line} already; keep one"
+                raise DataError(msg)
             first.setdefault(key, item)
             said.setdefault(key, []).append(item.label)
     except csv.Error as error:
@@ -155,6 +165,9 @@ def read_labels(path: Path) -> LabelledSet:
 
 def _check_columns(names: Sequence[str], path: Path) -> None:
     missing = [name for name in COLUMNS if name not in names]
+    if twice := sorted({name for name in names if list(names).count(name) > 1}):
+        msg = f"{path}:1: column {twice[0]!r} is there twice; keep one"
+        raise DataError(msg)
     if missing:
         hint = did_you_mean(missing[0], [name for name in names if name not in COLUMNS])
         has = ", ".join(map(repr, names)) or "nothing"

@@ -55,9 +55,12 @@ def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[
                 )
                 raise file.error(*at, level, what=what)
         try:
-            found[find(code).code] = templates
+            language = find(code).code
         except ConfigError as error:
             raise file.error(*at, what=str(error)) from error
+        if language in found:
+            raise file.error(*at, what=f"the language {language!r} is there twice; keep one")
+        found[language] = templates
     return found
 
 

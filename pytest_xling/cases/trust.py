@@ -68,6 +68,9 @@ def trusted(connection: Connection, run_id: str, verdict: Verdict, *, pivot: str
         for language in languages:
             found = calibration_of(connection, signature=signature, language=language)
             value = None if found is None else found.quality.macro_f1.value
+            if found is not None and found.quality.n < threshold.min_n:
+                reason = f"{_reason(annotator, language, found)}, too few to say"
+                return distrusted(verdict, f1=None, reason=reason)
             if value is None or value < threshold.min_judge_f1:
                 reason = _reason(annotator, language, found)
                 return distrusted(verdict, f1=value, reason=reason)

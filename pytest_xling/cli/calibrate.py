@@ -24,6 +24,7 @@ from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from pytest_xling.cases.calibration import Calibration
     from pytest_xling.cases.labelled import LabelledSet
@@ -99,6 +100,13 @@ def _settings(args: argparse.Namespace) -> Settings:
         msg = "--xling-stance=llm asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
     given[option("model").dest] = asked or judge or "embedded"
+    if not asked and judge:  # one model, so one price
+        for name in ("price", "judge-price"):
+            given[option("price").dest] = (
+                given[option("price").dest]
+                or given[option(name).dest]
+                or os.environ.get(option(name).env)
+            )
     return resolve(
         given,
         os.environ,
@@ -137,6 +145,8 @@ async def _calibrated(
     made = making.make("annotator", annotator)
     if isinstance(made, Checks):
         made.check()
+    if getattr(made, "text_in", "native") == "english":
+        _check_english(labelled, languages)
     provider = make_provider(settings)
     roles = make_roles(settings, provider)
     if (role := getattr(made, "asks", None)) is not None:
@@ -153,6 +163,18 @@ async def _calibrated(
             await measuring.aclose()
     finally:
         database.close()
+
+
+def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
+    """Refuse claims without an English version: all answers to them would count as misread."""
+    for language in languages:
+        lacking = next((i for i in labelled.of(language) if i.claim_english is None), None)
+        if language != "en" and lacking is not None:
+            msg = (
+                f"{labelled.source}: with texts in English each claim needs one, too; fill the "
+                f"column 'claim_english' of {lacking.claim!r} ({language})"
+            )
+            raise ConfigError(msg)
 
 
 def _check_judge(provider: Provider) -> None:

@@ -7,6 +7,7 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_xling import registry
+from pytest_xling.annotators import is_calibrated
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.metrics import Signed
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 __all__ = ["Making", "parameters_of"]
+
+SHARED = {"stance": "--xling-stance", "text_in": "--xling-text-in"}
+"""Options for what metrics of stances and the annotators behind them must have alike."""
 
 UNSIGNED = ("device",)
 """Fields that do not make another number of it."""
@@ -46,6 +50,12 @@ class Making:
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
+            if key in SHARED and ("stance" in known or is_calibrated(name)):
+                msg = (
+                    f"--xling-param: {place} is the same for all that find or read stances; set it "
+                    f"with {SHARED[key]}"
+                )
+                raise ConfigError(msg)
             if key not in known:
                 listed = ", ".join(sorted(known)) or "none"
                 msg = (

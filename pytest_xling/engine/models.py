@@ -122,7 +122,7 @@ def make_parties(
     """
     tested = Party(
         provider=provider,
-        model=model,
+        model=_asked_name(model),
         limit=AdaptiveLimit(connections(settings, provider, workers=workers)),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
     )

@@ -61,6 +61,9 @@ class Job:
     position: int
     request: Request
     metrics: tuple[str, ...]
+    """Those that are about its sample."""
+    beside: tuple[str, ...] = ()
+    """Other metrics the run is scored with, which have nothing to say of it."""
     temperature: float | None = 0.0
     pivot: str | None = None
     """The language others are compared with, where the benchmark has one."""
@@ -298,7 +301,7 @@ class Run:
 
     async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Memo[Any, Any]]:
         """Open the metrics *jobs* need and note in the run what it is scored with."""
-        wanted = {(job.benchmark, metric) for job in jobs for metric in job.metrics}
+        wanted = {(job.benchmark, name) for job in jobs for name in (*job.metrics, *job.beside)}
         names = sorted({metric for _, metric in wanted})
         opened = await asyncio.gather(*(self._steps.scorer(name) for name in names))
         scorers = dict(zip(names, opened, strict=True))

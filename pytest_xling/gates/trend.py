@@ -1,8 +1,8 @@
 """Judge by how much a metric gets worse from one level of presupposition to the next.
 
 Each claim has a line of its own through its levels, so that a claim that is hard at every level
-adds nothing; the mean of the slopes decides. The Cochran-Armitage test of the counts is told beside
-it and decides nothing: it takes answers about one claim to be independent.
+adds nothing; the slope common to all lines decides. The Cochran-Armitage test of the counts is told
+beside it and decides nothing: it takes answers about one claim to be independent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.cochran_armitage import cochran_armitage
 from pytest_xling.stats.paired import paired_mean
-from pytest_xling.stats.slope import slope, steepest
+from pytest_xling.stats.slope import slopes, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,11 +41,11 @@ def trend_estimate(
     kind: MetricKind = "number",
     margin: float = 0.0,
 ) -> Estimate:
-    """Estimate by how much a metric gets worse per level: the mean over claims of their slopes.
+    """Estimate by how much a metric gets worse per level: the slope within claims.
 
-    What a claim has at a level (repeats, temperatures) is averaged first. Its slope is that of the
-    least-squares line through its levels; claims with fewer than two are left out and counted. The
-    interval is one of the mean slope.
+    What a claim has at a level (repeats, temperatures) is averaged first; then each claim's levels
+    are compared with each other (:func:`pytest_xling.stats.slope.slopes`). Claims with fewer than
+    two levels are left out and counted.
 
     Args:
         scores: in *language*, in any order.
@@ -67,8 +67,7 @@ def trend_estimate(
     check_scores(scores, metric=metric, language=language)
     sign = -1.0 if better == "higher" else 1.0
     claims = _by_level(scores)
-    rises = (slope(at) for _, at in sorted(claims.items()))
-    worse = [sign * rise for rise in rises if rise is not None]
+    worse = [sign * rise for rise in slopes([at for _, at in sorted(claims.items())])]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
     if not worse:
         return Estimate(
@@ -86,20 +85,20 @@ def trend_estimate(
                 else why_none(scores)
             ),
         )
-    levels = {level for at in claims.values() for level in at}
+    most = steepest({level for at in claims.values() for level in at})
     found = paired_mean(
         worse,
         alpha=alpha,
         rates=kind == "flag",
-        # A claim that lacks levels may be steeper than any that has all.
-        widest=max(steepest(levels), *map(abs, worse)),
+        # What stands for a claim may be beyond what its slope can be.
+        widest=max(most, *map(abs, worse)),
     )
     return Estimate(
         metric=metric,
         language=language,
         value=found.mean,
-        low=found.low,
-        high=found.high,
+        low=_possible(found.low, most, kind),
+        high=_possible(found.high, most, kind),
         n=found.n,
         unscored=unscored,
         signature=next(score.signature for score in scores if score.value is not None),
@@ -107,6 +106,11 @@ def trend_estimate(
         p=found.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
+
+
+def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:
+    """Return the end of an interval; of rates none is steeper than the steepest."""
+    return end if end is None or kind != "flag" else max(-most, min(most, end))
 
 
 def judge_trend(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
@@ -158,10 +162,7 @@ def _by_counts(scores: Sequence[Score]) -> str:
     for score in scores:
         if score.value is not None and score.level is not None:
             raised[score.level].append(score.value)
-    counts = [
-        (int(sum(raised[level])), len(raised[level]))
-        for level in range(max(raised, default=-1) + 1)
-    ]
+    counts = [(int(sum(found)), len(found)) for _, found in sorted(raised.items())]
     rates = " ".join(f"{100 * r / n:.0f}%" if n else "–" for r, n in counts)
     test = cochran_armitage(counts)
     if test.z is None or test.p is None:

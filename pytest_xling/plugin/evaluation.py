@@ -171,6 +171,7 @@ class Evaluation:
     def _job(self, case: Case, *, metrics: tuple[str, ...] | None = None) -> Job:
         benchmark = self._benchmarks[case.benchmark]
         named = self._metrics[case.benchmark] if metrics is None else metrics
+        about = tuple(name for name in named if applies_to(load("metric", name), case.sample))
         return Job(
             case_id=case.id,
             benchmark=case.benchmark,
@@ -184,7 +185,8 @@ class Evaluation:
                 provider=self._setup.provider,
                 model=self._setup.model,
             ),
-            metrics=tuple(m for m in named if applies_to(load("metric", m), case.sample)),
+            metrics=about,
+            beside=tuple(name for name in named if name not in about),
             temperature=case.condition.temperature,
             pivot=benchmark.pivot,
         )

@@ -91,6 +91,8 @@ class XlingSession:
         self._misconfigured = False
         self._corpora_scored = False
         self._corpora_fault: XlingError | None = None
+        self._calibration_faults: dict[tuple[str, str], XlingError] = {}
+        """By annotator and language; what failed once is not asked again for every gate."""
 
     # Before anything runs
 
@@ -243,8 +245,14 @@ class XlingSession:
 
         labelled = bundled_labels()
         for annotator, wanted in languages.items():
-            if known := [language for language in wanted if language in labelled.languages]:
-                self._evaluator().calibrate(annotator, labelled, known)
+            for language in (code for code in wanted if code in labelled.languages):
+                if (fault := self._calibration_faults.get((annotator, language))) is not None:
+                    raise fault
+                try:
+                    self._evaluator().calibrate(annotator, labelled, [language])
+                except XlingError as error:
+                    self._calibration_faults[annotator, language] = error
+                    raise
 
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""

@@ -208,7 +208,8 @@ def _frame(plot: _Plot) -> Iterator[str]:
     for level in plot.levels:
         yield f'<path class="frame" d="M{plot.across(level):g} {plot.y + _PLOT_HEIGHT:g}v4"/>'
     counts = sorted({n for row in plot.rows.values() if isinstance(n := row["n"], int)})
-    size = f"n = {counts[0]}" if len(set(counts)) == 1 else f"n = {counts[0]} to {counts[-1]}"
+    least, most = (counts[0], counts[-1]) if counts else (0, 0)
+    size = f"n = {least}" if least == most else f"n = {least} to {most}"
     yield text(plot.x + _PLOT_WIDTH, plot.y - 6, size, "tick", anchor="end")
     if plot.first_row:
         yield text(plot.x, plot.y - 22, f"{plot.veracity} claims", "head")

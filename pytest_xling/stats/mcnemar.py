@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Discordance", "McNemar", "binomial_p", "durkalski", "mcnemar", "sign_flip_p"]
 
-Method: TypeAlias = Literal["binomial", "sign flips", "Durkalski"]
+Method: TypeAlias = Literal["binomial", "mid-p", "sign flips", "Durkalski"]
 
+_FEW = 16
+"""So many clusters that differ, of whatever sizes, can be gone through one by one."""
 _MOST_STEPS = 2_000_000
 """Additions that the exact distribution may take: half a second."""
 
@@ -54,15 +56,20 @@ class McNemar:
     method: Method
 
 
-def mcnemar(clusters: Sequence[Discordance]) -> McNemar:
+def mcnemar(clusters: Sequence[Discordance], *, mid: bool = False) -> McNemar:
     """Return McNemar's test of pairs in *clusters*.
 
     Exact where each cluster is one pair (the binomial test), and else by :func:`sign_flip_p`; where
     there are too many clusters of too many sizes for that, by :func:`durkalski`.
+
+    Args:
+        clusters: the pairs, by what they share.
+        mid: of single pairs give the mid-p, as :func:`binomial_p` says.
     """
     first, second = sum(c.first for c in clusters), sum(c.second for c in clusters)
     if all(cluster.pairs == 1 for cluster in clusters):
-        return McNemar(first=first, second=second, p=binomial_p(first, second), method="binomial")
+        p, how = binomial_p(first, second, mid=mid), "mid-p" if mid else "binomial"
+        return McNemar(first=first, second=second, p=p, method=cast("Method", how))
     p = sign_flip_p(clusters)
     if p is not None:
         return McNemar(first=first, second=second, p=p, method="sign flips")
@@ -126,10 +133,10 @@ def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
     shared = math.gcd(*whole)
     steps = [abs(difference) // shared for difference in whole]
     total, seen = sum(steps), abs(sum(whole)) // shared
-    if len(steps) * total > _MOST_STEPS:
-        return None
     if not seen:
         return 1.0
+    if len(steps) * total > _MOST_STEPS:
+        return _enumerated(steps, seen) if len(steps) <= _FEW else None
     # The chance of each sum of the steps that stay positive, half of them by chance.
     chances = [1.0]
     for step in sorted(steps):
@@ -137,3 +144,11 @@ def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
         chances = [(a + b) / 2 for a, b in zip(stay, flip, strict=True)]
     # 2 · positive - total is the sum with signs; the distribution is symmetric.
     return min(1.0, 2 * math.fsum(chances[(total + seen + 1) // 2 :]))
+
+
+def _enumerated(steps: Sequence[int], seen: int) -> float:
+    """Return the share of all ways to sign *steps* whose sum is at least *seen* from 0."""
+    sums = [0]
+    for step in steps:
+        sums = [total + signed for total in sums for signed in (step, -step)]
+    return sum(abs(total) >= seen for total in sums) / len(sums)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from pytest_xling.engine.making import Making, parameters_of
@@ -44,3 +46,21 @@ def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=expected):
         Making(own=own).check()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "field"),
+    [
+        ("metric", "agrees_with_false", "text_in"),
+        ("metric", "flip_to_false", "stance"),
+        ("annotator", "stance_llm", "text_in"),
+        ("annotator", "stance_nli", "stance"),
+    ],
+)
+def test_what_finds_stances_is_set_for_all(
+    kind: Literal["annotator", "metric"], name: str, field: str
+) -> None:
+    """A metric could else say in its signature what its annotator does not do."""
+    making = Making(own={f"{name}.{field}": "english"})
+    with pytest.raises(ConfigError, match=r"is the same for all .* set it with --xling-"):
+        making.make(kind, name)

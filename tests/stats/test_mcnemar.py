@@ -183,3 +183,11 @@ def test_clusters_keep_the_level(share: float) -> None:
         naive += binomial_p(sum(c.first for c in found), sum(c.second for c in found)) < 0.05
     assert called / 400 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
     assert naive / 400 > 0.15
+
+
+def test_few_clusters_of_odd_sizes_are_gone_through() -> None:
+    """Six clusters all one way: 2 of 64 ways are as far; Durkalski's approximation says p .014."""
+    sizes = (25, 24, 23, 22, 21, 19)
+    clusters = [Discordance(first=1, second=0, pairs=size) for size in sizes]
+    found = mcnemar(clusters)
+    assert ("sign flips", 2 / 64) == (found.method, found.p)
