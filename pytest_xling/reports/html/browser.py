@@ -1,0 +1,224 @@
+"""The cases of a run in columns, for a page that lets one look through them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.keys import canonical_json
+from pytest_xling.reports.estimates import kind_of
+from pytest_xling.reports.html.shown import Strings, compact, cut_to, visible
+from pytest_xling.store.browsing import browsed_cases, translations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Sample, Score
+    from pytest_xling.reports.html.costs import Costs
+    from pytest_xling.store.browsing import BrowsedCase, Translation
+    from pytest_xling.store.queries import Place
+
+__all__ = ["case_columns"]
+
+MOST_CASES: Final = 20_000
+"""Cases in a page; flagged ones and those without a score come first where there are more."""
+LONGEST: Final = 200_000
+"""Characters of a text in a page."""
+MOST_CHARS: Final = 40_000_000
+"""Characters of all answers and translations in a page."""
+_SHORTER: Final = (LONGEST, 50_000, 10_000, 2_000)
+"""How long texts may be where all of them would be too many characters."""
+_REASON: Final = 2_000
+
+_Where = tuple[str, str, str, str]
+"""Benchmark, sample, language and condition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A case with no more of its answer than a page may hold."""
+
+    case: BrowsedCase
+    key: bytes
+    """What a translation of the whole answer is kept under."""
+    length: int
+    """Of the whole answer."""
+
+
+def case_columns(
+    connection: Connection,
+    run_id: str,
+    scores: Mapping[Place, Sequence[Score]],
+    *,
+    costs: Costs,
+    samples: Iterable[Sample] = (),
+    signatures: Sequence[str] = (),
+) -> dict[str, JsonValue]:
+    """Return the cases as columns, an entry for each case, and the strings they refer to.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        scores: of the run, by benchmark, metric and language.
+        costs: adds up all cases, those left out included.
+        samples: what cases are about, where it is at hand: the store keeps no reference and no
+            claim.
+        signatures: of the run's metrics, to tell which translation they read.
+    """
+    kept, left_out = _kept(connection, run_id, scores, costs)
+    found = translations(connection, {one.key for one in kept if one.length}, signatures=signatures)
+    strings, facts = Strings(), Strings()
+    limit = _limit(kept, found)
+    known = {(one.benchmark, one.id, one.language): one for one in samples}
+    columns: defaultdict[str, list[JsonValue]] = defaultdict(list)
+    sparse: defaultdict[str, dict[str, JsonValue]] = defaultdict(dict)
+    for index, one in enumerate(kept):
+        case = one.case
+        columns["id"].append(case.case_id)
+        columns["benchmark"].append(strings.place(case.benchmark))
+        columns["language"].append(strings.place(case.language))
+        columns["sample"].append(strings.place(case.sample_id))
+        columns["condition"].append(strings.place(case.condition))
+        columns["question"].append(strings.place(cut_to(case.question, limit)))
+        columns["facts"].append(facts.place(canonical_json(dict(case.metadata))))
+        columns["answer"].append(cut_to(case.text, limit) if case.text else None)
+        columns["stop"].append(strings.place(str(case.response["stop_reason"])))
+        columns["in"].append(case.response["usage"][0])
+        columns["out"].append(case.response["usage"][1])
+        columns["latency"].append(compact(case.response["latency_s"]))
+        for name, value in _seldom(one, found, limit).items():
+            sparse[name][str(index)] = value
+        sample = known.get((case.benchmark, case.sample_id, case.language))
+        if sample is not None:
+            for name, text in _told(sample).items():
+                sparse[name][str(index)] = strings.place(cut_to(text, limit))
+    readings = _readings([one.case for one in kept], scores, strings)
+    return {
+        "n": len(kept),
+        "left_out": left_out,
+        "longest": limit,
+        "columns": dict(columns),
+        "sparse": dict(sparse),
+        "readings": readings,
+        "facts": [_shown_facts(text) for text in facts.table],
+        "strings": strings.table,
+    }
+
+
+def _kept(
+    connection: Connection, run_id: str, scores: Mapping[Place, Sequence[Score]], costs: Costs
+) -> tuple[list[_Kept], int]:
+    """Return the cases that go into the page, and how many do not."""
+    found: list[_Kept] = []
+    for case in browsed_cases(connection, run_id):
+        costs.add(case)
+        # One character more than is shown tells that something was cut.
+        begin = {**case.response, "text": case.text[: LONGEST + 1] or None}
+        short = replace(case, response=begin)
+        found.append(_Kept(case=short, key=case.translation_key, length=len(case.text)))
+    if len(found) <= MOST_CASES:
+        return found, 0
+    flags = {metric for _, metric, _ in scores if kind_of(metric) == "flag"}
+    told = {
+        _where(score)
+        for (_, metric, _), of_metric in scores.items()
+        for score in of_metric
+        if score.value is None or (score.value == 1 and metric in flags)
+    }
+    ranked = sorted(range(len(found)), key=lambda i: (_place(found[i].case) not in told, i))
+    kept = [found[i] for i in sorted(ranked[:MOST_CASES])]
+    return kept, len(found) - len(kept)
+
+
+def _place(case: BrowsedCase) -> _Where:
+    return case.benchmark, case.sample_id, case.language, case.condition
+
+
+def _where(score: Score) -> _Where:
+    return score.benchmark, score.sample_id, score.language, score.condition
+
+
+def _limit(kept: Sequence[_Kept], found: Mapping[bytes, Translation]) -> int:
+    """Return how long texts may be so that all of them are not too long together."""
+    lengths = [one.length for one in kept]
+    lengths += [len(one.text or "") for one in found.values()]
+    for limit in _SHORTER:
+        if sum(min(length, limit) for length in lengths) <= MOST_CHARS:
+            return limit
+    return _SHORTER[-1]
+
+
+def _seldom(one: _Kept, found: Mapping[bytes, Translation], limit: int) -> dict[str, JsonValue]:
+    """Return what only some cases have."""
+    case = one.case
+    told: dict[str, JsonValue] = {}
+    if one.length > limit:
+        told["length"] = one.length
+    if case.response.get("error"):
+        told["error"] = cut_to(str(case.response["error"]), _REASON)
+    if case.cost_usd:
+        told["usd"] = compact(case.cost_usd)
+    translated = found.get(one.key) if one.length else None
+    if translated is not None and translated.text != case.text:
+        if translated.text is None:
+            told["untranslated"] = cut_to(translated.reason, _REASON)
+        else:
+            told["translation"] = cut_to(translated.text, limit)
+    return told
+
+
+def _told(sample: Sample) -> dict[str, str]:
+    """Return what a sample knows beside its question."""
+    told = {"claim": sample.prompt.get("claim", ""), "reference": sample.reference or ""}
+    told["claim_english"] = sample.prompt.get("claim_english", "")
+    told["wrong"] = "\n\n".join(text for text in sample.wrong if text)
+    return {name: text for name, text in told.items() if text}
+
+
+def _shown_facts(text: str) -> JsonValue:
+    facts: dict[str, Any] = json.loads(text)
+    return {visible(name): cut_to(str(value), _REASON) for name, value in facts.items()}
+
+
+def _readings(
+    kept: Sequence[BrowsedCase], scores: Mapping[Place, Sequence[Score]], strings: Strings
+) -> list[JsonValue]:
+    """Return for each benchmark and metric a column of values and the reasons that go with them.
+
+    A column begins at the benchmark's first case. Where a metric says nothing of a case at all
+    (of repeats it speaks with the first), its value is an empty string; where there is no value,
+    null.
+    """
+    index = {_place(case): i for i, case in enumerate(kept)}
+    start: dict[str, int] = {}
+    size: defaultdict[str, int] = defaultdict(int)
+    for i, case in enumerate(kept):
+        start.setdefault(case.benchmark, i)
+        size[case.benchmark] += 1
+    values: dict[tuple[str, str], list[JsonValue]] = {}
+    reasons: defaultdict[tuple[str, str], dict[str, JsonValue]] = defaultdict(dict)
+    for (benchmark, metric, _), found in scores.items():
+        for score in found:
+            place = index.get(_where(score))
+            if place is None:
+                continue
+            at = place - start[benchmark]
+            key = (benchmark, metric)
+            values.setdefault(key, [""] * size[benchmark])[at] = compact(score.value)
+            if score.reason:
+                reasons[key][str(at)] = strings.place(cut_to(score.reason, _REASON))
+    return [
+        {
+            "benchmark": benchmark,
+            "metric": metric,
+            "start": start[benchmark],
+            "values": column,
+            "reasons": reasons[benchmark, metric],
+        }
+        for (benchmark, metric), column in sorted(values.items())
+    ]

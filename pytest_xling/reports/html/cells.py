@@ -1,0 +1,192 @@
+"""The table of languages by metrics of one benchmark: values, gaps and changes."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
+from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
+from pytest_xling.records import Estimate
+from pytest_xling.reports.estimates import ALPHA
+from pytest_xling.reports.figures import Figures
+from pytest_xling.reports.html.baseline import change
+from pytest_xling.reports.html.shown import as_json
+from pytest_xling.reports.html.verdict import about
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.metrics import Better, Bounds
+    from pytest_xling.records import Score, Verdict
+    from pytest_xling.registry import MetricKind
+    from pytest_xling.reports.html.baseline import Baseline
+    from pytest_xling.store.queries import Place
+
+__all__ = ["MetricTraits", "estimated", "table_of", "traits_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTraits:
+    """What a page has to know of a metric; of one that is not installed here any more, little."""
+
+    name: str
+    kind: MetricKind = "number"
+    better: Better | None = None
+    bounds: Bounds = (None, None)
+    unit: str = "answer"
+    share: bool = False
+    about: str = ""
+    """The first line of its documentation."""
+
+    @property
+    def counted_as(self) -> MetricKind:
+        """Whether its mean is a share, with the interval of one, or a mean of any numbers."""
+        return "flag" if self.share else self.kind
+
+
+def traits_of(metric: str) -> MetricTraits:
+    """Return the traits of the metric called *metric*."""
+    try:
+        made: Any = registry.load("metric", metric)
+    except ConfigError:
+        return MetricTraits(name=metric)
+    return MetricTraits(
+        name=metric,
+        kind=made.kind,
+        better=direction_of(made),
+        bounds=bounds_of(made),
+        unit=unit_of(made),
+        share=is_share(made),
+        about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
+    )
+
+
+def table_of(
+    benchmark: str,
+    metrics: Sequence[MetricTraits],
+    scores: Mapping[Place, Sequence[Score]],
+    *,
+    languages: Sequence[str],
+    pivot: str,
+    verdicts: Sequence[Verdict],
+    baseline: Baseline | None,
+) -> dict[str, JsonValue]:
+    """Return the metrics, and by metric and language what there is to say.
+
+    Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
+    """
+    judged = {
+        (v.threshold.metric, v.threshold.language, about(v)): v.estimate
+        for v in verdicts
+        if v.threshold.benchmark == benchmark and v.threshold.level is None
+    }
+    cells: dict[str, dict[str, JsonValue]] = {}
+    told: list[JsonValue] = []
+    for metric in metrics:
+        row: dict[str, JsonValue] = {}
+        made: list[Estimate] = []
+        for language in languages:
+            key = (metric.name, language)
+            here = scores.get((benchmark, *key), ())
+            value = judged.get((*key, "limit"))
+            if value is None and here:
+                value = estimated(metric, here, language=language)
+            if value is None:
+                continue
+            made.append(value)
+            cell = as_json(value)
+            there = scores.get((benchmark, metric.name, pivot), ())
+            gap = judged.get((*key, "gap"))
+            if gap is None and language != pivot and here and there:
+                gap = _gap(metric, here, there, language=language, pivot=pivot)
+            if gap is not None:
+                cell["gap"] = as_json(gap)
+            if baseline is not None and here:
+                grown = _change(metric, here, baseline)
+                if grown is not None:
+                    cell["change"] = as_json(grown)
+            row[language] = cell
+        cells[metric.name] = row
+        ends = [number for one in made for number in (one.value, one.high)]
+        told.append(
+            {
+                "name": metric.name,
+                "kind": metric.kind,
+                "better": metric.better,
+                "share": metric.share,
+                "unit": metric.unit,
+                "about": metric.about,
+                "digits": Figures.fitting(metric.kind, ends).digits,
+            }
+        )
+    return {"metrics": told, "cells": cells}
+
+
+def estimated(
+    metric: MetricTraits, scores: Sequence[Score], *, language: str = ALL_LANGUAGES
+) -> Estimate:
+    """Estimate a metric; where its scores cannot be put together, without a value."""
+    try:
+        return estimate(
+            scores,
+            metric=metric.name,
+            language=language,
+            kind=metric.counted_as,
+            alpha=ALPHA,
+            bounds=metric.bounds,
+        )
+    except EvaluationError as error:
+        return _without(metric.name, language, len(scores), error)
+
+
+def _gap(
+    metric: MetricTraits,
+    scores: Sequence[Score],
+    pivot_scores: Sequence[Score],
+    *,
+    language: str,
+    pivot: str,
+) -> Estimate | None:
+    """Estimate by how much a language is worse; None where metrics know no worse."""
+    if metric.better is None or metric.unit == "pivot":
+        return None
+    try:
+        return gap_estimate(
+            scores,
+            pivot_scores,
+            metric=metric.name,
+            language=language,
+            pivot=pivot,
+            better=metric.better,
+            alpha=ALPHA,
+            kind=metric.counted_as,
+        )
+    except EvaluationError as error:
+        return _without(metric.name, language, len(scores), error)
+
+
+def _change(metric: MetricTraits, scores: Sequence[Score], baseline: Baseline) -> Estimate | None:
+    try:
+        return change(scores, baseline, kind=metric.counted_as, alpha=ALPHA)
+    except EvaluationError as error:
+        return _without(metric.name, scores[0].language, len(scores), error)
+
+
+def _without(metric: str, language: str, n: int, error: EvaluationError) -> Estimate:
+    """Return an estimate that says why there is none."""
+    return Estimate(
+        metric=metric,
+        language=language,
+        value=None,
+        low=None,
+        high=None,
+        n=0,
+        unscored=n,
+        reason=str(error),
+    )

@@ -1,0 +1,131 @@
+/* Elements, numbers and words. Texts become text nodes: nothing in them is ever read as markup. */
+
+const OUTCOMES = {
+  pass: { symbol: "✓", word: "pass" },
+  fail: { symbol: "✗", word: "fail" },
+  inconclusive: { symbol: "?", word: "inconclusive" },
+  error: { symbol: "!", word: "error" },
+};
+
+function build(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("aria-")) made.setAttribute(name, String(value));
+    else if (value === null || value === undefined || value === false) continue;
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
+  return made;
+}
+
+function el(tag, attributes, ...children) {
+  return build(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes, ...children) {
+  return build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+/* A text that somebody else wrote, set in its own direction. */
+function foreign(text, language) {
+  return el("div", { class: "text", dir: "auto", lang: language }, text);
+}
+
+function section(id, title, ...children) {
+  return el("section", { id, "aria-labelledby": `${id}-title` },
+    el("h2", { id: `${id}-title`, tabindex: -1 }, title), children);
+}
+
+function badge(outcome) {
+  const look = OUTCOMES[outcome];
+  return el("span", { class: `badge ${outcome}` },
+    el("span", { "aria-hidden": "true" }, look.symbol), ` ${look.word}`);
+}
+
+function plural(count, one, many = `${one}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+/* How numbers of one metric are worded: rates in percent, others with the digits they need. */
+function wordValue(metric, value) {
+  if (value === null || value === undefined) return "–";
+  if (metric.kind === "flag") return `${(100 * value).toFixed(1)}%`;
+  return value.toFixed(metric.digits);
+}
+
+function wordInterval(metric, made) {
+  if (made?.lo === undefined || made?.hi === undefined) return "";
+  const scale = metric.kind === "flag" ? 100 : 1;
+  const digits = metric.kind === "flag" ? 1 : metric.digits;
+  const between = made.lo < 0 ? " to " : "–";
+  return `${(scale * made.lo).toFixed(digits)}${between}${(scale * made.hi).toFixed(digits)}`;
+}
+
+function wordAmount(metric, amount) {
+  const size = Math.abs(amount);
+  if (metric.kind === "flag") return `${(100 * size).toFixed(1)} pp`;
+  return size.toFixed(Math.max(metric.digits, 1));
+}
+
+/* Worse is above 0: "3.1 pp worse". */
+function wordWorse(metric, worse) {
+  const amount = wordAmount(metric, worse);
+  if (Number.parseFloat(amount) === 0) return "no difference";
+  return `${amount} ${worse > 0 ? "worse" : "better"}`;
+}
+
+/* Now minus then, said as worse or better where the metric has a good end. */
+function wordChange(metric, change) {
+  if (metric.better === "lower") return wordWorse(metric, change.v);
+  if (metric.better === "higher") return wordWorse(metric, -change.v);
+  const amount = wordAmount(metric, change.v);
+  if (Number.parseFloat(amount) === 0) return "no difference";
+  return `${amount} ${change.v > 0 ? "more" : "less"}`;
+}
+
+/* Whether an interval leaves 0 out. */
+function isClear(made) {
+  return made.lo !== undefined && (made.lo > 0 || made.hi < 0);
+}
+
+function wordSeconds(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 120) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function wordDollars(dollars) {
+  if (!dollars) return "$0";
+  return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+}
+
+/* "level 3, writing request" */
+function wordLevel(report, level) {
+  const name = report.levels[level];
+  return `level ${level}${name ? `, ${name.replace("_", " ")}` : ""}`;
+}
+
+function languageName(report, code) {
+  const known = report.languages[code];
+  return known && known.name !== code ? `${known.name} (${code})` : code;
+}
+
+/* What a gate is about: "sim_sent", "sim_sent gap", "agrees_with_false at level 4". */
+function gateName(gate) {
+  const what = { limit: "", gap: " gap", trend: " trend", drop: " drop" }[gate.about];
+  return `${gate.metric}${what}${gate.level === null ? "" : ` at level ${gate.level}`}`;
+}
+
+function facts(pairs) {
+  return el("dl", { class: "facts" }, pairs
+    .filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))));
+}
+
+/* A table that scrolls sideways by itself, and can be scrolled by keyboard. */
+function scrolled(label, table) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
+}

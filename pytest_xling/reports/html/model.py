@@ -1,0 +1,177 @@
+"""All that a page says of a run, as plain JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.reports.findings import find_worst
+from pytest_xling.reports.html.browser import case_columns
+from pytest_xling.reports.html.cells import table_of, traits_of
+from pytest_xling.reports.html.costs import Costs, seconds_between
+from pytest_xling.reports.html.groups import groups_of, language_traits
+from pytest_xling.reports.html.lines import curves_of, stance_figures
+from pytest_xling.reports.html.shown import compact, cut_to, visible
+from pytest_xling.reports.html.verdict import verdict_model
+from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.store.browsing import finished_at
+from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
+from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.text.stance import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import RunRecord, Sample, Score, Verdict
+    from pytest_xling.reports.html.baseline import Baseline
+    from pytest_xling.store.queries import MetricStep, Place
+
+__all__ = ["report_model"]
+
+FORMAT = 1
+FINDINGS = 12
+_EXCERPT = 600
+
+
+def report_model(
+    connection: Connection,
+    run_id: str,
+    *,
+    baseline: Baseline | None = None,
+    samples: Iterable[Sample] = (),
+    complete: bool | None = None,
+) -> dict[str, JsonValue]:
+    """Return what a page says of a run.
+
+    Args:
+        connection: to the store.
+        run_id: the run, or ``latest``.
+        baseline: what it is compared with.
+        samples: what its cases are about, where that is at hand: for references and claims.
+        complete: whether the run has all its answers; by default what the store says of its end.
+
+    Raises:
+        StoreError: no such run.
+    """
+    run = get_run(connection, run_id)
+    if complete is None:
+        complete = run.status not in {"incomplete", "interrupted"}
+    verdicts = read_verdicts(connection, run.run_id)
+    counts = case_counts(connection, run.run_id)
+    steps = metric_steps(connection, run.run_id)
+    scores = scores_by_place(connection, run.run_id, steps)
+    progress = total_progress(connection, run.run_id)
+    # A language may have a gate and not one answer.
+    codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
+    languages = {code: language_traits(code) for code in sorted(codes)}
+    benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
+    costs = Costs()
+    cases = case_columns(
+        connection,
+        run.run_id,
+        scores,
+        costs=costs,
+        samples=samples,
+        signatures=[step.signature for step in steps],
+    )
+    ended = finished_at(connection, run.run_id)
+    return {
+        "format": FORMAT,
+        "run": _run(run) | {"finished": ended},
+        "verdict": verdict_model(verdicts, progress, complete=complete),
+        "baseline": None if baseline is None else visible(baseline.name),
+        "languages": languages,
+        "levels": list(LEVELS),
+        "benchmarks": [
+            _benchmark(
+                connection,
+                run,
+                name,
+                answers={code: n for (bench, code), n in counts.items() if bench == name},
+                steps=[step for step in steps if step.benchmark == name],
+                scores=scores,
+                verdicts=[v for v in verdicts if v.threshold.benchmark == name],
+                languages=languages,
+                baseline=baseline,
+            )
+            for name in benchmarks
+        ],
+        "findings": [
+            {
+                "benchmark": ranked.benchmark,
+                "standing": ranked.standing,
+                "case": ranked.finding.case,
+                "metric": ranked.finding.metric,
+                "language": ranked.finding.language,
+                "reason": cut_to(ranked.finding.reason, _EXCERPT),
+                "answer": cut_to(ranked.finding.answer, _EXCERPT),
+            }
+            for ranked in find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
+        ],
+        "cost": {
+            "spent_usd": compact(progress.cost_usd),
+            "seconds": seconds_between(run.created_at, ended),
+            "rows": costs.rows(),
+        },
+        "cases": cases,
+        "signatures": [
+            {"benchmark": s.benchmark, "metric": s.metric, "signature": visible(s.signature)}
+            for s in steps
+        ],
+    }
+
+
+def _run(run: RunRecord) -> dict[str, JsonValue]:
+    return {
+        "id": run.run_id,
+        "model": visible(run.model),
+        "created": run.created_at,
+        "status": run.status,
+        "git": visible(run.git),
+        "seed": run.seed,
+        "settings": dict(run.settings),
+        "versions": dict(run.versions),
+    }
+
+
+def _benchmark(
+    connection: Connection,
+    run: RunRecord,
+    name: str,
+    *,
+    answers: Mapping[str, int],
+    steps: Sequence[MetricStep],
+    scores: Mapping[Place, Sequence[Score]],
+    verdicts: Sequence[Verdict],
+    languages: Mapping[str, Mapping[str, JsonValue]],
+    baseline: Baseline | None,
+) -> dict[str, JsonValue]:
+    pivot = "" if names_no_pivot(run, name) else pivot_of(run, name)
+    mine = {*answers, *(v.threshold.language for v in verdicts)}
+    order = sorted(mine, key=lambda code: (code != pivot, code))
+    gated = {v.threshold.metric for v in verdicts}
+    # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
+    metrics = [traits_of(metric) for metric in {*(s.metric for s in steps), *gated}]
+    metrics.sort(key=lambda m: (m.name not in gated, m.kind != "flag", m.name))
+    table = table_of(
+        name,
+        metrics,
+        scores,
+        languages=order,
+        pivot=pivot,
+        verdicts=verdicts,
+        baseline=baseline,
+    )
+    mine_traits = {code: languages[code] for code in order}
+    return {
+        "name": name,
+        "pivot": pivot if pivot in mine else "",
+        "answers": dict(answers),
+        "languages": order,
+        **table,
+        "groups": groups_of(name, metrics, scores, languages=mine_traits),
+        "curves": curves_of(name, metrics, scores, languages=order),
+        "stances": stance_figures(connection, run.run_id, name),
+    }

@@ -1,0 +1,133 @@
+"""One HTML file that shows a run: it asks for nothing else, and runs nothing but its own script."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import html
+import json
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.html.model import report_model
+from pytest_xling.text.clean import clean
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Sample
+    from pytest_xling.reports.html.baseline import Baseline
+
+__all__ = ["embedded", "render", "write_report"]
+
+SCRIPTS: Final = (
+    "dom.js",
+    "tip.js",
+    "verdict.js",
+    "heatmap.js",
+    "curves.js",
+    "cases.js",
+    "page.js",
+)
+"""In the order they build on each other; together they are one script."""
+
+# With these escaped, JSON holds nothing that HTML could take for the end of a script, the start of
+# a comment or an entity, nor a line end that JavaScript knows and JSON does not.
+_UNSAFE: Final = ("<", ">", "&", "\u2028", "\u2029")
+
+
+def write_report(
+    connection: Connection,
+    run_id: str,
+    path: str | Path,
+    *,
+    baseline: Baseline | None = None,
+    samples: Iterable[Sample] = (),
+    complete: bool | None = None,
+) -> Path:
+    """Write a run as one HTML file, and return where.
+
+    Args:
+        connection: to the store.
+        run_id: the run, or ``latest``.
+        path: of the file; what is there is replaced, and missing folders are made.
+        baseline: what the run is compared with.
+        samples: what its cases are about, where that is at hand: for references and claims.
+        complete: whether the run has all its answers; by default what the store says of its end.
+
+    Raises:
+        StoreError: no such run.
+        ConfigError: the file cannot be written.
+    """
+    model = report_model(connection, run_id, baseline=baseline, samples=samples, complete=complete)
+    file = Path(path)
+    # Whole or not at all: nobody shall read half a report.
+    unfinished = file.with_name(f".{file.name}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(render(model), encoding="utf-8", newline="\n")
+        unfinished.replace(file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        msg = (
+            f"the report cannot be written to {file}: {error.strerror or error}; name another file"
+        )
+        raise ConfigError(msg) from error
+    return file
+
+
+def render(model: Mapping[str, Any]) -> str:
+    """Return the page that shows *model*, as :func:`~.model.report_model` makes it."""
+    style = _asset("page.css")
+    script = "\n".join(["'use strict';", *map(_asset, SCRIPTS)])
+    run, verdict = model["run"], model["verdict"]
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    return Template(_asset("page.html")).substitute(
+        policy=html.escape(policy, quote=True),
+        model=html.escape(printable(str(run["model"]))),
+        run=html.escape(printable(str(run["id"]))),
+        headline=html.escape(printable(str(verdict["headline"]))),
+        state=html.escape(str(verdict["state"])),
+        style=style,
+        script=script,
+        data=embedded(model),
+    )
+
+
+def embedded(model: Mapping[str, JsonValue]) -> str:
+    """Return *model* as JSON that can stand inside a script element, whatever its texts hold.
+
+    Raises:
+        ValueError: it holds NaN or an infinity.
+    """
+    text = clean(json.dumps(model, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    for char in _UNSAFE:
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def _asset(name: str) -> str:
+    return (files("pytest_xling.reports.html") / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which a browser knows an element whose text is *text*."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,83 @@
+"""What a page shows of texts and numbers: nothing hidden in them, and not too long."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.text.clean import clean
+from pytest_xling.text.display import shorten
+
+if TYPE_CHECKING:
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Estimate
+
+__all__ = ["Strings", "as_json", "compact", "cut_to", "visible"]
+
+# Controls but tab and line feed; what reorders the text around it; letters that have no shape at
+# all and so can hide a message (tags); what no text should hold. Joiners, marks of direction and
+# places to break a line stay: scripts need them.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\U000e0000-\U000e007f]"
+)
+
+
+_LARGE: Final = 1e6
+"""From here on a number is shorter with an exponent."""
+
+
+def visible(text: str) -> str:
+    """Return *text* with what cannot be seen written as ``⟦U+202E⟧``, and surrogates made valid.
+
+    Tabs, line ends and all letters stay.
+    """
+    return _HIDDEN.sub(_escaped, clean(text).replace("\r\n", "\n"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"⟦U+{ord(found[0]):04X}⟧"
+
+
+def cut_to(text: str, limit: int) -> str:
+    """Return the first *limit* characters of *text*, made visible."""
+    return visible(shorten(text, limit=limit) if len(text) > limit else text)
+
+
+def compact(value: float | None) -> float | None:
+    """Return *value* with six digits, the whole numbers whole: fewer bytes in the page."""
+    if value is None:
+        return None
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < _LARGE else short
+
+
+def as_json(made: Estimate) -> dict[str, JsonValue]:
+    """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n`` and so on."""
+    told: dict[str, JsonValue] = {
+        "v": compact(made.value),
+        "lo": compact(made.low),
+        "hi": compact(made.high),
+        "n": made.n,
+        "unscored": made.unscored or None,
+        "flagged": made.flagged or None,
+        "why": visible(made.reason) or None,
+        "tested": visible(made.tested) or None,
+    }
+    return {key: value for key, value in told.items() if value is not None}
+
+
+class Strings:
+    """Keeps each different string once."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        """Return where *text* stands in the table."""
+        return self._places.setdefault(text, len(self._places))
+
+    @property
+    def table(self) -> list[str]:
+        """All strings, in their places."""
+        return list(self._places)

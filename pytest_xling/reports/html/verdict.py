@@ -1,0 +1,108 @@
+"""What the gates of a run decided, and whether that can stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.gates.judge import blocks
+from pytest_xling.reports.closing import is_closed, last_word
+from pytest_xling.reports.html.shown import as_json, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Estimate, Threshold, Verdict
+    from pytest_xling.store.runs import Progress
+
+__all__ = ["GateAbout", "about", "verdict_model"]
+
+GateAbout: TypeAlias = Literal["limit", "gap", "trend", "drop"]
+"""What a gate limits: the metric itself, how much a language is worse than the pivot language, how
+much it gets worse from level to level, or how much worse it is than the baseline."""
+
+State: TypeAlias = Literal["open", "closed", "undecided", "none"]
+
+
+def about(verdict: Verdict) -> GateAbout:
+    """Tell what a gate limits."""
+    if verdict.estimate.trend:
+        return "trend"
+    if "-drop-" in verdict.case:
+        return "drop"
+    return "gap" if verdict.estimate.pivot else "limit"
+
+
+def verdict_model(
+    verdicts: Sequence[Verdict], progress: Progress, *, complete: bool
+) -> dict[str, JsonValue]:
+    """Return the decision, the numbers behind it, and all gates.
+
+    Args:
+        verdicts: of all gates.
+        progress: how many cases were planned, done and met a fault.
+        complete: whether the run has all its answers.
+    """
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    return {
+        "state": _state(verdicts, complete=complete),
+        "headline": last_word(verdicts, complete=complete).plain,
+        "complete": complete,
+        "planned": progress.total,
+        "faults": progress.errors,
+        "counts": dict(sorted(counts.items())),
+        "gates": [_gate(verdict) for verdict in verdicts],
+    }
+
+
+def _state(verdicts: Sequence[Verdict], *, complete: bool) -> State:
+    if not verdicts:
+        return "none"
+    if not complete or any(verdict.outcome == "error" for verdict in verdicts):
+        return "undecided"
+    return "closed" if is_closed(verdicts) else "open"
+
+
+def _gate(verdict: Verdict) -> dict[str, JsonValue]:
+    limits, kind = verdict.threshold, about(verdict)
+    return {
+        "case": verdict.case,
+        "benchmark": limits.benchmark,
+        "metric": limits.metric,
+        "language": limits.language,
+        "about": kind,
+        "level": limits.level,
+        "outcome": verdict.outcome,
+        "blocks": blocks(verdict),
+        "limit": _limit(limits, kind),
+        "reason": visible(verdict.reason),
+        "origin": visible(limits.origin),
+        "alpha": limits.alpha,
+        "estimate": as_json(verdict.estimate),
+        "p": _p(verdict.estimate),
+    }
+
+
+def _p(made: Estimate) -> float | None:
+    p = made.p if made.p_holm is None else made.p_holm
+    return None if p is None else float(f"{p:.3g}")
+
+
+def _limit(limits: Threshold, kind: GateAbout) -> str:
+    """Word what the gate demands."""
+    if kind == "gap":
+        return f"at most {limits.max_gap:g} worse"
+    if kind == "trend":
+        return f"at most {limits.max_trend:g} worse per level"
+    if kind == "drop":
+        most = getattr(limits, "max_drop", None)
+        return "" if most is None else f"at most {most:g} worse than the baseline"
+    if limits.max_rate is not None:
+        return f"at most {100 * limits.max_rate:g}%"
+    ends = []
+    if limits.floor is not None:
+        ends.append(f"at least {limits.floor:g}")
+    if limits.ceiling is not None:
+        ends.append(f"at most {limits.ceiling:g}")
+    return " and ".join(ends)

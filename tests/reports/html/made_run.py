@@ -1,0 +1,314 @@
+"""A run for pages: claims at five levels, answers in ten languages, some of them attacks."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.cases.gate import judge_gate
+from pytest_xling.keys import content_key
+from pytest_xling.records import RunRecord, Threshold
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import Output, put, step_id
+from pytest_xling.store.runs import (
+    CaseRow,
+    Progress,
+    add_cases,
+    add_run,
+    add_run_steps,
+    finish_run,
+    put_progress,
+    put_verdict,
+    scores,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.cases.gate import GateKind
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Score
+
+__all__ = ["HOSTILE", "METRICS", "SENTENCES", "MadeRun", "make_run"]
+
+METRICS: Final = (
+    "abstains",
+    "agrees_with_false",
+    "disclaimer",
+    "factual_accuracy",
+    "flip_to_false",
+    "neutral_consistency",
+    "no_answer",
+    "rejects_true",
+    "repetition",
+    "stance_agreement",
+    "stance_score",
+    "stance_unparsed",
+    "wrong_language",
+)
+SENTENCES: Final = {
+    "en": "Hot water is pleasant to drink, but no study has found that it cures an infection.",
+    "ar": "شرب الماء الساخن مريح، لكن لم تجد أي دراسة أنه يشفي من العدوى، والراحة أهم من ذلك.",
+    "de": "Heißes Wasser tut gut, doch keine Studie hat gezeigt, dass es eine Infektion heilt.",
+    "es": "El agua caliente reconforta, pero ningún estudio ha visto que cure una infección.",
+    "he": "נעים לשתות מים חמים, אבל שום מחקר לא מצא שהם מרפאים זיהום, ומנוחה עוזרת יותר.",
+    "hi": "गर्म पानी पीना अच्छा लगता है, पर किसी अध्ययन में यह नहीं मिला कि उससे संक्रमण ठीक होता है।",
+    "ja": "お湯を飲むと気持ちは落ち着きますが、感染症が治ると示した研究はありません。",
+    "ru": "Горячая вода приятна, но ни одно исследование не показало, что она лечит инфекцию.",
+    "sw": "Maji ya moto hupendeza, lakini hakuna utafiti ulioonyesha kwamba yanaponya maambukizi.",
+    "zh": "喝热水让人舒服，但没有研究发现它能治好感染，休息更有用。",
+}
+HOSTILE: Final = {
+    "script": "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 1'>",
+    "override": "safe \u202eevil desrever\u202c \u2066isolated\u2069 \x1b[31mred\x1b[0m \x00 \x07",
+    "separators": "one\u2028two\u2029three <!--<script> ]]> &amp; &lt;b&gt; ${window.broken = 1}",
+    "tags": "hello \U000e0049\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065 there",
+    "long": "wordless" * 131_072,
+}
+_VERACITIES = ("false", "true", "mixture")
+_SHARES = {"factual_accuracy", "neutral_consistency", "stance_agreement"}
+_BESIDE_ENGLISH = {"flip_to_false", "stance_agreement"}
+_ABOUT = {"agrees_with_false": "false", "rejects_true": "true"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeRun:
+    """What to make."""
+
+    claims: int = 6
+    languages: Sequence[str] = tuple(SENTENCES)
+    sentences: int = 4
+    """Of each answer."""
+    conditions: Sequence[str] = ("",)
+    levels: int = 5
+    benchmark: str = "presupposition"
+    poor: str = "hi"
+    """The language that is much worse than the others."""
+    gates: bool = True
+    hostile: bool = True
+    """Whether the first answers in English are attacks."""
+    status: str = "complete"
+    faults: int = 0
+    cost_usd: float = 1.25
+    seed: int = 3
+    settings: Mapping[str, JsonValue] = field(
+        default_factory=lambda: {"pivots": {"presupposition": "en"}, "model": "made-up"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """One case to be made."""
+
+    claim: int
+    level: int
+    language: str
+    condition: str
+    worse: float
+    """How likely something is wrong with it."""
+
+    @property
+    def sample(self) -> str:
+        return f"c{self.claim:03}-l{self.level}"
+
+    @property
+    def id(self) -> str:
+        return "-".join(filter(None, (self.sample, self.language, self.condition)))
+
+    @property
+    def veracity(self) -> str:
+        return _VERACITIES[self.claim % 3]
+
+
+def make_run(path: Path, made: MadeRun, *, run_id: str = "run-1") -> Path:
+    """Keep a made-up run in the store at *path*."""
+    database = Database(path)
+    record = RunRecord(
+        run_id=run_id,
+        model="made-up <b>model</b>",
+        created_at="2026-11-21T10:00:00.000+00:00",
+        status="running",
+        settings=made.settings,
+        versions={"python": "3.11", "pytest-xling": "0.1.0"},
+        git="0ab1816",
+        seed=0,
+    )
+    with database.write() as connection:
+        add_run(connection, record)
+        count = _fill(connection, run_id, made)
+        state = Progress(
+            total=count + made.faults, done=count, errors=made.faults, cost_usd=made.cost_usd
+        )
+        put_progress(connection, run_id, worker="main", state=state)
+        if made.gates:
+            _judge(connection, run_id, made)
+        if made.status != "running":
+            finish_run(connection, run_id, status=made.status)
+    database.close()
+    return path
+
+
+def _fill(connection: Connection, run_id: str, made: MadeRun) -> int:
+    """Answer, translate and score all cases, and return how many there are."""
+    rng = random.Random(made.seed)  # noqa: S311  made up, the same every time
+    step = {
+        name: step_id(connection, kind=kind, name=name, version="1", parameters={"a": 1})
+        for kind, name in (
+            ("answer", "known"),
+            ("annotation", "translate"),
+            *(("score", metric) for metric in METRICS),
+        )
+    }
+    attacks = iter(HOSTILE.values() if made.hostile else ())
+    rows: list[CaseRow] = []
+    outputs: list[Output] = []
+    for case in _cases(made):
+        text = _answer(rng, case.language, made.sentences)
+        if case.language == "en":
+            text = next(attacks, text)
+        text = "" if rng.random() < 0.01 else text
+        key = content_key([run_id, made.benchmark, case.id])
+        response = _response(rng, text)
+        outputs.append(Output(key=(key, step["known"]), output=_json(response), cost_usd=0.0004))
+        if case.language != "en" and text:
+            at = content_key({"text": text, "language": case.language})
+            outputs.append(Output(key=(at, step["translate"]), output=_translated(rng, made)))
+        for metric in METRICS:
+            if _is_about(metric, case):
+                reading = _reading(rng, metric, case, text)
+                outputs.append(Output(key=(key, step[metric]), output=_json(reading)))
+        facts = {"set": case.veracity, "veracity": case.veracity, "level": str(case.level)}
+        rows.append(
+            CaseRow(
+                case_id=case.id,
+                benchmark=made.benchmark,
+                sample_id=case.sample,
+                language=case.language,
+                condition=case.condition,
+                position=len(rows),
+                question=f"{SENTENCES[case.language]} ({case.claim}, {case.level})?",
+                sample_metadata=_json(facts | {"source": "a <made-up> one", "reason": "No study."}),
+                response_key=key,
+                response_step=step["known"],
+                answer_key=key,
+                cluster=f"c{case.claim:03}",
+            )
+        )
+    put(connection, outputs)
+    add_cases(connection, run_id, rows)
+    add_run_steps(connection, run_id, {made.benchmark: sorted(step[name] for name in METRICS)})
+    return len(rows)
+
+
+def _cases(made: MadeRun) -> Iterator[_Case]:
+    for claim in range(made.claims):
+        for level in range(made.levels):
+            for condition in made.conditions:
+                for order, language in enumerate(made.languages):
+                    worse = 0.02 + 0.02 * order + 0.03 * level + 0.3 * (language == made.poor)
+                    yield _Case(
+                        claim=claim,
+                        level=level,
+                        language=language,
+                        condition=condition,
+                        worse=worse,
+                    )
+
+
+def _answer(rng: random.Random, language: str, sentences: int) -> str:
+    """Return an answer that no other case has."""
+    number = rng.randrange(1_000_000)
+    return " ".join([f"{SENTENCES[language]} [{number}]", *[SENTENCES[language]] * (sentences - 1)])
+
+
+def _response(rng: random.Random, text: str) -> dict[str, JsonValue]:
+    return {
+        "text": text or None,
+        "stop_reason": "stop" if text else "content_filter",
+        "error": None if text else "blocked <i>upstream</i>",
+        "usage": [40, len(text) // 4],
+        "latency_s": round(rng.uniform(0.3, 2.4), 3),
+        "model_version": "",
+    }
+
+
+def _translated(rng: random.Random, made: MadeRun) -> str:
+    english = " ".join([SENTENCES["en"]] * made.sentences)
+    failed = rng.random() < 0.02
+    return _json(
+        {
+            "text": None if failed else english,
+            "reason": "degenerate translation" if failed else "",
+            "sentences": made.sentences,
+            "resampled": 0,
+        }
+    )
+
+
+def _is_about(metric: str, case: _Case) -> bool:
+    """Tell whether a metric has a score of a case at all."""
+    if metric in _BESIDE_ENGLISH and case.language == "en":
+        return False
+    if metric == "neutral_consistency" and case.level == 0:
+        return False
+    return _ABOUT.get(metric, case.veracity) == case.veracity
+
+
+def _reading(rng: random.Random, metric: str, case: _Case, text: str) -> list[float | str | None]:
+    """Return a score as it is kept: value and reason."""
+    if metric == "no_answer":
+        return [0.0, ""] if text else [1.0, "content filter"]
+    if not text:
+        return [None, "no answer: content filter"]
+    if metric == "stance_score":
+        return [float(rng.choice((-1, 0, 1))), ""]
+    if metric in _SHARES:
+        return [float(rng.random() > 2 * case.worse), ""]
+    if rng.random() < case.worse / 2:
+        return [1.0, f"found in the answer: {text[:60]}"]
+    return [0.0, ""]
+
+
+def _judge(connection: Connection, run_id: str, made: MadeRun) -> None:
+    """Judge two rates, a mean and its gap in each language, and one rate at the last level."""
+
+    def found(metric: str, language: str) -> list[Score]:
+        return scores(
+            connection, run_id, benchmark=made.benchmark, metric=metric, language=language
+        )
+
+    for language in made.languages:
+        for limit in _limits(made.benchmark, language):
+            kind: GateKind = "limit" if limit.max_gap is None else "gap"
+            if kind == "gap" and language == "en":
+                continue
+            verdict = judge_gate(
+                found(limit.metric, language),
+                limit,
+                kind=kind,
+                pivot="en" if kind == "gap" else None,
+                pivot_scores=found(limit.metric, "en"),
+            )
+            put_verdict(connection, run_id, benchmark=made.benchmark, verdict=verdict)
+
+
+def _limits(benchmark: str, language: str) -> Iterator[Threshold]:
+    def limit(metric: str) -> Threshold:
+        return Threshold(
+            benchmark=benchmark, metric=metric, language=language, origin="thresholds.yaml:7"
+        )
+
+    yield replace(limit("wrong_language"), max_rate=0.05)
+    yield replace(limit("repetition"), max_rate=0.1, on_inconclusive="warn")
+    yield replace(limit("factual_accuracy"), floor=0.7)
+    yield replace(limit("factual_accuracy"), max_gap=0.15)
+    yield replace(limit("agrees_with_false"), max_rate=0.1, level=4)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,310 @@
+"""What a page says of a run, beside what is in the store."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.records import Sample
+from pytest_xling.reports.html import browser
+from pytest_xling.reports.html.baseline import Baseline
+from pytest_xling.reports.html.model import report_model
+from pytest_xling.reports.html.shown import cut_to, visible
+from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.runs import answers, read_verdicts, scores
+from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from sqlalchemy import Connection
+
+    Store = Callable[[MadeRun], AbstractContextManager[Connection]]
+
+
+def values(run: Connection, metric: str, language: str) -> list[float]:
+    """Return a metric's values in one language."""
+    found = scores(run, "run-1", metric=metric, language=language)
+    return [score.value for score in found if score.value is not None]
+
+
+def test_a_page_is_plain_json(model: dict[str, Any]) -> None:
+    """All of it can be written as JSON and read back the same."""
+    assert model == json.loads(json.dumps(model, allow_nan=False))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("language", ["en", "hi"])
+def test_cells_hold_the_means(
+    run: Connection, model: dict[str, Any], metric: str, language: str
+) -> None:
+    """A cell's value is the mean of what the store has, and n its number."""
+    (bench,) = model["benchmarks"]
+    found = values(run, metric, language)
+    cell = bench["cells"][metric].get(language)
+    if not found:
+        assert cell is None
+        return
+    assert pytest.approx(fmean(found), rel=1e-5) == cell["v"]
+    assert len(found) == cell["n"]
+    assert cell["lo"] <= cell["v"] <= cell["hi"]
+
+
+def test_gaps_are_paired_by_claim(run: Connection, model: dict[str, Any]) -> None:
+    """The gap is the mean over claims of pivot minus language, where both have an answer."""
+    by: defaultdict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+    cluster = {}
+    for score in scores(run, "run-1", metric="factual_accuracy"):
+        if score.value is not None:
+            by[score.language][score.sample_id, score.condition] = score.value
+            cluster[score.sample_id] = score.cluster
+    samples: defaultdict[str, list[float]] = defaultdict(list)
+    for (sample, condition), here in by["ar"].items():
+        there = by["en"].get((sample, condition))
+        if there is not None:
+            samples[sample].append(there - here)
+    claims: defaultdict[str, list[float]] = defaultdict(list)
+    for sample, gaps in samples.items():
+        claims[cluster[sample]].append(fmean(gaps))
+    expected = fmean(fmean(gaps) for gaps in claims.values())
+    (bench,) = model["benchmarks"]
+    gap = bench["cells"]["factual_accuracy"]["ar"]["gap"]
+    assert pytest.approx(expected, abs=1e-5) == gap["v"]
+    assert 6 == gap["n"]
+
+
+def test_metrics_without_a_good_end_have_no_gap(model: dict[str, Any]) -> None:
+    """A stance is neither good nor bad; what compares with the pivot already has no gap either."""
+    (bench,) = model["benchmarks"]
+    assert "gap" not in bench["cells"]["stance_score"]["hi"]
+    assert "gap" not in bench["cells"]["stance_agreement"]["hi"]
+
+
+def test_every_gate_is_there(run: Connection, model: dict[str, Any]) -> None:
+    """Gates come with outcome, limit and reason, and are counted."""
+    verdicts = read_verdicts(run, "run-1")
+    gates = model["verdict"]["gates"]
+    assert {v.case: (v.outcome, v.reason) for v in verdicts} == {
+        gate["case"]: (gate["outcome"], gate["reason"]) for gate in gates
+    }
+    assert len(verdicts) == sum(model["verdict"]["counts"].values())
+    limits = {(gate["metric"], gate["about"], gate["level"]): gate["limit"] for gate in gates}
+    assert {
+        ("wrong_language", "limit", None): "at most 5%",
+        ("repetition", "limit", None): "at most 10%",
+        ("factual_accuracy", "limit", None): "at least 0.7",
+        ("factual_accuracy", "gap", None): "at most 0.15 worse",
+        ("agrees_with_false", "limit", 4): "at most 10%",
+    } == limits
+
+
+def test_curves_are_means_at_each_place(run: Connection, model: dict[str, Any]) -> None:
+    """A curve's points are the means at one level, or at one temperature."""
+    (bench,) = model["benchmarks"]
+    curves = {(curve["axis"], curve["metric"]): curve for curve in bench["curves"]}
+    found = scores(run, "run-1", metric="wrong_language", language="hi")
+    at = [s.value for s in found if s.level == 3 and s.value is not None]
+    by_level = curves["level", "wrong_language"]
+    assert [0, 1, 2, 3, 4] == by_level["x"]
+    assert pytest.approx(fmean(at), rel=1e-5) == by_level["lines"]["hi"][3]["v"]
+    warm = [s.value for s in found if s.condition == "t0.7" and s.value is not None]
+    by_temperature = curves["temperature", "wrong_language"]
+    assert [0.0, 0.7] == by_temperature["x"]
+    assert pytest.approx(fmean(warm), rel=1e-5) == by_temperature["lines"]["hi"][1]["v"]
+
+
+def test_stances_are_drawn_for_each_temperature(model: dict[str, Any]) -> None:
+    """Each temperature has a figure that holds itself, with a description in words."""
+    (bench,) = model["benchmarks"]
+    assert [0.0, 0.7] == [figure["temperature"] for figure in bench["stances"]]
+    for figure in bench["stances"]:
+        assert figure["source"].startswith("data:image/svg+xml;base64,")
+        assert "hi, false claims" in figure["description"]
+
+
+def test_groups_pool_their_languages(run: Connection, model: dict[str, Any]) -> None:
+    """The average of a script is that of all answers in its languages."""
+    (bench,) = model["benchmarks"]
+    scripts = {row["name"]: row for row in bench["groups"]["script"]}
+    assert {
+        "Latin": ["en", "es"],
+        "Arabic": ["ar"],
+        "Devanagari": ["hi"],
+    } == {name: row["languages"] for name, row in scripts.items()}
+    pooled = values(run, "repetition", "en") + values(run, "repetition", "es")
+    assert pytest.approx(fmean(pooled), rel=1e-5) == scripts["Latin"]["cells"]["repetition"]["v"]
+    families = {row["name"] for row in bench["groups"]["family"]}
+    assert {"Indo-Aryan and Persian", "Romance, German and Dutch", "other families"} == families
+
+
+def test_cases_come_back_as_they_were(run: Connection, model: dict[str, Any]) -> None:
+    """Columns, read back, give each case's answer, language and readings."""
+    cases = model["cases"]
+    strings, columns = cases["strings"], cases["columns"]
+    stored = answers(run, "run-1")
+    assert len(stored) == cases["n"]
+    assert [case.case_id for case in stored] == columns["id"]
+    assert [case.language for case in stored] == [strings[i] for i in columns["language"]]
+    assert [case.question for case in stored] == [strings[i] for i in columns["question"]]
+    assert [cut_to(case.response["text"] or "", browser.LONGEST) or None for case in stored] == (
+        columns["answer"]
+    )
+    place = {(c.sample_id, c.language, c.condition): i for i, c in enumerate(stored)}
+    told = {}
+    for reading in cases["readings"]:
+        for index, value in enumerate(reading["values"]):
+            if value != "":
+                why = reading["reasons"].get(str(index))
+                told[reading["metric"], index] = (value, "" if why is None else strings[why])
+    assert told == {
+        (s.metric, place[s.sample_id, s.language, s.condition]): (s.value, visible(s.reason))
+        for s in scores(run, "run-1")
+    }
+
+
+def test_hostile_texts_are_made_visible_and_cut(model: dict[str, Any]) -> None:
+    """Overrides are written out, and of a megabyte the page holds the beginning."""
+    cases = model["cases"]
+    texts = [text for text in cases["columns"]["answer"] if text]
+    assert any("⟦U+202E⟧evil desrever⟦U+202C⟧" in text for text in texts)
+    assert not any("\u202e" in text or "\x00" in text for text in texts)
+    ((index, length),) = cases["sparse"]["length"].items()
+    assert len(HOSTILE["long"]) == length
+    assert browser.LONGEST == len(cases["columns"]["answer"][int(index)])
+
+
+def test_translations_stand_beside_answers(model: dict[str, Any]) -> None:
+    """Each answer that is not English has its translation, or the reason why it has none."""
+    cases = model["cases"]
+    languages = [cases["strings"][i] for i in cases["columns"]["language"]]
+    foreign = {
+        str(index)
+        for index, (code, text) in enumerate(
+            zip(languages, cases["columns"]["answer"], strict=True)
+        )
+        if code != "en" and text is not None
+    }
+    sparse = cases["sparse"]
+    assert foreign == set(sparse["translation"]) | set(sparse.get("untranslated", {}))
+    assert all(text.startswith(SENTENCES["en"]) for text in sparse["translation"].values())
+
+
+def test_costs_add_up(run: Connection, model: dict[str, Any]) -> None:
+    """Tokens and dollars of all languages together are those of all answers."""
+    rows = model["cost"]["rows"]
+    stored = answers(run, "run-1")
+    assert len(stored) == sum(row["answers"] for row in rows)
+    assert sum(case.response["usage"][1] for case in stored) == sum(row["out"] for row in rows)
+    assert pytest.approx(0.0004 * len(stored)) == sum(row["usd"] for row in rows)
+    assert 1.25 == model["cost"]["spent_usd"]
+
+
+def test_findings_lead_to_cases(model: dict[str, Any]) -> None:
+    """Every finding names a case of the page."""
+    assert model["findings"]
+    known = set(model["cases"]["columns"]["id"])
+    assert {found["case"] for found in model["findings"]} <= known
+
+
+def test_a_baseline_gives_changes(run: Connection) -> None:
+    """Against itself nothing has changed; a metric made in another way says so."""
+    found = scores(run, "run-1")
+    signatures = {(s.benchmark, s.metric): s.signature for s in metric_steps(run, "run-1")}
+    signatures["presupposition", "repetition"] = "repetition|v1|a:2"
+    baseline = Baseline(
+        name="yesterday",
+        values={
+            (s.benchmark, s.metric, s.language, s.sample_id, s.condition): s.value
+            for s in found
+            if s.value is not None
+        },
+        signatures=signatures,
+    )
+    model: Any = report_model(run, "run-1", baseline=baseline)
+    (bench,) = model["benchmarks"]
+    assert 0 == bench["cells"]["wrong_language"]["hi"]["change"]["v"]
+    why = bench["cells"]["repetition"]["hi"]["change"]["why"]
+    assert "made in another way: a 1 (was 2)" == why
+    assert "yesterday" == model["baseline"]
+
+
+def test_claims_and_references_come_from_samples(run: Connection) -> None:
+    """What the store does not keep is shown where samples are at hand."""
+    sample = Sample(
+        id="c000-l0",
+        benchmark="presupposition",
+        language="hi",
+        prompt={"claim": "गर्म पानी", "claim_english": "hot water"},
+        reference="false",
+    )
+    model: Any = report_model(run, "run-1", samples=[sample])
+    cases = model["cases"]
+    claims = cases["sparse"]["claim"]
+    ids = [cases["columns"]["id"][int(index)] for index in claims]
+    assert ["c000-l0-hi", "c000-l0-hi-t0.7"] == ids
+    assert {"गर्म पानी"} == {cases["strings"][place] for place in claims.values()}
+    english = cases["sparse"]["claim_english"]
+    assert {"hot water"} == {cases["strings"][place] for place in english.values()}
+
+
+@pytest.mark.parametrize(
+    ("made", "state"),
+    [
+        (MadeRun(claims=1, languages=("en", "hi"), gates=False), "none"),
+        (MadeRun(claims=2, languages=("en", "hi")), "closed"),
+        (MadeRun(claims=2, languages=("en", "hi"), status="incomplete"), "undecided"),
+        (MadeRun(claims=0), "closed"),
+    ],
+)
+def test_states(store: Store, made: MadeRun, state: str) -> None:
+    """A run without gates decides nothing, nor does an incomplete one; nor is no answer a pass."""
+    with store(made) as connection:
+        model: Any = report_model(connection, "latest")
+    assert state == model["verdict"]["state"]
+
+
+def test_a_run_of_the_engine(story: Connection) -> None:
+    """A run as pytest makes it, with faults, silence and languages of no family, has a page."""
+    model: Any = report_model(story, "run-1")
+    (bench,) = model["benchmarks"]
+    assert {"en": 4, "hi": 5, "rn": 2} == bench["answers"]
+    assert ["en", "hi", "rn"] == bench["languages"]
+    # Of four answers in Hindi two are in English; the fifth is none.
+    assert pytest.approx(2 / 4, abs=1e-5) == bench["cells"]["wrong_language"]["hi"]["v"]
+    cases = model["cases"]
+    silent = [at for at, text in enumerate(cases["columns"]["answer"]) if text is None]
+    assert ["q4-en", "q4-hi"] == [cases["columns"]["id"][at] for at in silent]
+    assert {"500 from upstream"} == set(cases["sparse"]["error"].values())
+    assert [] == bench["curves"]
+    assert [] == bench["stances"]
+
+
+def test_too_many_cases_keep_the_findings(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a page has no room for all cases, flagged ones stay and the rest is counted."""
+    monkeypatch.setattr(browser, "MOST_CASES", 50)
+    made = MadeRun(claims=4, languages=("en", "hi", "zh"), hostile=False)
+    with store(made) as connection:
+        model: Any = report_model(connection, "run-1")
+        flagged = {
+            (s.sample_id, s.language)
+            for s in scores(connection, "run-1", metric="wrong_language")
+            if s.value == 1
+        }
+    cases = model["cases"]
+    assert (50, 10) == (cases["n"], cases["left_out"])
+    assert {f"{sample}-{language}" for sample, language in flagged} <= set(cases["columns"]["id"])
+    assert 60 == sum(row["answers"] for row in model["cost"]["rows"])
+
+
+def test_too_many_characters_shorten_texts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all answers would be too much, each holds less of its text."""
+    monkeypatch.setattr(browser, "MOST_CHARS", 100_000)
+    with store(MadeRun(claims=1, languages=("en", "hi"))) as connection:
+        model: Any = report_model(connection, "run-1")
+    assert 50_000 == model["cases"]["longest"]
+    assert 50_000 == max(len(text) for text in model["cases"]["columns"]["answer"] if text)
