@@ -1,0 +1,151 @@
+"""``xling train stance``: make weights of the annotator ``stance_head`` from labelled pairs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.annotators._stance_head_pairs import BUNDLED, check_apart, digest, read_pairs
+from pytest_xling.cli.printing import color, print_text, width, written
+from pytest_xling.config.values import count
+from pytest_xling.config.values import device as parse_device
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.stats.labelling import labelling
+from pytest_xling.text.stance import STANCES
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pytest_xling.annotators._stance_head_fitting import Trained
+    from pytest_xling.annotators._stance_head_pairs import LabelledPair
+    from pytest_xling.encoders import Encoder
+    from pytest_xling.stats.labelling import Measure
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["add_arguments", "run"]
+
+ALL = "all"
+BUNDLED_NAME = "bundled"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "A pair is a JSON object a line:\n"
+        '  {"claim_id": "c1", "split": "train", "language": "hi", "claim": "…", "response": "…",\n'
+        '   "label": "agree|disagree|neutral"}\n'
+        "Pairs of the split held_out are measured on, once. Then use the weights with\n"
+        "  pytest … --xling-stance=head --xling-param=stance_head.weights=FILE"
+    )
+    parser.add_argument("what", choices=["stance"], metavar="WHAT", help="for what: stance")
+    parser.add_argument(
+        "--pairs",
+        metavar="FILE",
+        type=parse_path,
+        nargs="+",
+        help=f"learn from these; {BUNDLED_NAME} stands for the pairs that come along (the default)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=parse_path, help="write the weights there (.npz)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument(
+        "--seed", metavar="N", type=count(0), default=0, help="of folds and examples (default 0)"
+    )
+    parser.add_argument(
+        "--device", type=parse_device, default="auto", help="auto, cpu, mps, cuda or cuda:N"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, write the weights and print what was measured."""
+    paths = args.pairs or [Path(BUNDLED_NAME)]
+    pairs = [
+        pair
+        for path in paths
+        for pair in read_pairs(BUNDLED if str(path) == BUNDLED_NAME else path)
+    ]
+    check_apart(pairs)
+    if args.output is None:
+        trained = _train(pairs, args)
+        print_text("Nothing is written: name a file with -o.")
+        return 0
+    # Opened before the minutes of training, so that they are not lost to a wrong name.
+    with written(Path(args.output), force=args.force) as file:
+        trained = _train(pairs, args)
+        from pytest_xling.annotators._stance_head_weights import save_weights  # noqa: PLC0415  numpy
+
+        raw = io.BytesIO()
+        save_weights(raw, trained.weights)
+        binary: Any = file
+        binary.buffer.write(raw.getvalue())
+    print_text(f"{args.output}: weights of stance_head, {len(raw.getvalue()):,} bytes")
+    return 0
+
+
+def _train(pairs: Sequence[LabelledPair], args: argparse.Namespace) -> Trained:
+    from pytest_xling.annotators._stance_head_features import stance_features  # noqa: PLC0415  numpy
+    from pytest_xling.annotators._stance_head_fitting import predicted, train  # noqa: PLC0415  scipy
+    from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  looks for torch
+
+    encoder: Encoder = open_encoder("embedded", device=args.device, dtype="float32")
+    encoder.load()
+    learnt = [pair for pair in pairs if pair.split == "train"]
+    held_out = [pair for pair in pairs if pair.split == "held_out"]
+    trained = train(learnt, encoder, seed=args.seed)
+    _print(
+        learnt,
+        trained.unseen,
+        title=f"Claims left out in turn ({len(learnt)} pairs, penalty {trained.penalty:g})",
+        notes=(f"Pairs: {digest(learnt)[:12]}. The penalty was chosen on these numbers.",),
+    )
+    if held_out:
+        said = predicted(
+            trained.weights, stance_features([pair.pair for pair in held_out], encoder)
+        )
+        _print(held_out, said, title=f"Held out ({len(held_out)} pairs)")
+    return trained
+
+
+def _print(
+    pairs: Sequence[LabelledPair],
+    said: Sequence[Stance],
+    *,
+    title: str,
+    notes: tuple[str, ...] = (),
+) -> None:
+    names = ("language", "pairs", *(f"F1 {stance}" for stance in STANCES), "macro F1 (95%)")
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    languages = sorted({pair.pair.language for pair in pairs})
+    for language in (*languages, ALL):
+        of = [n for n, p in enumerate(pairs) if language in {p.pair.language, ALL}]
+        quality = labelling(
+            [pairs[n].label for n in of],
+            [said[n] for n in of],
+            labels=STANCES,
+            clusters=[pairs[n].group for n in of],
+        )
+        cells = (
+            language,
+            str(quality.n),
+            *(_number(label.f1) for label in quality.labels),
+            _with_interval(quality.macro_f1),
+        )
+        for name, cell in zip(names, cells, strict=True):
+            columns[name].append(cell)
+    notes = (*notes, "Intervals: bootstrap over claims.")
+    sheet = Sheet(title=title, columns=columns, left=1, notes=notes)
+    print_text(plain(sheet, width=width(), color=color()))
+
+
+def _number(measure: Measure) -> str:
+    return "–" if measure.value is None else f"{measure.value:.2f}"
+
+
+def _with_interval(measure: Measure) -> str:
+    if measure.value is None or measure.low is None or measure.high is None:
+        return _number(measure)
+    return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"
