@@ -46,8 +46,9 @@ demo: $(VENV)/embedded.stamp
 	echo "The same results for your CI server are in junit.xml. Run \`make demo\` again: the answers"; \
 	echo "are kept, so nothing is asked twice. Then point --model at a model of your own (README.md)."
 
+# Two processes, a file of tests in one of them: half of the tests wait for processes of their own.
 test: $(VENV)/dev.stamp
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist=loadfile $(PYTEST_ARGS)
 
 # coverage starts before pytest does, or it would miss the import of the plugin.
 coverage: $(VENV)/dev.stamp
