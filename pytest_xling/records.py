@@ -233,15 +233,18 @@ class Estimate:
     pivot: str = ""
     """For gaps: the language this one is compared with. The value is then by how much this one is
     worse, and ``n`` the samples that both have."""
+    baseline: str = ""
+    """For drops: what the model is compared with in the same language; else as for gaps."""
     trend: bool = False
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
     p: float | None = None
-    """For gaps and trends: how likely such a distance from the limit is by chance, two-sided."""
+    """For gaps, drops and trends: how likely such a distance from the limit is by chance,
+    two-sided."""
     p_holm: float | None = None
     """The same after Holm's correction for all gates of its family."""
     tested: str = ""
-    """For gaps and trends of shares: what a test of the counts says, in words."""
+    """For gaps, drops and trends of shares: what a test of the counts says, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +259,8 @@ class Threshold:
     ceiling: float | None = None
     max_gap: float | None = None
     """By how much the language may be worse than the pivot language, in the metric's units."""
+    max_drop: float | None = None
+    """By how much the model may be worse than the baseline in this language, in its units."""
     max_trend: float | None = None
     """By how much the language may get worse from one level of presupposition to the next."""
     level: int | None = None
@@ -307,7 +312,8 @@ class RunRecord:
     model: str
     created_at: str
     """UTC, ISO 8601."""
-    status: Literal["running", "complete", "incomplete", "interrupted"]
+    status: Literal["running", "complete", "stopped", "incomplete", "interrupted"]
+    """``stopped``: a gate failed before all was asked, and ended it."""
     settings: Mapping[str, JsonValue]
     versions: Mapping[str, str]
     git: str

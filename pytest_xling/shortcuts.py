@@ -1,4 +1,7 @@
-"""``--model`` and ``--langs``, a plugin of their own: ``-p no:xling_short`` gives them back."""
+"""``--model``, ``--langs`` and ``--baseline``, a plugin of their own.
+
+``-p no:xling_short`` gives the names back.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _project(root: Path, folder: str, name: str, more: str = "dest='theirs'") ->
     )
 
 
-@pytest.mark.parametrize("option", ["model", "langs"])
+@pytest.mark.parametrize("option", ["model", "langs", "baseline"])
 @pytest.mark.parametrize(
     ("folder", "arguments"),
     [

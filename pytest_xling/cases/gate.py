@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_xling.cases.drop import judge_drop_gate
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.family import judge_family
@@ -20,6 +21,7 @@ from pytest_xling.registry import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_xling.cases.drop import Against
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.registry import MetricKind
@@ -37,12 +39,14 @@ __all__ = [
     "judge_gates",
 ]
 
-GateKind: TypeAlias = Literal["limit", "gap", "trend"]
-"""What is limited: the metric itself, its gap to the pivot language, or its trend over levels."""
+GateKind: TypeAlias = Literal["limit", "gap", "drop", "trend"]
+"""What is limited: the metric itself, its gap to the pivot language, its drop from the baseline, or
+its trend over levels."""
 
 LIMITS: Mapping[GateKind, tuple[str, ...]] = {
     "limit": ("max_rate", "floor", "ceiling"),
     "gap": ("max_gap",),
+    "drop": ("max_drop",),
     "trend": ("max_trend",),
 }
 """The keys of a threshold that a gate of each kind is judged by."""
@@ -94,6 +98,8 @@ class Compared:
     """Whether its queries have levels of presupposition."""
     named: str
     """For messages: ``benchmark 'health'``."""
+    baseline: bool = False
+    """Whether there is one to compare with."""
     prompts: str = ""
     """Where to mend that; empty where it is too late."""
 
@@ -103,8 +109,8 @@ def gate_id(
 ) -> str:
     """Return the case id of a gate.
 
-    It is ``sim_sent-hi``, of a gap ``sim_sent-gap-hi``, of a trend ``sim_sent-trend-hi``, and at a
-    level ``sim_sent-l4-hi`` or ``sim_sent-l4-gap-hi``.
+    It is ``sim_sent-hi``, of a gap ``sim_sent-gap-hi``, of a drop ``sim_sent-drop-hi``, of a trend
+    ``sim_sent-trend-hi``, and at a level ``sim_sent-l4-hi`` or ``sim_sent-l4-gap-hi``.
     """
     middle = [] if level is None else [f"l{level}"]
     return "-".join([metric, *middle, *([] if kind == "limit" else [kind]), language])
@@ -116,7 +122,7 @@ def gate_ids(metrics: Iterable[str], languages: Iterable[str]) -> Callable[[str]
     tails = frozenset(
         gate_id("", language, kind=kind, level=level)
         for language in languages
-        for kind in ("limit", "gap", "trend")
+        for kind in LIMITS
         for level in (None, *range(_LEVELS))
     )
 
@@ -167,11 +173,14 @@ def gates_of(
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
-    """Yield the gates of a threshold: of the metric itself, of its gap and of its trend."""
+    """Yield the gates of a threshold: of the metric itself, its gap, its drop and its trend."""
     # What compares a language with the pivot language has nothing to say of that itself.
     compares = unit_of(load("metric", limits.metric)) == "pivot"
-    if limits.has_level and not (compares and limits.language == by.pivot):
+    silent = compares and limits.language == by.pivot
+    if limits.has_level and not silent:
         yield GateSpec(threshold=limits)
+    if limits.max_drop is not None and by.baseline and not silent:
+        yield GateSpec(threshold=limits, kind="drop")
     if limits.max_gap is not None and limits.language != by.pivot:
         yield GateSpec(threshold=limits, kind="gap", pivot=by.pivot)
     if limits.max_trend is not None:
@@ -208,13 +217,17 @@ def at_level(scores: Sequence[Score], level: int | None) -> Sequence[Score]:
 
 
 def judge_gates(
-    gates: Sequence[GateSpec], scores: Callable[[str], Sequence[Score]]
+    gates: Sequence[GateSpec],
+    scores: Callable[[str], Sequence[Score]],
+    *,
+    against: Against | None = None,
 ) -> list[Verdict]:
-    """Judge gates of one metric of a benchmark; those of gaps together, and those of trends.
+    """Judge gates of one metric of a benchmark; those of gaps together, of drops, and of trends.
 
     Args:
         gates: whole families; their verdicts come in the same order.
         scores: gives the metric's scores in a language.
+        against: for drops, the baseline's side.
     """
     verdicts = [
         judge_gate(
@@ -223,10 +236,11 @@ def judge_gates(
             kind=gate.kind,
             pivot=gate.pivot,
             pivot_scores=scores(gate.pivot) if gate.pivot is not None else (),
+            against=against,
         )
         for gate in gates
     ]
-    for kind in ("gap", "trend"):
+    for kind in ("gap", "drop", "trend"):
         family = [index for index, gate in enumerate(gates) if gate.kind == kind]
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
@@ -241,8 +255,9 @@ def judge_gate(
     kind: GateKind = "limit",
     pivot: str | None = None,
     pivot_scores: Sequence[Score] = (),
+    against: Against | None = None,
 ) -> Verdict:
-    """Judge one gate alone, by what *threshold* says of the metric, of its gap or of its trend.
+    """Judge one gate alone, by what *threshold* says of the metric, its gap, its drop or its trend.
 
     Args:
         scores: of the threshold's benchmark, metric and language, at all levels.
@@ -250,12 +265,15 @@ def judge_gate(
         kind: what is to be judged.
         pivot: for a gap, the language to compare with.
         pivot_scores: the metric's scores in that language.
+        against: for a drop, the baseline's side.
     """
     metric = load("metric", threshold.metric)
     values: MetricKind = "flag" if is_share(metric) else "number"
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
     found = at_level(scores, threshold.level)
     better = direction_of(metric) or "higher"
+    if kind == "drop":
+        return judge_drop_gate(found, threshold, against=against, case=case)
     if kind == "trend":
         trend = trend_estimate(
             found,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.config import thresholds
 from pytest_xling.languages import find
-from pytest_xling.metrics import is_directed, unit_of
+from pytest_xling.metrics import direction_of, is_directed, unit_of
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -36,5 +36,6 @@ def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile
         language_code=lambda name: find(name).code,
         directed=is_directed,
         unit=lambda name: unit_of(registry.load("metric", name)),
+        improves=lambda name: direction_of(registry.load("metric", name)) is not None,
         levels=LEVELS,
     )

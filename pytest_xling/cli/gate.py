@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from pytest_xling.cases.baseline import open_baseline
+from pytest_xling.cases.drop import against
 from pytest_xling.cases.gate import Compared, gates_of, judge_gates
 from pytest_xling.cases.trust import trusted
-from pytest_xling.cli.opening import reading
+from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
@@ -15,6 +17,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.pivot import names_no_pivot, pivot_of
 from pytest_xling.reports.terminal import judgement
+from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.cases.baseline import Baseline
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import RunRecord, Verdict
 
@@ -43,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--thresholds", metavar="FILE", type=parse_path, required=True, help="gates to judge by"
     )
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN|FILE|MODEL",
+        help="judge drops (max_drop), too: a run, a file `xling export` wrote, or a model with a"
+        " promoted run",
+    )
     parser.add_argument("--json", action="store_true", help="print an object instead")
 
 
@@ -52,7 +62,10 @@ def run(args: argparse.Namespace) -> int:
         record = get_run(connection, args.run)
         counts = case_counts(connection, record.run_id)
         limits = read_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
-        verdicts = _judged(connection, record, counts, limits)
+        baseline = None
+        if args.baseline is not None:
+            baseline = open_baseline(args.baseline, store=store_path(args))
+        verdicts = _judged(connection, record, counts, limits, baseline)
     complete = record.status == "complete"
     if args.json:
         print_json(
@@ -60,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
                 "run": record.run_id,
                 "status": record.status,
                 "thresholds": str(args.thresholds),
+                "baseline": None if baseline is None else baseline.told,
                 "closed": is_closed(verdicts),
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }
@@ -67,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         text = judgement(verdicts, counts, complete=complete, width=width(), color=color())
         print_text(text)
+        if baseline is None and _limits_drops(limits, counts):
+            print_text("drops (max_drop) are not judged: no --baseline is named")
         if not complete:
             print_text(f"run {record.run_id} is {record.status}: this decides nothing (exit 3)")
     if not complete:
@@ -79,6 +95,7 @@ def _judged(
     record: RunRecord,
     counts: dict[tuple[str, str], int],
     file: ThresholdFile,
+    baseline: Baseline | None,
 ) -> list[Verdict]:
     """Judge each metric the file has a gate for in each language of the run.
 
@@ -107,6 +124,7 @@ def _judged(
             by=Compared(
                 pivot=pivot,
                 levels=benchmark in with_levels,
+                baseline=baseline is not None,
                 named=f"in run {record.run_id!r} benchmark {benchmark!r}",
             ),
         )
@@ -114,9 +132,13 @@ def _judged(
             language: scores.get((benchmark, metric, language), [])
             for language in {name for gate in gates for name in (gate.language, gate.pivot) if name}
         }
+        side = None
+        if baseline is not None and any(gate.kind == "drop" for gate in gates):
+            asked = question_digests(connection, record.run_id, benchmark=benchmark)
+            side = against(baseline, benchmark, metric, asked=asked, pivot=pivot)
         verdicts += [
             trusted(connection, record.run_id, verdict, pivot=pivot)
-            for verdict in judge_gates(gates, found.__getitem__)
+            for verdict in judge_gates(gates, found.__getitem__, against=side)
         ]
     if not verdicts:
         scored = ", ".join(
@@ -126,5 +148,16 @@ def _judged(
             f"{file.file.name} sets no gate for anything run {record.run_id!r} of model "
             f"{record.model!r} was scored with: {scored or 'nothing'}"
         )
-        raise ConfigError(msg)
+        drops = baseline is None and _limits_drops(file, counts)
+        hint = ". Its max_drop needs a --baseline" if drops else ""
+        raise ConfigError(msg + hint)
     return verdicts
+
+
+def _limits_drops(file: ThresholdFile, counts: dict[tuple[str, str], int]) -> bool:
+    """Tell whether a file limits how much worse than a baseline a run may be."""
+    return any(
+        file.limits(benchmark, metric, "max_drop")
+        for benchmark in {benchmark for benchmark, _ in counts}
+        for metric in file.metrics(benchmark)
+    )

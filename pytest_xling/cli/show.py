@@ -13,6 +13,7 @@ from pytest_xling.reports.findings import findings
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.stops import stop_in
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -55,9 +56,11 @@ def _heading(record: RunRecord, faults: int) -> str:
     git = f", code {printable(record.git)}" if record.git else ""
     have = "has" if faults == 1 else "have"
     lost = f"\n{faults_met(faults)} and {have} no score" if faults else ""
+    stop = stop_in(record)
+    early = f"\n{printable(str(stop))}" if stop else ""
     return (
         f"run {record.run_id}: {record.status}, made {made} UTC{git}\n"
-        f"model {printable(record.model)}{lost}"
+        f"model {printable(record.model)}{early}{lost}"
     )
 
 

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from pytest_xling.errors import ConfigError
     from pytest_xling.registry import MetricKind
 
-__all__ = ["GAP", "TREND", "About", "Limits", "Place", "expect_mapping", "read_limits", "unknown"]
+__all__ = [
+    "DROP",
+    "GAP",
+    "TREND",
+    "About",
+    "Limits",
+    "Place",
+    "expect_mapping",
+    "read_limits",
+    "unknown",
+]
 
 Place: TypeAlias = tuple[str, ...]
 
@@ -31,8 +41,13 @@ BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
 GAP = "max_gap"
 """What a metric is held to beside the pivot language, if one of its ends is better."""
 
+DROP = "max_drop"
+"""What a metric is held to beside the baseline, if one of its ends is better."""
+
 TREND = "max_trend"
 """What a metric is held to over the levels of presupposition, likewise."""
+
+_COMPARED = (DROP, GAP, TREND)
 
 _ONE_LEVEL = ("answer", "repeats")
 """What one reading may be of so that there is one at each level, by itself."""
@@ -46,7 +61,10 @@ class About:
 
     kind: MetricKind
     directed: Callable[[], bool] = lambda: False
-    """Whether one end of it is better; asked where languages or levels are compared."""
+    """Whether one end of it is better and languages can be compared by it; asked where they, or
+    levels, are."""
+    improves: Callable[[], bool] = lambda: False
+    """Whether one end of it is better; asked where runs are compared."""
     unit: Callable[[], str] = lambda: "answer"
     """What one reading is of, as metrics say it; asked where levels are."""
 
@@ -55,7 +73,8 @@ class About:
         """What it may be held to."""
         directed = self.directed()
         trend = (TREND,) if directed and self.unit() in _ONE_LEVEL else ()
-        return (*BOUNDS[self.kind], *((GAP,) if directed else ()), *trend)
+        drop = (DROP,) if self.improves() else ()
+        return (*BOUNDS[self.kind], *((GAP,) if directed else ()), *drop, *trend)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +126,14 @@ def read_limits(
         ConfigError: an unknown key or a wrong value, with its line.
     """
     mapping = expect_mapping(file, place)
-    bounds = (*BOUNDS[about.kind], GAP, *(() if one_level else (TREND,))) if about else ()
+    compared = (GAP, DROP) if one_level else (GAP, DROP, TREND)
+    bounds = (*BOUNDS[about.kind], *compared) if about else ()
     known = (*bounds, *POLICY, *nested)
     values: dict[str, float | int | str] = {}
     for key, value in mapping.items():
         if key not in known:
             raise _wrong_key(file, (*place, key), about, known)
-        if about and key in {GAP, TREND} and key not in about.bounds:
+        if about and key in compared and key not in about.bounds:
             raise _incomparable(file, (*place, key))
         if key not in nested:
             values[key] = _value(file, (*place, key), value, about.kind if about else None)
@@ -139,7 +159,7 @@ def _wrong_key(
     file: YamlFile, place: Place, about: About | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
-    every_bound = {GAP, TREND, *(bound for bounds in BOUNDS.values() for bound in bounds)}
+    every_bound = {DROP, GAP, TREND, *(bound for bounds in BOUNDS.values() for bound in bounds)}
     if key not in every_bound:
         return unknown(file, place, "key", known)
     if about is None:
@@ -156,6 +176,11 @@ def _incomparable(file: YamlFile, place: Place) -> ConfigError:
         what = (
             f"{GAP} says how much worse a language may be, and neither end of this metric is the "
             "worse, or it compares with the pivot language already; use floor or ceiling"
+        )
+    elif place[-1] == DROP:
+        what = (
+            f"{DROP} says how much worse a model may be than the baseline, and neither end of this "
+            "metric is the worse; use floor or ceiling"
         )
     else:
         what = (
@@ -176,12 +201,12 @@ def _value(
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
-    rate = key in {"max_rate", "min_judge_f1"} or (key in {GAP, TREND} and kind == "flag")
+    rate = key in {"max_rate", "min_judge_f1"} or (key in _COMPARED and kind == "flag")
     if rate and not 0 <= value <= 1:
         hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
         called = "number" if key == "min_judge_f1" else "rate"
         raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value:g}{hint}")
-    if key in {GAP, TREND} and value < 0:
+    if key in _COMPARED and value < 0:
         raise file.error(*place, what=f"expected a number of at least 0, not {value:g}")
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
         what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"

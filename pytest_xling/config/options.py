@@ -44,6 +44,8 @@ class Option:
     """The type pytest gives the ini key; matters in native TOML configuration."""
     in_file: bool = False
     """Whether the ``run:`` block of thresholds.yaml may set it."""
+    bare: str | None = None
+    """The value of the flag alone; None where it needs one."""
 
     @property
     def flag(self) -> str:
@@ -70,7 +72,8 @@ class Option:
         """Keyword arguments for argparse; the default stays None so that "not given" is seen."""
         if self.action == "store_true":
             return {"action": "store_true", "dest": self.dest, "default": None, "help": self.help}
-        return {
+        alone = {} if self.bare is None else {"nargs": "?", "const": self.bare}
+        return alone | {
             "action": self.action,
             "dest": self.dest,
             "default": None,
@@ -286,6 +289,51 @@ OPTIONS: tuple[Option, ...] = (
         metavar="DEVICE",
         help="Where local models run: auto (default), cpu, mps, cuda or cuda:N.",
     ),
+    Option(
+        name="stop-early",
+        parse=values.stop_early,
+        bare="pocock",
+        in_file=True,
+        metavar="HOW",
+        help="Ask in random order, look at the gates now and then, and ask no more once one has"
+        " failed: pocock (also the flag alone; stops soonest) or obrien-fleming (costs the last"
+        " look least), with the number of looks as in pocock:10 (default 10).",
+    ),
+    Option(
+        name="baseline",
+        parse=values.baseline,
+        short="--baseline",
+        in_file=True,
+        metavar="RUN|FILE|MODEL",
+        help="Compare with another run, question by question: a run of the store, a file written by"
+        " `xling export`, or the run that was promoted for a model. Judged by max_drop in"
+        " thresholds.yaml.",
+    ),
+    Option(
+        name="report",
+        parse=values.path,
+        metavar="FILE",
+        help="Write a report of the run there, one HTML file that needs no network; what is there"
+        " is replaced.",
+    ),
+    Option(
+        name="github",
+        parse=values.github,
+        default="auto",
+        bare="on",
+        metavar="WHEN",
+        help="Write a summary of the step and annotations for GitHub Actions: auto (default: where"
+        " GITHUB_STEP_SUMMARY is set), on or off.",
+    ),
+    Option(
+        name="update-thresholds",
+        parse=values.update_thresholds,
+        default="off",
+        bare="on",
+        metavar="WHEN",
+        help="After a complete run, write into the thresholds file the limits that `xling tune`"
+        " would propose from it; refused in CI unless the value is force.",
+    ),
 )
 
 _BY_NAME = {entry.name: entry for entry in OPTIONS}
@@ -334,7 +382,7 @@ def add_pytest_options(parser: PytestParser) -> None:
 
 
 def add_short_options(parser: PytestParser) -> None:
-    """Declare ``--model`` and ``--langs``.
+    """Declare ``--model``, ``--langs`` and ``--baseline``.
 
     Raises:
         ConfigError: another plugin already owns one of them.

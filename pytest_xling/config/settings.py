@@ -66,6 +66,16 @@ class Settings:
     """``head``, ``llm`` or ``nli:`` and a model."""
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """``metric.field`` to its value."""
+    stop_early: str | None = None
+    """How alpha is spent, and over how many looks: ``pocock:10``."""
+    baseline: str | None = None
+    """What the run is compared with: a file's path where there is one, else a name."""
+    report: Path | None = None
+    """Where to write the report; its folder exists."""
+    github: str = option("github").default
+    update_thresholds: str = option("update-thresholds").default
+    """``on``, ``off`` or ``force``."""
+    """``auto``, ``on`` or ``off``."""
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
@@ -95,6 +105,11 @@ class Settings:
             "encoder": self.encoder,
             "stance": self.stance,
             "parameters": dict(self.parameters),
+            "stop_early": self.stop_early,
+            "baseline": self.baseline,
+            "report": None if self.report is None else str(self.report),
+            "github": self.github,
+            "update_thresholds": self.update_thresholds,
         }
 
 
@@ -270,6 +285,11 @@ def resolve(
         encoder=find("encoder").value,
         stance=find("stance").value,
         parameters=find("param").value or {},
+        stop_early=find("stop-early").value,
+        baseline=_file_or_name(find("baseline")),
+        report=_writable(find("report")),
+        github=find("github").value,
+        update_thresholds=find("update-thresholds").value,
     )
 
 
@@ -302,3 +322,29 @@ def _existing(found: _Found) -> dict[str, Path]:
             msg = f"{found.source}: no file or directory {str(path)!r} for {name!r}; check the path"
             raise ConfigError(msg)
     return paths
+
+
+def _file_or_name(found: _Found) -> str | None:
+    """Return the full path of a file that is there; what names none is a name."""
+    if found.value is None:
+        return None
+    path: Path = (found.base / found.value).expanduser()
+    return str(path) if path.is_file() else str(found.value)
+
+
+def _writable(found: _Found) -> Path | None:
+    """Return the file to write, if one is named.
+
+    Raises:
+        ConfigError: its folder is missing, or it is a folder itself.
+    """
+    if found.value is None:
+        return None
+    path: Path = found.base / found.value
+    if path.is_dir():
+        msg = f"{found.source}: {str(path)!r} is a folder; name a file in it, such as report.html"
+        raise ConfigError(msg)
+    if not path.parent.is_dir():
+        msg = f"{found.source}: no folder {str(path.parent)!r}; make it, or name another file"
+        raise ConfigError(msg)
+    return path

@@ -47,6 +47,15 @@ class ThresholdFile:
         """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
         return tuple(sorted(self.benchmarks.get(benchmark, {})))
 
+    def limits(self, benchmark: str, metric: str, key: str) -> bool:
+        """Tell whether *key*, such as ``max_drop``, is said of a metric in any language at all."""
+        said = self.benchmarks.get(benchmark, {}).get(metric)
+        return said is not None and any(
+            key in limits.values
+            for one in (said, *said.levels.values())
+            for limits in one.combinations()
+        )
+
     def levels(self, benchmark: str, metric: str) -> tuple[int, ...]:
         """Return the levels of presupposition at which *metric* is judged by itself, sorted."""
         said = self.benchmarks.get(benchmark, {}).get(metric)
@@ -108,6 +117,7 @@ def read(
     language_code: Callable[[str], str],
     directed: Callable[[str], bool] | None = None,
     unit: Callable[[str], str] | None = None,
+    improves: Callable[[str], bool] | None = None,
     levels: Sequence[str] = (),
 ) -> ThresholdFile:
     """Read and check a thresholds file.
@@ -121,6 +131,8 @@ def read(
             worse than another; by default only flags are so.
         unit: tells what one reading of a metric is of, as in
             :data:`pytest_xling.metrics.Unit`; by default ``answer``.
+        improves: tells of a metric whether one of its ends is better, so that a model can be worse
+            than another; by default as *directed*.
         levels: the names of the levels of presupposition, from the first.
 
     Raises:
@@ -140,6 +152,7 @@ def read(
             kind=metrics[metric],
             directed=lambda: directed(metric) if directed else metrics[metric] == "flag",
             unit=lambda: unit(metric) if unit else "answer",
+            improves=lambda: improves(metric) if improves else about(metric).directed(),
         )
 
     reader = MetricReader(

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "baseline",
     "count",
     "data_path",
     "device",
     "flag",
+    "github",
     "languages",
     "model",
     "number",
@@ -24,14 +26,18 @@ __all__ = [
     "price",
     "run_name",
     "stance",
+    "stop_early",
     "temperatures",
     "text_in",
+    "update_thresholds",
 ]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
 _MAX_TEMPERATURE = 2.0
+_SPENDINGS = ("pocock", "obrien-fleming")
+_LOOKS, _FEWEST_LOOKS, _MOST_LOOKS = 10, 2, 50
 _LARGEST = 2**63 - 1
 """Seeds and limits travel as 64-bit integers."""
 
@@ -194,6 +200,15 @@ def model(text: str) -> str:
     return name
 
 
+def baseline(text: str) -> str:
+    """Parse what a run is compared with: the name of a run, a file or a model."""
+    name = text.strip()
+    if not name or not name.isprintable():
+        msg = f"{text!r} is not a baseline; write a run's name, a model's or that of a file"
+        raise ValueError(msg)
+    return name
+
+
 def run_name(text: str) -> str:
     """Parse a run's name: ASCII letters, digits and ``._+@:-``, at most 100 of them."""
     if not _RUN_NAME.fullmatch(text):
@@ -211,6 +226,32 @@ def device(text: str) -> str:
     return name
 
 
+def github(text: str) -> str:
+    """Parse when GitHub gets a summary: auto, on or off."""
+    word = text.strip().lower()
+    if word not in {"auto", "on", "off"}:
+        msg = f"{text!r} is neither auto nor on nor off; before a path write --xling-github=on"
+        raise ValueError(msg)
+    return word
+
+
+def stop_early(text: str) -> str:
+    """Parse how alpha is spent over looks, and how many there are: ``pocock:10``."""
+    way, colon, many = text.strip().lower().partition(":")
+    if way not in _SPENDINGS:
+        msg = (
+            f"{text!r} does not say how to stop early; write pocock or obrien-fleming, perhaps with"
+            " the number of looks: pocock:10. Before a path write --xling-stop-early=pocock"
+        )
+        raise ValueError(msg)
+    if not colon:
+        many = str(_LOOKS)
+    if not _WHOLE.fullmatch(many) or not _FEWEST_LOOKS <= int(many) <= _MOST_LOOKS:
+        msg = f"{text!r}: give {_FEWEST_LOOKS} to {_MOST_LOOKS} looks, as in {way}:{_LOOKS}"
+        raise ValueError(msg)
+    return f"{way}:{int(many)}"
+
+
 def flag(text: str) -> bool:
     """Parse yes or no."""
     word = text.strip().lower()
@@ -224,3 +265,15 @@ def flag(text: str) -> bool:
 
 def _parts(text: str) -> list[str]:
     return text.replace(",", " ").split()
+
+
+def update_thresholds(text: str) -> str:
+    """Parse whether thresholds are to be written: on, off, or force (in CI, too)."""
+    value = text.strip().lower()
+    if value not in {"on", "off", "force"}:
+        msg = (
+            f"{text!r} is neither on nor off nor force; before a path write "
+            "--xling-update-thresholds=on"
+        )
+        raise ValueError(msg)
+    return value

@@ -3,36 +3,40 @@
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
 sides. What differs between questions but not between languages then drops out. The interval of the
 mean difference decides; of shares McNemar's test is told beside it, and where no gap at all is
-allowed it has to agree.
+allowed it has to agree (by its mid-p where no question has several pairs: the exact p alarms half
+as often as it may). Numbers whose differences are all equal have no spread to judge by.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_means
+from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
-from pytest_xling.stats.paired import POWER, detectable, paired_mean
+from pytest_xling.stats.paired import POWER, added_weight, detectable, paired_mean
 from pytest_xling.stats.student import two_sided_t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.metrics import Better
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.registry import MetricKind
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "gap_estimate", "judge_gap"]
+__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "nothing_differs"]
 
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
 equal texts may be 1 in one language and 1 - 6e-8 in another."""
+
+NO_SPREAD = "all differences are equal: no spread is known"
 
 
 def gap_estimate(
@@ -64,11 +68,12 @@ def gap_estimate(
         kind: with ``flag`` the gap is one of rates, and its interval never has no width.
         margin: the gap that is allowed. The p value is of the distance from there, by the
             distribution the interval is from; where it is 0 and the gap is one of rates, by
-            McNemar's exact test if that is less sure.
+            McNemar's test if that is less sure.
 
     Returns:
         The gap is above 0 where *language* is worse. ``n`` are the paired questions, and
-        ``unscored`` those of *language* without a partner or without a value.
+        ``unscored`` those of *language* without a partner or without a value. Without an interval
+        where there is one question, or numbers differ everywhere by the same amount.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
@@ -77,7 +82,11 @@ def gap_estimate(
     check_scores(scores, metric=metric, language=language)
     check_scores(pivot_scores, metric=metric, language=pivot)
     sign = 1.0 if better == "higher" else -1.0
-    differences = [sign * (there - here) for here, there in paired_means(scores, pivot_scores)]
+    means = {
+        question: sign * (there - here)
+        for question, (here, there) in paired_questions(scores, pivot_scores).items()
+    }
+    differences = list(means.values())
     unscored = len({cluster_of(score) for score in scores}) - len(differences)
     if not differences:
         return Estimate(
@@ -91,49 +100,69 @@ def gap_estimate(
             unscored=unscored,
             reason=_why_none(scores, pivot_scores, pivot),
         )
-    found = paired_mean(differences, alpha=alpha, rates=kind == "flag")
-    p, tested = found.p(margin + NOISE), ""
-    if kind == "flag":
-        test = _mcnemar(scores, pivot_scores, sign=sign)
-        tested = _counted(test, pivot)
-        p = p if p is None or margin else max(p, test.p)
-    return Estimate(
+    made = Estimate(
         metric=metric,
         language=language,
         pivot=pivot,
-        value=found.mean,
-        low=_possible(found.low, kind),
-        high=_possible(found.high, kind),
-        n=found.n,
+        value=math.fsum(differences) / len(differences),
+        low=None,
+        high=None,
+        n=len(differences),
         unscored=unscored,
         signature=_signature(scores, pivot_scores),
-        p=p,
-        tested=tested,
+    )
+    if kind != "flag":
+        found = paired_mean(differences, alpha=alpha)
+        if found.even:
+            if not nothing_differs(differences):
+                return replace(made, reason=NO_SPREAD)
+            return replace(made, low=found.mean, high=found.mean, p=1.0)
+        return replace(made, low=found.low, high=found.high, p=found.p(margin + NOISE))
+    pairs = {
+        question: [sign * (there - here) for here, there in both]
+        for question, both in answer_pairs(scores, pivot_scores).items()
+    }
+    # A question whose repeats have no partner by number still has its mean.
+    weight = added_weight([pairs.get(question, [mean]) for question, mean in means.items()])
+    found = paired_mean(differences, alpha=alpha, rates=True, weight=weight)
+    p, test = found.p(margin + NOISE), _mcnemar(pairs, mid=not margin)
+    return replace(
+        made,
+        low=_possible(found.low),
+        high=_possible(found.high),
+        p=p if p is None or margin else max(p, test.p),
+        tested=_counted(test, pivot),
     )
 
 
-def _mcnemar(scores: Sequence[Score], pivot_scores: Sequence[Score], *, sign: float) -> McNemar:
-    """Test the pairs of answers, clustered by question; the first of a pair is this language's."""
-    clusters = []
-    for pairs in answer_pairs(scores, pivot_scores).values():
-        worse = [sign * (there - here) for here, there in pairs]
-        one = Discordance(
+def nothing_differs(differences: Sequence[float]) -> bool:
+    """Tell whether there is no difference at all, but for rounding."""
+    return max(map(abs, differences)) <= NOISE
+
+
+def _mcnemar(pairs: Mapping[tuple[str, str], Sequence[float]], *, mid: bool) -> McNemar:
+    """Test the pairs of answers, clustered by question; above 0 this language is worse."""
+    clusters = [
+        Discordance(
             first=sum(w > 0 for w in worse), second=sum(w < 0 for w in worse), pairs=len(worse)
         )
-        clusters.append(one)
-    return mcnemar(clusters)
+        for worse in pairs.values()
+    ]
+    return mcnemar(clusters, mid=mid)
 
 
 def _counted(test: McNemar, pivot: str) -> str:
     """Word McNemar's test: ``worse only here 9, only in en 2: McNemar p = .065``."""
-    how = "" if test.method == "binomial" else f", clustered by question ({test.method})"
+    alone = test.method in {"binomial", "mid-p"}
+    how = "" if alone else f", clustered by question ({test.method})"
+    p = "mid-p" if test.method == "mid-p" else "p"
     counts = f"worse only here {test.first}, only in {pivot} {test.second}"
-    return f"{counts}: McNemar p {wording.p_value(test.p)}{how}"
+    return f"{counts}: McNemar {p} {wording.p_value(test.p)}{how}"
 
 
-def _possible(end: float | None, kind: MetricKind) -> float | None:
-    """Return the end of an interval; of rates none is beyond 1."""
-    return end if end is None or kind != "flag" else max(-1.0, min(1.0, end))
+def _possible(end: float | None) -> float | None:
+    """Return the end of an interval of rates; none is beyond 1."""
+    return end if end is None else max(-1.0, min(1.0, end))
 
 
 def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
@@ -141,8 +170,8 @@ def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict
 
     Pass: the whole interval is within the margin. Fail: the whole interval is beyond it, so that
     the language is worse both significantly and by more than is allowed; and of shares that may
-    have no gap at all McNemar's test finds one, too. Else, and with fewer than ``min_n`` paired
-    questions, inconclusive.
+    have no gap at all McNemar's test finds one, too. Else, with fewer than ``min_n`` paired
+    questions, and where numbers differ everywhere by the same amount, inconclusive.
 
     Args:
         estimate: made by :func:`gap_estimate` with the threshold's alpha and margin.
@@ -155,22 +184,32 @@ def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict
     if threshold.max_gap is None:
         msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_gap"
         raise ValueError(msg)
-    outcome, reason = _decide(estimate, threshold, threshold.max_gap)
+    outcome, reason = decide(estimate, threshold, threshold.max_gap)
     return Verdict(
         case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
     )
 
 
-def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
-    few = wording.too_few(estimate, threshold, of="questions in both languages")
+def decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+    """Judge a gap to the pivot language, or a drop from the baseline, by its *limit*.
+
+    Args:
+        estimate: made by :func:`gap_estimate`, or of the same build.
+        threshold: says how to judge.
+        limit: the margin that is allowed.
+    """
+    called, both = ("drop", "runs") if estimate.baseline else ("gap", "languages")
+    few = wording.too_few(estimate, threshold, of=f"questions in both {both}")
     gap, low, high = estimate.value, estimate.low, estimate.high
     if gap is None:
-        return "inconclusive", few or "the gap is unknown"
-    seen = f"{wording.change(gap, noise=NOISE)} than {estimate.pivot} on {_questions(estimate)}"
+        return "inconclusive", few or f"the {called} is unknown"
+    than = estimate.baseline or estimate.pivot
+    seen = f"{wording.change(gap, noise=NOISE)} than {than} on {_questions(estimate)}"
     if low is None or high is None:
-        return "inconclusive", f"{seen}; {few or 'no spread is known; needs 2 questions'}"
+        lacks = few or estimate.reason or "no spread is known; needs 2 questions"
+        return "inconclusive", f"{seen}; {lacks}"
     seen += (
-        f" (gap's {wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
+        f" ({called}'s {wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
         f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse"
     )
     if few:
@@ -192,14 +231,15 @@ def _beyond(estimate: Estimate, threshold: Threshold, seen: str) -> tuple[Outcom
 def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -> str:
     """Say how many questions would decide, and from where on these show a gap to be too large."""
     gap, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
+    called = "drop" if estimate.baseline else "gap"
     if gap is None or low is None or high is None:
         return ""
     half, distance = (high - low) / 2, abs(gap - limit)
     size = n * (half / distance) ** 2 if distance > half / wording.UNDECIDABLE else math.inf
     least = detectable(half / two_sided_t(threshold.alpha, n - 1), n, alpha=threshold.alpha)
     return (
-        f"{wording.needed(size, n, of='questions')}; detects gaps from {limit + least:.2g} on with"
-        f" {100 * POWER:g}% power"
+        f"{wording.needed(size, n, of='questions')}; detects {called}s from {limit + least:.2g} on"
+        f" with {100 * POWER:g}% power"
     )
 
 

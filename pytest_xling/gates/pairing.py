@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = ["SampleMeans", "answer_pairs", "cluster_of", "paired_means", "sample_means"]
+__all__ = [
+    "SampleMeans",
+    "answer_pairs",
+    "cluster_of",
+    "paired_means",
+    "paired_questions",
+    "sample_means",
+]
 
 SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
 """By benchmark and sample: the mean at each temperature."""
@@ -56,6 +63,13 @@ def sample_means(scores: Sequence[Score]) -> SampleMeans:
 
 
 def paired_means(scores: Sequence[Score], others: Sequence[Score]) -> list[tuple[float, float]]:
+    """Return for each question in both its mean in each, as :func:`paired_questions` does."""
+    return list(paired_questions(scores, others).values())
+
+
+def paired_questions(
+    scores: Sequence[Score], others: Sequence[Score]
+) -> dict[tuple[str, str], tuple[float, float]]:
     """Return for each question in both its mean in each.
 
     Repeats are averaged first, then the temperatures at which a sample is in both, then the samples
@@ -72,9 +86,10 @@ def paired_means(scores: Sequence[Score], others: Sequence[Score]) -> list[tuple
         if shared := [at for at in here if at in there]:
             pair = (_mean([here[at] for at in shared]), _mean([there[at] for at in shared]))
             pairs[questions[sample]].append(pair)
-    return [
-        (_mean([a for a, _ in found]), _mean([b for _, b in found])) for found in pairs.values()
-    ]
+    return {
+        question: (_mean([a for a, _ in found]), _mean([b for _, b in found]))
+        for question, found in pairs.items()
+    }
 
 
 def answer_pairs(

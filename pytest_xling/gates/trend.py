@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.gap import NOISE
+from pytest_xling.gates.gap import NOISE, nothing_differs
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.cochran_armitage import cochran_armitage
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from pytest_xling.registry import MetricKind
 
 __all__ = ["judge_trend", "trend_estimate"]
+
+_NO_SPREAD = "all slopes are equal: no spread is known"
+_NO_SLOPES = "no spread is known; needs 2 claims"
 
 
 def trend_estimate(
@@ -93,7 +97,7 @@ def trend_estimate(
         # What stands for a claim may be beyond what its slope can be.
         widest=max(most, *map(abs, worse)),
     )
-    return Estimate(
+    made = Estimate(
         metric=metric,
         language=language,
         value=found.mean,
@@ -106,6 +110,11 @@ def trend_estimate(
         p=found.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
+    if kind == "flag" or not found.even:
+        return made
+    if nothing_differs(worse):
+        return replace(made, p=1.0)
+    return replace(made, low=None, high=None, p=None, reason=_NO_SPREAD)
 
 
 def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:
@@ -188,7 +197,7 @@ def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Out
     lone = f", {estimate.unscored} without a slope" if estimate.unscored else ""
     seen = f"{wording.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
     if low is None or high is None:
-        return "inconclusive", f"{seen}; {few or 'no spread is known; needs 2 claims'}"
+        return "inconclusive", f"{seen}; {few or estimate.reason or _NO_SLOPES}"
     seen += (
         f" ({wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
         f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse per level"

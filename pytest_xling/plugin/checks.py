@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_xling.cases.gate import GateSpec
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
+    from pytest_xling.plugin.early import Glance
+    from pytest_xling.plugin.judging import Judging
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Reading, Response, Sample, Score
 
@@ -43,7 +45,8 @@ class CaseCheck:
         __tracebackhide__ = True
         session, case = self._session, self.case
         try:
-            result = session.result(case)
+            stop = session.stopped_before(case)
+            result = None if stop else session.result(case)
         except XlingError as error:
             item.user_properties.append((FAULT, str(error)))
             pytest.fail(str(error), pytrace=False)
@@ -51,6 +54,8 @@ class CaseCheck:
             # Not one of our own errors: a bug, in a metric perhaps. Let it show, as a fault.
             item.user_properties.append((FAULT, repr(error)))
             raise
+        if result is None:
+            pytest.skip(stop)
         item.user_properties += [
             ("xling_case", case.id),
             ("xling_run", session.run_id),
@@ -142,6 +147,7 @@ class GateCheck:
         """Say in the report which gate this is."""
         spec, session = self.spec, self._session
         limits = {name: getattr(spec.threshold, name) for name in LIMITS[spec.kind]}
+        baseline = session.setup.baseline if spec.kind == "drop" else None
         self._properties = item.user_properties
         self._properties += [
             ("xling_gate", spec.id),
@@ -149,6 +155,7 @@ class GateCheck:
             ("xling_model", session.setup.model),
             ("xling_language", spec.language),
             *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
+            *([] if baseline is None else [("xling_baseline", baseline.name(spec.benchmark))]),
             *(
                 (f"xling_{name}", f"{limit:g}")
                 for name, limit in limits.items()
@@ -163,9 +170,16 @@ class GateCheck:
         spec, session = self.spec, self._session
         if is_fitted(load("metric", spec.metric)):
             session.score_corpora()
-        selection = session.selection
-        verdict = selection.judging.verdict(spec, self._scores)
-        lost, asked = selection.judging.lost(spec, self._scores)
+        verdict = self.judged_by(session.stopping.judging(spec))
+        with session.database.write() as connection:
+            put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
+        return verdict
+
+    def judged_by(self, judging: Judging | Glance) -> Verdict:
+        """Judge the run's scores, as far as none is missing and what made them can be trusted."""
+        spec, selection = self.spec, self._session.selection
+        verdict = judging.verdict(spec, self.scores)
+        lost, asked = judging.lost(spec, self.scores)
         if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
             why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
             verdict = replace(verdict, reason=why)
@@ -180,8 +194,6 @@ class GateCheck:
             )
         else:
             verdict = self._trusted(verdict)
-        with session.database.write() as connection:
-            put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
         return verdict
 
     def _trusted(self, verdict: Verdict) -> Verdict:
@@ -211,7 +223,8 @@ class GateCheck:
         with session.database.read() as connection:
             return trusted(connection, session.run_id, verdict, pivot=pivot)
 
-    def _scores(self, language: str) -> list[Score]:
+    def scores(self, language: str) -> list[Score]:
+        """Return the scores in a language, of this gate's benchmark and metric."""
         from pytest_xling.store.runs import scores  # noqa: PLC0415
 
         spec, session = self.spec, self._session

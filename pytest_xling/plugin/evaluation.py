@@ -16,7 +16,7 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.queries import answered_cases, metric_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from concurrent.futures import Future
 
     from pytest_xling.annotators import Role
@@ -43,6 +43,7 @@ class Evaluation:
         look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
+        barriers: numbers of groups that are not begun before they are asked for.
     """
 
     def __init__(
@@ -55,8 +56,10 @@ class Evaluation:
         look_ahead: int,
         workers: int,
         worker: str,
+        barriers: Collection[int] = (),
     ) -> None:
         self._setup = setup
+        self._barriers = barriers
         self._groups = groups
         self._metrics = metrics
         self._benchmarks = {b.name: b for b in setup.benchmarks.values()}
@@ -102,6 +105,11 @@ class Evaluation:
                 self._results[result.job.benchmark, result.job.case_id] = result
             del self._futures[number]
         return self._results[key]
+
+    def begun(self, case: Case) -> bool:
+        """Tell whether *case* has been answered, or is about to be."""
+        key = (case.benchmark, case.id)
+        return key in self._results or self._group_of.get(key) in self._futures
 
     def score_corpora(self, planned: Sequence[Case]) -> None:
         """Score all answers of the run with the metrics that are fitted to all of them.
@@ -157,7 +165,11 @@ class Evaluation:
     def _look_ahead(self, number: int) -> None:
         begun = sum(len(self._groups[n]) for n in self._futures)
         following = number + 1
-        while begun < self._window and following < len(self._groups):
+        while (
+            begun < self._window
+            and following < len(self._groups)
+            and following not in self._barriers
+        ):
             if following not in self._futures:
                 self._begin(following)
                 begun += len(self._groups[following])

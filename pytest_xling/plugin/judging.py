@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.cases.gate import at_level, judge_gates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_xling.cases.drop import Against
     from pytest_xling.cases.gate import GateKind, GateSpec
-    from pytest_xling.plugin.selection import Selection
+    from pytest_xling.cases.planned import Planned
     from pytest_xling.records import Score, Verdict
 
 __all__ = ["Judging"]
 
 
+class Gates(Protocol):
+    """What judging needs to know of what was selected."""
+
+    def family(self, spec: GateSpec) -> list[GateSpec]:
+        """Return the gates judged together with *spec*, itself among them, selected or not."""
+        ...
+
+    def planned_scores(self, benchmark: str, metric: str) -> Planned:
+        """Return how many scores a metric should have, by language and level."""
+        ...
+
+    def against(self, spec: GateSpec) -> Against | None:
+        """Return the baseline's side of a gate's metric; None where no baseline is named."""
+        ...
+
+
 class Judging:
-    """Knows what gates of gaps and trends say together, and how many scores a gate lacks.
+    """Knows what gates of gaps, drops and trends say together, and how many scores a gate lacks.
 
     Gates run when all scores are in the store. Where that is not so (a test of the user's own order
     or one that met a fault), nothing is kept and the next gate reads again.
     """
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Gates) -> None:
         self._selection = selection
         self._judged: dict[tuple[str, str, GateKind], dict[str, Verdict]] = {}
         self._held: dict[tuple[str, str], dict[str, Sequence[Score]]] = {}
@@ -41,7 +58,11 @@ class Judging:
         if spec.family in self._judged:
             return self._judged[spec.family][spec.id]
         family = self._selection.family(spec)
-        verdicts = judge_gates(family, lambda language: self.scores(spec, language, read))
+        verdicts = judge_gates(
+            family,
+            lambda language: self.scores(spec, language, read),
+            against=self._selection.against(spec) if spec.kind == "drop" else None,
+        )
         judged = {verdict.case: verdict for verdict in verdicts}
         languages = {name for gate in family for name in (gate.language, gate.pivot) if name}
         held = self._held.get((spec.benchmark, spec.metric), {})

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling import registry
+from pytest_xling.cases.drop import against, asked_in
 from pytest_xling.cases.gate import Compared, gate_ids, gates_of
 from pytest_xling.cases.plan import chosen_languages, groups_of
 from pytest_xling.cases.planned import planned_scores
 from pytest_xling.errors import ConfigError
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.judging import Judging
-from pytest_xling.scheduling.groups import GATE, assign_groups, parse
+from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_xling.cases.drop import Against
     from pytest_xling.cases.gate import GateSpec
     from pytest_xling.cases.plan import Case
     from pytest_xling.cases.planned import Planned
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.store.digests import Questions
 
 __all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]
 
@@ -63,10 +66,13 @@ class Selection:
         """Selected cases to be evaluated together, in the order of the tests."""
         self.planned: Counter[tuple[str, str]] = Counter()
         """Selected cases by benchmark and language."""
+        self.gates: list[GateSpec] = []
+        """Selected gates."""
         self.judging = Judging(self)
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
+        self._against: dict[tuple[str, str], Against] = {}
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
@@ -85,12 +91,15 @@ class Selection:
                 ids = [NO_GATES_ID]
             metafunc.parametrize("xling_gate", checks, ids=ids)
 
-    def note(self, items: Sequence[pytest.Item], *, workers: int | None) -> None:
+    def note(
+        self, items: Sequence[pytest.Item], *, workers: int | None, per_worker: int = PER_WORKER
+    ) -> None:
         """Note the selected tests.
 
         Args:
             items: after all deselection.
             workers: how many processes share the tests if this is one of them, else None.
+            per_worker: units that each of them gets of the scheduler.
         """
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
@@ -100,6 +109,7 @@ class Selection:
             if isinstance(check, GateCheck):
                 # Scored even where no test of a case names it: the gate needs the scores.
                 spec = check.spec
+                self.gates.append(spec)
                 metrics.setdefault(spec.benchmark, {})[spec.metric] = None
             # What the user skips is neither asked nor counted.
             if not isinstance(check, CaseCheck) or item.get_closest_marker("skip"):
@@ -121,7 +131,8 @@ class Selection:
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
-        for nodeid, unit in assign_groups(nodeids, self.classify(), workers=workers).items():
+        assigned = assign_groups(nodeids, self.classify(), workers=workers, per_worker=per_worker)
+        for nodeid, unit in assigned.items():
             # Another test of the file may have the id of a case.
             if nodeid in case_of:
                 case = case_of[nodeid]
@@ -263,6 +274,7 @@ class Selection:
                 pivot=benchmark.pivot,
                 levels=benchmark.prompts.design.levels,
                 named=f"benchmark {benchmark.name!r}",
+                baseline=self._setup.baseline is not None,
                 prompts=str(benchmark.folder / "prompts.yaml"),
             ),
         )
@@ -282,9 +294,31 @@ class Selection:
             self._planned_scores[key] = planned_scores(
                 self._selected.get(benchmark, ()),
                 registry.load("metric", metric),
-                pivot=self._setup.pivots().get(benchmark),
+                pivot=self.pivot_of(benchmark),
             )
         return self._planned_scores[key]
+
+    def against(self, spec: GateSpec) -> Against | None:
+        """Return the baseline's side of a gate's metric; None where no baseline is named."""
+        baseline = self._setup.baseline
+        if baseline is None:
+            return None
+        key = (spec.benchmark, spec.metric)
+        if key not in self._against:
+            made = against(
+                baseline, *key, asked=self._questions(spec.benchmark), pivot=self.pivot_of(key[0])
+            )
+            self._against = {key: made}  # gates come metric by metric, and scores may be many
+        return self._against[key]
+
+    def _questions(self, benchmark: str) -> Questions:
+        setup = self._setup
+        folders = [folder for folder, one in setup.benchmarks.items() if one.name == benchmark]
+        return asked_in(case.sample for folder in folders for case in setup.plans[folder])
+
+    def pivot_of(self, benchmark: str) -> str | None:
+        """Return the language others are compared with; None where none is."""
+        return self._setup.pivots().get(benchmark)
 
 
 def _together(cases: Iterable[Case]) -> list[Case]:

@@ -14,10 +14,14 @@ import pytest
 from pytest_xling.config.options import option
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
+from pytest_xling.plugin.ending import keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
+from pytest_xling.plugin.reporting import Reporting
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
 from pytest_xling.plugin.setup import read_setup
+from pytest_xling.plugin.stopping import Stopping
+from pytest_xling.plugin.updating import Updating
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
@@ -39,8 +43,6 @@ LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
 the run, few: what is begun is paid for."""
 ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test")
 """Options of pytest's under which no test runs."""
-STATUS = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
-"""How a run ended, by pytest's exit status; all others leave it incomplete."""
 
 
 def start(config: pytest.Config) -> None:
@@ -54,9 +56,12 @@ def start(config: pytest.Config) -> None:
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
     config.pluginmanager.register(session, "xling-session")
+    config.pluginmanager.register(session.stopping, "xling-stopping")
     config.pluginmanager.register(ReportGuard(), "xling-report-guard")
     if not session.is_worker:
         config.pluginmanager.register(Completeness(), "xling-completeness")
+        config.pluginmanager.register(Reporting(session), "xling-reporting")
+        config.pluginmanager.register(Updating(session), "xling-updating")
 
 
 class XlingSession:
@@ -76,6 +81,8 @@ class XlingSession:
             raise ConfigError(msg)
         self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
         self.faults = 0
+        self.ended = False
+        """Whether the store has been told how the run ended."""
         self.selection = Selection(
             setup,
             root=config.rootpath,
@@ -85,10 +92,12 @@ class XlingSession:
         self._collected: list[str] = []
         self._evaluation: Evaluation | None = None
         self._database: Database | None = None
-        self._line = ProgressLine(config, self._planned)
+        self._line = ProgressLine(config, self.planned)
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
         self._misconfigured = False
+        self.stopping = Stopping(self)
+        self._barriers: frozenset[int] = frozenset()
         self._corpora_scored = False
         self._corpora_fault: XlingError | None = None
         self._calibration_faults: dict[tuple[str, str], XlingError] = {}
@@ -163,14 +172,16 @@ class XlingSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
-        self.selection.note(session.items, workers=self.workers if self.is_worker else None)
+        workers = self.workers if self.is_worker else None
+        self.selection.note(session.items, workers=workers, per_worker=self.stopping.per_worker)
+        self._barriers = self.stopping.begin()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Note what the workers have collected; all the same."""
         self._collected = ids
 
-    def _planned(self) -> int:
+    def planned(self) -> int:
         """Return how many cases were selected, here or by the workers."""
         if self.distributed:
             return self.selection.count(self._collected)
@@ -202,8 +213,14 @@ class XlingSession:
                 look_ahead=self._look_ahead(),
                 workers=self.workers,
                 worker=self.worker,
+                barriers=self._barriers,
             )
         return self._evaluation
+
+    def stopped_before(self, case: Case) -> str:
+        """Say why *case* is not asked any more; "" where it is, or has been."""
+        begun = self._evaluation is not None and self._evaluation.begun(case)
+        return "" if begun else self.stopping.before(case)
 
     def result(self, case: Case) -> Result:
         """Return the result of *case*, evaluating its group if need be."""
@@ -221,7 +238,7 @@ class XlingSession:
         """
         if self._corpora_fault is not None:
             raise self._corpora_fault
-        if self._corpora_scored:
+        if self._corpora_scored or self.stopping.stop() is not None:
             return
         self._corpora_scored = True
         planned = [case for group in self.selection.groups for case in group]
@@ -297,7 +314,8 @@ class XlingSession:
         """Hand out samples in groups and gates last."""
         from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
 
-        return GroupedWaves(config, log, self.selection.classify())
+        classify = self.selection.classify()
+        return GroupedWaves(config, log, classify, per_worker=self.stopping.per_worker)
 
     # At the end
 
@@ -359,6 +377,7 @@ class XlingSession:
                     color=writer.hasmarkup,
                     verbose=terminalreporter.verbosity > 0,
                     complete=not self.faults,
+                    comparison=self.setup.compared(connection, self.run_id),
                 )
         except StoreError as error:
             text = f"{error}\n"
@@ -379,16 +398,9 @@ class XlingSession:
 
     def pytest_unconfigure(self) -> None:
         """Say in the store how the run ended, and close it."""
-        if self._session is not None and self.run_id:
-            from pytest_xling.store.runs import finish_run  # noqa: PLC0415
-
-            session = self._session
-            status = STATUS.get(int(session.exitstatus), "incomplete")
-            if status == "complete" and (session.shouldfail or session.shouldstop):
-                status = "incomplete"  # -x or --maxfail ended it
-            # A store that is full stays marked as running; the exit status tells.
-            with contextlib.suppress(StoreError), self.database.write() as connection:
-                finish_run(connection, self.run_id, status=status)
+        if self._session is not None and self.run_id and not self.ended:
+            status = status_of(self._session, stopped=self.stopping.ended)
+            keep_end(self.database, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
 

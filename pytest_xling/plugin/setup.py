@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pytest
+    from sqlalchemy import Connection
 
     from pytest_xling.annotators import Role
+    from pytest_xling.cases.baseline import Baseline
     from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.cases.comparison import Comparison
     from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
@@ -54,6 +57,8 @@ class Setup:
     """By folder."""
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
+    baseline: Baseline | None = None
+    """What the run is compared with."""
 
     def check_role(self, role: Role, metric: str) -> None:
         """Check that somebody has *role* who can do what *metric* needs.
@@ -81,13 +86,36 @@ class Setup:
         found = ((b.name, b.pivot) for b in self.benchmarks.values())
         return {name: pivot for name, pivot in found if pivot is not None}
 
+    def compared(self, connection: Connection, run_id: str) -> Comparison | None:
+        """Compare a run of this setup with the baseline; None where none is named."""
+        if self.baseline is None:
+            return None
+        from pytest_xling.cases.comparison import compare  # noqa: PLC0415  imports the store
+        from pytest_xling.store.runs import get_run  # noqa: PLC0415  likewise
+
+        run = get_run(connection, run_id)
+        return compare(connection, run, self.baseline, pivots=self.pivots().get)
+
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
         found: dict[str, None] = {}
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
             found |= dict.fromkeys(benchmark.notices(languages))
+        if self.baseline is not None:
+            found |= dict.fromkeys((f"baseline {self.baseline.told}", *self.baseline.notices))
+        elif self._limits_drops():
+            found["drops (max_drop) are not judged: no --baseline is named"] = None
         return list(found)
+
+    def _limits_drops(self) -> bool:
+        """Tell whether the thresholds limit how much worse than a baseline the model may be."""
+        file = self.thresholds
+        return file is not None and any(
+            file.limits(benchmark.name, metric, "max_drop")
+            for benchmark in self.benchmarks.values()
+            for metric in file.metrics(benchmark.name)
+        )
 
 
 def read_setup(config: pytest.Config) -> Setup:
@@ -132,7 +160,17 @@ def read_setup(config: pytest.Config) -> Setup:
         making=make_making(settings),
         benchmarks=benchmarks,
         plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
+        baseline=_baseline(settings),
     )
+
+
+def _baseline(settings: Settings) -> Baseline | None:
+    """Open what the run is to be compared with."""
+    if settings.baseline is None:
+        return None
+    from pytest_xling.cases.baseline import open_baseline  # noqa: PLC0415  imports the store
+
+    return open_baseline(settings.baseline, store=settings.store)
 
 
 def _check_names(folders: Sequence[Path]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +18,19 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Outcome, Verdict
 
-__all__ = ["faults_met", "is_closed", "last_word", "reasons"]
+__all__ = [
+    "Reason",
+    "State",
+    "faults_met",
+    "in_order",
+    "is_closed",
+    "last_word",
+    "reasons",
+    "reasons_of",
+    "state_of",
+]
+
+State: TypeAlias = Literal["open", "closed", "undecided", "none"]
 
 GATE_WIDTH = 26
 REASON_CHARS = 400
@@ -29,17 +42,34 @@ def is_closed(verdicts: Sequence[Verdict]) -> bool:
     return any(map(blocks, verdicts))
 
 
-def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, int]:
-    """Return a line for each gate that did not pass, and how many gates were left out.
+def state_of(verdicts: Sequence[Verdict], *, complete: bool) -> State:
+    """Tell what was decided: nothing, where answers are missing or no gate was judged."""
+    if not verdicts:
+        return "none"
+    if not complete or any(verdict.outcome == "error" for verdict in verdicts):
+        return "undecided"
+    return "closed" if is_closed(verdicts) else "open"
 
-    Gates of one metric that give the same reason in several languages share a line.
 
-    Args:
-        verdicts: of all gates.
-        most: lines at most; gates that keep the release back first, failed ones before others,
-            rates before means.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why gates of one metric did not pass, the same in several languages."""
+
+    outcome: Outcome
+    benchmark: str
+    gate: str
+    """What they are about: ``wrong_language``, ``sim_sent gap``."""
+    languages: tuple[str, ...]
+    reason: str
+    origin: str
+
+
+def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the gates that did not pass.
+
+    Those that keep the release back come first, failed ones before others, rates before means.
     """
-    told = sorted(
+    return sorted(
         (verdict for verdict in verdicts if verdict.outcome != "pass"),
         key=lambda v: (
             not blocks(v),
@@ -49,27 +79,54 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
             v.case,
         ),
     )
-    if not told:
-        return None, 0
+
+
+def reasons_of(verdicts: Sequence[Verdict]) -> list[Reason]:
+    """Return why gates did not pass, in order; gates that give the same reason share one."""
     alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
-    for verdict in told:
+    for verdict in in_order(verdicts):
         limits = verdict.threshold
         line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
         alike.setdefault(line, []).append(limits.language)
+    return [
+        Reason(
+            outcome=outcome,
+            benchmark=benchmark,
+            gate=gate,
+            languages=tuple(languages),
+            reason=reason,
+            origin=origin,
+        )
+        for (outcome, benchmark, gate, reason, origin), languages in alike.items()
+    ]
+
+
+def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, int]:
+    """Return a line for each gate that did not pass, and how many gates were left out.
+
+    Gates of one metric that give the same reason in several languages share a line.
+
+    Args:
+        verdicts: of all gates.
+        most: lines at most.
+    """
+    told = reasons_of(verdicts)
+    if not told:
+        return None, 0
     several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(max_width=GATE_WIDTH, overflow="fold")
     table.add_column(overflow="fold")
-    for (outcome, benchmark, metric, why, origin), languages in list(alike.items())[:most]:
-        look = OUTCOMES[outcome]
-        gate = f"{benchmark}/{metric}" if several else metric
-        reason = Text(printable(why, limit=REASON_CHARS))
-        if origin:
-            reason.append(f" ({printable(origin)})", style="dim")
-        which = Text(f"{gate} {' '.join(languages)}", style=look.style)
+    for one in told[:most]:
+        look = OUTCOMES[one.outcome]
+        gate = f"{one.benchmark}/{one.gate}" if several else one.gate
+        reason = Text(printable(one.reason, limit=REASON_CHARS))
+        if one.origin:
+            reason.append(f" ({printable(one.origin)})", style="dim")
+        which = Text(f"{gate} {' '.join(one.languages)}", style=look.style)
         table.add_row(Text(look.symbol, style=look.style), which, reason)
-    return table, sum(len(languages) for languages in list(alike.values())[most:])
+    return table, sum(len(one.languages) for one in told[most:])
 
 
 def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
@@ -86,7 +143,10 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
     lacking = counts["error"]
     if lacking:
         lack = "lacks" if lacking == 1 else "lack"
-        said = f"gate undecided: {_of(lacking, verdicts)} {lack} answers"
+        # A drop that cannot be judged may lack nothing but a baseline made in the same way.
+        drops = any(v.outcome == "error" and v.estimate.baseline for v in verdicts)
+        why = "cannot be judged" if drops else f"{lack} answers"
+        said = f"gate undecided: {_of(lacking, verdicts)} {why}"
         return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
     passed = f"{_of(counts['pass'], verdicts)} passed"
     if not complete:

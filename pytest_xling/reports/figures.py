@@ -49,16 +49,19 @@ class Figures:
         return f"{scale * low:.{self.digits}f}{between}{scale * high:.{self.digits}f}"
 
 
-def limit_of(threshold: Threshold, *, gap: bool = False, trend: bool = False) -> str:
+def limit_of(
+    threshold: Threshold, *, gap: bool = False, trend: bool = False, drop: bool = False
+) -> str:
     """Word what a gate demands: ``max 5%``, ``min 0.9``, ``0.2 to 0.9``.
 
     Args:
-        threshold: it may limit the metric itself, its gap and its trend, each a gate.
+        threshold: it may limit the metric itself, its gap, drop and trend, each a gate.
         gap: whether the gate is that of the gap.
         trend: whether it is that of the trend.
+        drop: whether it is that of the drop from the baseline.
     """
-    if gap:
-        return f"max {threshold.max_gap:g} worse"
+    if gap or drop:
+        return f"max {threshold.max_gap if gap else threshold.max_drop:g} worse"
     if trend:
         return f"max {threshold.max_trend:g} worse per level"
     if threshold.max_rate is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.records import Finding
 from pytest_xling.reports.estimates import kind_of
-from pytest_xling.reports.matrix import is_gap, is_overall
+from pytest_xling.reports.matrix import is_drop, is_gap, is_overall
 from pytest_xling.store.queries import case_texts, metric_steps, worst
 from pytest_xling.store.runs import read_verdicts
 
@@ -65,12 +65,12 @@ def find_worst(
     Within these, gates take turns, those furthest beyond their limit first, and an answer is shown
     once. Only the texts of what is returned are read.
     """
-    # No single answer is to blame for a gap or a trend. Of several gates of one metric and language
-    # that of all levels speaks, and where there is none the last that did not pass.
+    # No single answer is to blame for a gap, a drop or a trend. Of several gates of one metric and
+    # language that of all levels speaks, and where there is none the last that did not pass.
     gates = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language): v
         for v in sorted(verdicts, key=lambda v: (is_overall(v), v.outcome != "pass"))
-        if not is_gap(v) and not v.estimate.trend
+        if not is_gap(v) and not is_drop(v) and not v.estimate.trend
     }
     candidates = _candidates(connection, run_id, gates, each=limit)
     ranked: list[Ranked] = []

@@ -28,6 +28,7 @@ __all__ = [
     "Column",
     "Look",
     "gated_column",
+    "is_drop",
     "is_gap",
     "is_overall",
     "language_name",
@@ -75,10 +76,16 @@ def is_gap(verdict: Verdict) -> bool:
     return bool(verdict.estimate.pivot)
 
 
+def is_drop(verdict: Verdict) -> bool:
+    """Tell whether a gate compares a run with its baseline."""
+    return bool(verdict.estimate.baseline)
+
+
 def is_overall(verdict: Verdict) -> bool:
     """Tell whether a gate judges a metric itself, over all its answers."""
     made = verdict.estimate
-    return not made.pivot and not made.trend and verdict.threshold.level is None
+    compared = made.pivot or made.baseline or made.trend
+    return not compared and verdict.threshold.level is None
 
 
 def named(verdict: Verdict) -> str:
@@ -86,6 +93,7 @@ def named(verdict: Verdict) -> str:
     limits, made = verdict.threshold, verdict.estimate
     level = "" if limits.level is None else LEVELS[limits.level]
     kind = "gap" if made.pivot else "trend" if made.trend else ""
+    kind = "drop" if made.baseline else kind
     return " ".join(filter(None, (limits.metric, level, kind)))
 
 
@@ -100,7 +108,7 @@ def gated_column(
         others: its estimates in languages that have no gate.
     """
     made = verdicts[0].estimate
-    kinds = {"gap": bool(made.pivot), "trend": made.trend}
+    kinds = {"gap": bool(made.pivot), "trend": made.trend, "drop": is_drop(verdicts[0])}
     rate = verdicts[0].threshold.max_rate is not None and not any(kinds.values())
     kind: MetricKind = "flag" if rate else "number"
     estimates = [*(verdict.estimate for verdict in verdicts), *others.values()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
 
-__all__ = ["DEFAULT_PIVOT", "names_no_pivot", "pivot_of"]
+__all__ = ["DEFAULT_PIVOT", "named_pivot", "names_no_pivot", "pivot_of"]
 
 DEFAULT_PIVOT = "en"
 """For runs that were made before benchmarks could name one."""
@@ -25,3 +25,8 @@ def names_no_pivot(run: RunRecord, benchmark: str) -> bool:
     """Tell whether a run knows of pivot languages, but of none of a benchmark's."""
     pivots = run.settings.get("pivots")
     return isinstance(pivots, Mapping) and benchmark not in pivots
+
+
+def named_pivot(run: RunRecord, benchmark: str) -> str | None:
+    """Return the pivot language of a benchmark; None where it has none."""
+    return None if names_no_pivot(run, benchmark) else pivot_of(run, benchmark)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.reports.closing import last_word, reasons
+from pytest_xling.reports.comparison import change_parts
 from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
 from pytest_xling.reports.evidence import side_by_side
 from pytest_xling.reports.findings import find_worst
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from sqlalchemy import Connection
 
+    from pytest_xling.cases.comparison import Comparison
     from pytest_xling.records import Estimate, Verdict
 
 __all__ = ["judgement", "summary"]
@@ -47,6 +49,7 @@ def summary(
     color: bool,
     verbose: bool,
     complete: bool | None = None,
+    comparison: Comparison | None = None,
 ) -> str:
     """Return what a run came to: its tables, worst findings, and gates.
 
@@ -57,6 +60,7 @@ def summary(
         color: whether it understands colours.
         verbose: whether to show more findings, and intervals of metrics without a gate.
         complete: whether the run has all its answers; by default what the store says of its end.
+        comparison: with the baseline, where there is one.
     """
     if complete is None:
         complete = get_run(connection, run_id).status not in {"incomplete", "interrupted"}
@@ -75,8 +79,10 @@ def summary(
         for ranked in found:
             lines = LINES_VERBOSE if verbose else LINES
             parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
+    if comparison is not None:
+        parts += change_parts(comparison, verdicts, width=width)
     parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS, complete=complete)
-    parts.append(_hint(run_id, verdicts, verbose=verbose))
+    parts.append(_hint(run_id, verdicts, verbose=verbose, compared=comparison is not None))
     return to_text(parts, width=width, color=color)
 
 
@@ -209,10 +215,12 @@ def _closing(verdicts: Sequence[Verdict], *, most: int, complete: bool) -> Itera
     yield last_word(verdicts, complete=complete)
 
 
-def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool) -> Text:
+def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool, compared: bool) -> Text:
     ways = [] if verbose else [f"xling show {run_id} --verbose"]
     if verdicts:
         ways.append(f"xling gate {run_id} --thresholds FILE")
+    if compared:
+        ways.append(f"xling compare {run_id} BASELINE")
     text = "\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1)
     # Commands to copy: a long one is left to the terminal to wrap.
     return Text(text, style="dim", no_wrap=True, overflow="ignore")

@@ -12,10 +12,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["GATE", "Classify", "NodeName", "Plan", "assign_groups", "parse", "plan_units"]
+__all__ = [
+    "GATE",
+    "PER_WORKER",
+    "Classify",
+    "NodeName",
+    "Plan",
+    "assign_groups",
+    "parse",
+    "plan_units",
+]
 
 GATE: Final = "gate"
 """What `Classify` answers for a gate. A sample key should hold a "/", so as never to equal it."""
+
+PER_WORKER: Final = 4
+"""Units each worker gets; fewer fill a batch better, more balance better."""
 
 Classify: TypeAlias = "Callable[[str], str | None]"
 """Node id → `GATE`, the key of the sample a case belongs to, or None for any other test."""
@@ -80,7 +92,7 @@ def plan_units(
     classify: Classify,
     *,
     workers: int,
-    per_worker: int = 4,
+    per_worker: int = PER_WORKER,
     dist: str = "load",
 ) -> Plan:
     """Plan a run of *nodeids* on *workers* processes, in time linear in their number.
@@ -115,7 +127,7 @@ def plan_units(
 
 
 def assign_groups(
-    nodeids: Sequence[str], classify: Classify, *, workers: int, per_worker: int = 4
+    nodeids: Sequence[str], classify: Classify, *, workers: int, per_worker: int = PER_WORKER
 ) -> dict[str, int]:
     """Return for each case's node id the number of the unit in which `plan_units` puts it.
 

@@ -17,7 +17,7 @@ from xdist.remote import Producer
 from xdist.report import report_collection_diff
 from xdist.workermanage import parse_tx_spec_config
 
-from pytest_xling.scheduling.groups import plan_units
+from pytest_xling.scheduling.groups import PER_WORKER, plan_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ class GroupedWaves:
         log: Producer | None,
         classify: Classify,
         *,
-        per_worker: int = 4,
+        per_worker: int = PER_WORKER,
     ) -> None:
         self.config = config
         self.log = Producer("xlingsched") if log is None else log.xlingsched

@@ -64,6 +64,9 @@ def cohen_dz(
         return Effect(value=None, low=None, high=None, n=seen.n, reason=reason)
     df, root = seen.n - 1, math.sqrt(seen.n)
     bias = 1.0
+    if corrected and df == 1:
+        reason = "the bias of two samples is all there is: a size needs three"
+        return Effect(value=None, low=None, high=None, n=2, reason=reason)
     if corrected:
         bias = math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
     value = seen.mean / seen.sd

@@ -70,9 +70,9 @@ def mcnemar(clusters: Sequence[Discordance], *, mid: bool = False) -> McNemar:
     if all(cluster.pairs == 1 for cluster in clusters):
         p, how = binomial_p(first, second, mid=mid), "mid-p" if mid else "binomial"
         return McNemar(first=first, second=second, p=p, method=cast("Method", how))
-    p = sign_flip_p(clusters)
-    if p is not None:
-        return McNemar(first=first, second=second, p=p, method="sign flips")
+    flipped = sign_flip_p(clusters)
+    if flipped is not None:
+        return McNemar(first=first, second=second, p=flipped, method="sign flips")
     return McNemar(first=first, second=second, p=durkalski(clusters)[1], method="Durkalski")
 
 

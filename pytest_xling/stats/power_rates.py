@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 
 from pytest_xling.stats.mcnemar import binomial_p
@@ -136,15 +137,10 @@ def mcnemar_power(
         math.ceil(pairs * differing + reach),
     )
     counts = np.arange(first, min(pairs, last) + 1)
-    # Of so many pairs that differ, the most that may be better for the test to find it.
-    most, found = -1, []
-    for many in counts.tolist():
-        while most + 1 < many / 2 and binomial_p(many - most - 1, most + 1, mid=mid) < alpha:
-            most += 1
-        found.append(most)
+    found = _most_better(alpha, mid=mid, size=1 << int(counts[-1]).bit_length())
     ways = gammaln(pairs + 1) - gammaln(counts + 1) - gammaln(pairs - counts + 1)
     chances = np.exp(ways + xlogy(counts, differing) + xlog1py(pairs - counts, -differing))
-    limits = np.array(found)
+    limits = np.array(found[int(counts[0]) : int(counts[-1]) + 1])
     below = bdtr(np.maximum(limits, 0), counts, rates.better / differing)
     return float(chances @ np.where(limits < 0, 0.0, below))
 
@@ -168,6 +164,20 @@ def mcnemar_pairs(
     while pairs and mcnemar_power(rates, pairs, alpha=alpha, mid=mid) >= power:
         pairs -= 1
     return pairs + 1
+
+
+@cache
+def _most_better(alpha: float, *, mid: bool, size: int) -> tuple[int, ...]:
+    """Return of 0, 1, 2, … pairs that differ the most that may be better for the test to find it.
+
+    Looking for a number of pairs asks this again and again, and it depends on none of them.
+    """
+    most, found = -1, []
+    for many in range(size):
+        while most + 1 < many / 2 and binomial_p(many - most - 1, most + 1, mid=mid) < alpha:
+            most += 1
+        found.append(most)
+    return tuple(found)
 
 
 def _check_power(alpha: float, power: float) -> None:

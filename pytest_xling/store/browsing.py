@@ -37,6 +37,8 @@ class BrowsedCase:
     response: dict[str, Any]
     cost_usd: float
     """Of the response, whichever run paid for it."""
+    reference: str | None = None
+    """What a right answer says, where the data have one."""
 
     @property
     def text(self) -> str:
@@ -81,6 +83,7 @@ def browsed_cases(connection: Connection, run_id: str) -> Iterator[BrowsedCase]:
             metadata=json.loads(row.sample_metadata),
             response=json.loads(row.output),
             cost_usd=row.cost_usd,
+            reference=row.reference,
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
+from pytest_xling.store.digests import digest_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 
@@ -25,7 +26,8 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
     """Yield a run's cases with their scores, as JSON objects, in case order.
 
     A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
-    may quote the answer, so that is a reason only with *texts*.
+    may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
+    by which a later run knows whether it asked the same.
 
     Args:
         connection: to the store.
@@ -78,6 +80,8 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
         "sample_id": first.sample_id,
         "language": first.language,
         "condition": first.condition,
+        "cluster": first.cluster,
+        "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
         "scores": {row.name: _score(row.output, texts=texts) for row in rows if row.output},

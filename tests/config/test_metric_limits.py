@@ -224,14 +224,14 @@ WHERE = "thresholds.yaml:4: benchmarks.claims.agrees."
             _metric("max_rate: 0.1\n      levels: {mild: {min_n: 3}}"),
             (
                 "thresholds.yaml:5: benchmarks.claims.agrees.levels.mild: says no limit; add "
-                "max_rate or max_gap"
+                "max_rate or max_gap or max_drop"
             ),
         ),
         (
             _metric("min_n: 3"),
             (
                 "thresholds.yaml:3: benchmarks.claims.agrees: says no limit; add max_rate or "
-                "max_gap or max_trend"
+                "max_gap or max_drop or max_trend"
             ),
         ),
         (

@@ -38,7 +38,7 @@ def test_names() -> None:
     promised = (
         "model langs data thresholds store run-name samples temperatures limit seed max-connections"
         " max-cost price max-tokens timeout estimate judge judge-price translator translator-price"
-        " text-in encoder stance param device"
+        " text-in encoder stance param device stop-early baseline report github update-thresholds"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 
@@ -58,6 +58,17 @@ def test_pytest_gets_every_option_and_ini_key() -> None:
     }
     assert expected == {entry.dest: getattr(given, entry.dest) for entry in OPTIONS}
     assert {entry.dest for entry in OPTIONS} <= set(parser._inidict)
+
+
+def test_a_flag_that_may_stand_alone() -> None:
+    """`--xling-github` alone means on; with a value it means that."""
+    parser = _pytest_parser()
+    add_pytest_options(parser)
+    given = {
+        flag: parser.parse_known_args(["a_test.py", flag]).xling_github
+        for flag in ("--xling-github", "--xling-github=off")
+    }
+    assert {"--xling-github": "on", "--xling-github=off": "off"} == given
 
 
 def test_short_and_long_are_one() -> None:

@@ -135,6 +135,11 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
         "encoder": "labse",
         "stance": "nli:xnli",
         "param": "bertscore.idf=true",
+        "stop-early": "Pocock",
+        "baseline": "base.json",
+        "report": "report.html",
+        "github": "on",
+        "update-thresholds": "Force",
     }
     assert {entry.name for entry in OPTIONS} == set(texts)
 
@@ -165,6 +170,11 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
             encoder="labse",
             stance="nli:xnli",
             parameters={"bertscore.idf": True},
+            stop_early="pocock:10",
+            baseline="base.json",
+            report=base / "report.html",
+            github="on",
+            update_thresholds="force",
         )
 
     raw: dict[str, Any] = {entry.dest: texts[entry.name] for entry in OPTIONS}
@@ -313,3 +323,16 @@ def test_relative_to_where_the_command_is_given(
         language_code=_code,
     )
     assert Path.cwd() / "s" == settings.store
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("reports/r.html", r"--xling-report: no folder '.*reports'; make it"),
+        (".", r"--xling-report: '.*' is a folder; name a file in it"),
+    ],
+)
+def test_a_report_needs_its_folder(tmp_path: Path, named: str, expected: str) -> None:
+    """Where the report could not be written in the end, nothing begins."""
+    with pytest.raises(ConfigError, match=expected):
+        _resolve(tmp_path, cli={"xling_report": named})

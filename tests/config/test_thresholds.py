@@ -276,7 +276,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             _metric("min_n: 3", "sim_sent"),
             (
                 "thresholds.yaml:3: benchmarks.culture.sim_sent: says no limit; add floor or"
-                " ceiling or max_gap"
+                " ceiling or max_gap or max_drop"
             ),
         ),
         (
@@ -357,6 +357,48 @@ def test_gaps_are_resolved_as_other_limits(tmp_path: Path) -> None:
     assert (0.05, 0.9, None, True) == said("sim_sent", "hi")
     assert (3.0, None, None, False) == said("sim_sent", "zh", "tiny")
     assert (0.0, None, 0.1, True) == said("wrong_language", "zh")
+
+
+DROPS = """\
+benchmarks:
+  health:
+    sim_sent:
+      max_drop: 0.02
+      languages: {hi: {max_drop: 0.05}}
+    wrong_language: {max_rate: 0.1, max_drop: 0}
+"""
+
+
+def test_drops_are_resolved_as_other_limits(tmp_path: Path) -> None:
+    """Alone, beside others and by language; they limit nothing of the metric itself."""
+    file = _read(tmp_path, DROPS)
+
+    def said(metric: str, language: str) -> tuple[object, ...]:
+        limits = file.resolve("health", metric, language, "m")
+        assert limits is not None
+        return limits.max_drop, limits.max_rate, limits.max_gap, limits.has_level
+
+    assert (0.02, None, None, False) == said("sim_sent", "zh")
+    assert (0.05, None, None, False) == said("sim_sent", "hi")
+    assert (0.0, 0.1, None, True) == said("wrong_language", "zh")
+    limits = file.resolve("health", "wrong_language", "zh", "m")
+    assert limits is not None
+    assert "thresholds.yaml:6" == file.origin(limits, "m", "max_drop")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (_metric("max_drop: 5", "answer_length"), "max_drop says how much worse a model may be"),
+        (_metric("max_drop: 5"), "max_drop: expected a rate from 0 to 1, not 5; for 5 % write 0.0"),
+        (_metric("max_drop: -1", "sim_sent"), "max_drop: expected a number of at least 0, not -1"),
+        ("defaults: {max_drop: 0.1}", "max_drop belongs to a metric; write it below one"),
+        (_metric("maxdrop: 0.1"), "unknown key 'maxdrop'. Did you mean 'max_drop'?"),
+    ],
+)
+def test_drops_that_are_refused(tmp_path: Path, content: str, said: str) -> None:
+    """As gaps are, but for metrics that compare with the pivot language already."""
+    assert said in _complaint(tmp_path, content)
 
 
 def test_without_directions_only_flags_have_gaps(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         (values.device, "CUDA:1", "cuda:1"),
         (values.flag, "Yes", True),
         (values.flag, "0", False),
+        (values.github, " Auto", "auto"),
     ],
 )
 def test_accepted(parse: Callable[[str], object], text: str, expected: object) -> None:
@@ -76,6 +77,11 @@ def test_accepted(parse: Callable[[str], object], text: str, expected: object) -
         (values.run_name, "../x", "is not a run name"),
         (values.device, "tpu", "use auto, cpu, mps, cuda or cuda:N"),
         (values.flag, "maybe", "neither yes nor no"),
+        (values.github, "tests/x.py", "before a path write --xling-github=on"),
+        (values.stop_early, "benchmarks/", "Before a path write --xling-stop-early=pocock"),
+        (values.stop_early, "pocock:1", "give 2 to 50 looks, as in pocock:10"),
+        (values.stop_early, "obrien-fleming:", "give 2 to 50 looks, as in obrien-fleming:10"),
+        (values.stop_early, "pocock:51", "give 2 to 50 looks"),
     ],
 )
 def test_refused(parse: Callable[[str], object], text: str, expected: str) -> None:
@@ -96,3 +102,10 @@ def test_no_stance(text: str) -> None:
     """All else says what there is."""
     with pytest.raises(ValueError, match="neither head nor llm nor nli:NAME"):
         values.stance(text)
+
+
+def test_stop_early() -> None:
+    """Ten looks unless told otherwise."""
+    assert ["pocock:10", "obrien-fleming:5"] == [
+        values.stop_early(text) for text in ("pocock", " OBrien-Fleming:5 ")
+    ]

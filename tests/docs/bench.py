@@ -89,7 +89,7 @@ class Bench:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("XLING_", "OPENAI_", "AZURE_", "PYTEST_", "COLUMNS"))
+            if not name.startswith(("XLING_", "OPENAI_", "AZURE_", "PYTEST_", "GITHUB_", "COLUMNS"))
             and name != "PYTHONDONTWRITEBYTECODE"  # or pytest would rewrite the plugin every time
         }
         python_path = [*self.path, *self.packages, ROOT]

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCS = ROOT / "docs"
-PAGES = ("add-a-benchmark.md", "add-a-metric.md", "add-a-provider.md", "guide.md")
+PAGES = (
+    "add-a-benchmark.md",
+    "add-a-metric.md",
+    "add-a-provider.md",
+    "baselines.md",
+    "guide.md",
+)
 
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
@@ -75,6 +81,9 @@ def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path
     done = bench.run(command.replace("--model=gpt-4o", "--model=scripted"))
     assert 0 == done.returncode, done.stdout
     assert bench.properties("test_answer[q01-hi]")
+    (upload,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
+    for file in upload["with"]["path"].split():
+        assert (tmp_path / file).stat().st_size > 0
 
 
 def test_the_metric_is_scored_gated_and_signed(metric_page: Bench) -> None:

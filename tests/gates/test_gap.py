@@ -249,12 +249,34 @@ def test_equal_answers_have_no_gap_but_for_rounding() -> None:
     verdict = _judge(_estimate(close, _scores([1.0] * 12, "en")), max_gap=0.0)
     assert "pass" == verdict.outcome
     assert verdict.reason.startswith("no worse than en on 12 questions")
-    assert (
-        "fail"
-        == _judge(
-            _estimate(_scores([0.9] * 12, "hi"), _scores([1.0] * 12, "en")), max_gap=0.0
-        ).outcome
-    )
+
+
+@pytest.mark.parametrize(("here", "there"), [(0.9, 1.0), (0.1 + 0.2, 0.5), (0.5, 0.1 + 0.2)])
+@pytest.mark.parametrize("margin", [0.0, 0.15, 0.5])
+def test_the_same_difference_everywhere_decides_nothing(
+    here: float, there: float, margin: float
+) -> None:
+    """However large it is beside the margin: an interval without width is too good to be true."""
+    found = _estimate(_scores([here] * 12, "hi"), _scores([there] * 12, "en"), margin=margin)
+    assert there - here == pytest.approx(found.value)
+    assert (None, None, None) == (found.low, found.high, found.p)
+    verdict = _judge(found, max_gap=margin)
+    assert "inconclusive" == verdict.outcome
+    assert verdict.reason.endswith("12 questions; all differences are equal: no spread is known")
+
+
+def test_ties_but_for_one() -> None:
+    """One question that differs from the others is a spread, and the t interval says how much."""
+    found = _estimate(_scores([0.5] * 11 + [0.4], "hi"), _scores([0.5] * 12, "en"))
+    interval = stats.ttest_rel([0.5] * 12, [0.5] * 11 + [0.4]).confidence_interval(0.95)
+    assert (interval.low, interval.high) == pytest.approx((found.low, found.high))
+    assert "pass" == _judge(found).outcome
+
+
+def test_where_nothing_differs_there_is_nothing_to_find() -> None:
+    """Then p is 1, so that a family is not thought to have one gate less."""
+    found = _estimate(_scores([0.5] * 12, "hi"), _scores([0.5] * 12, "en"))
+    assert (0.0, 0.0, 1.0) == (found.low, found.high, found.p)
 
 
 def test_flags_that_agree_leave_room() -> None:
@@ -346,18 +368,68 @@ def test_fails_alone_just_where_p_is_below_alpha(
 
 
 def test_where_no_gap_is_allowed_mcnemar_has_to_agree() -> None:
-    """Eleven pairs worse here, three in English: surely beyond 0 by t, not by the exact test."""
-    found = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag")
+    """29 pairs worse here, 9 in English, at alpha .001: beyond 0 by t, not by McNemar's mid-p."""
+    found = _estimate(*_shares(29, 9, 2, 10), better="lower", kind="flag", alpha=0.001)
     assert found.low is not None
     assert found.low > 0.0
-    assert float(stats.binomtest(3, 14).pvalue) == pytest.approx(found.p)
-    verdict = _judge(found, max_gap=0.0)
+    mid = float(stats.binomtest(9, 38).pvalue - stats.binom.pmf(9, 38, 0.5))
+    assert mid == pytest.approx(found.p)
+    limits = replace(THRESHOLD, max_gap=0.0, alpha=0.001)
+    verdict = judge_gap(found, limits, case="g")
     assert "inconclusive" == verdict.outcome
     assert verdict.reason.endswith(
-        "McNemar p = .057; may be 0 worse: exceeded, but McNemar's test does not confirm it"
+        "McNemar mid-p = .0011; may be 0 worse: exceeded, but McNemar's test does not confirm it"
     )
-    more = _estimate(*_shares(14, 3, 5, 478), better="lower", kind="flag")
-    assert "fail" == _judge(more, max_gap=0.0).outcome
+    more = _estimate(*_shares(31, 9, 2, 8), better="lower", kind="flag", alpha=0.001)
+    assert "fail" == judge_gap(more, limits, case="g").outcome
+
+
+def test_where_no_gap_is_allowed_the_exact_test_would_be_too_shy() -> None:
+    """Eleven pairs worse here, three in English: the exact p says .057, the mid-p .035."""
+    found = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag")
+    mid = float(stats.binomtest(3, 14).pvalue - stats.binom.pmf(3, 14, 0.5))
+    assert found.p is not None
+    assert mid <= found.p < 0.05
+    verdict = _judge(found, max_gap=0.0)
+    assert "fail" == verdict.outcome
+    assert "McNemar mid-p = .035; may be 0 worse: exceeded" in verdict.reason
+    allowed = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag", margin=0.01)
+    assert "McNemar p = .057" in allowed.tested
+
+
+def test_repeats_do_not_widen_the_interval() -> None:
+    """The two samples thought added weigh as much as means of repeats vary beside single pairs."""
+    here = [[1.0, 0.0, 0.0, 0.0]] * 6 + [[0.0, 0.0, 1.0, 0.0]] * 6
+    there = [[0.0, 1.0, 0.0, 0.0]] * 3 + [[0.0] * 4] * 9
+
+    def repeats(answers: list[list[float]], language: str) -> list[Score]:
+        return [
+            one
+            for number in range(4)
+            for one in _scores(
+                [answer[number] for answer in answers],
+                language,
+                condition=f"t1-r{number}" if number else "t1",
+            )
+        ]
+
+    found = _estimate(repeats(here, "hi"), repeats(there, "en"), better="lower", kind="flag")
+    means = [(sum(a) - sum(b)) / 4 for a, b in zip(here, there, strict=True)]
+    single = sum(
+        sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / 4
+        for a, b in zip(here, there, strict=True)
+    )
+    weight = (sum(d * d for d in means) + 1) / (single + 1)
+    size = 12 + 2 * weight
+    centre = sum(means) / size
+    error = math.sqrt(((sum(d * d for d in means) + 2 * weight) / size - centre**2) / size)
+    half = float(stats.t.ppf(0.975, 11)) * error
+    assert 0.3 < weight < 0.6
+    assert (centre - half, centre + half) == pytest.approx((found.low, found.high))
+    whole = _estimate(_scores(means, "hi"), _scores([0.0] * 12, "en"), better="lower", kind="flag")
+    assert whole.high is not None
+    assert found.high is not None
+    assert found.high < whole.high
 
 
 def test_answers_to_one_claim_are_no_pairs_of_their_own() -> None:

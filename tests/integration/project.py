@@ -182,7 +182,7 @@ class Project:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_"))
+            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_", "GITHUB_"))
             and name != "PYTHONDONTWRITEBYTECODE"  # or pytest would rewrite the plugin every time
         }
         return inherited | self.environment

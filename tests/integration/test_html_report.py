@@ -180,9 +180,9 @@ def test_a_case_stands_beside_its_translation_and_the_english_answer(opened: Ope
     ] == titles
     texts = page.locator("#detail .panel .text")
     directions = texts.evaluate_all("all => all.map(one => getComputedStyle(one).direction)")
-    assert ["rtl", "rtl", "ltr", "ltr"] == directions
+    assert ["rtl", "rtl", "ltr", "rtl", "ltr", "ltr"] == directions
     languages = texts.evaluate_all("all => all.map(one => one.lang)")
-    assert ["ar", "ar", "en", "en"] == languages
+    assert ["ar", "ar", "en", "ar", "en", "en"] == languages
     isolated = texts.evaluate_all("all => all.map(one => getComputedStyle(one).unicodeBidi)")
     assert {"isolate"} == set(isolated)
     heads = page.locator("#detail table thead th").all_inner_texts()

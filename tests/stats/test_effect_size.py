@@ -114,3 +114,12 @@ def test_mistakes() -> None:
         dominance([math.nan])
     with pytest.raises(ValueError, match="finite"):
         cohen_dz([0.1, math.inf])
+
+
+def test_two_samples_have_no_corrected_size() -> None:
+    """The factor of Hedges is 0 there; uncorrected they have one."""
+    found = cohen_dz([0.1, 0.4])
+    assert (None, None, None, 2) == (found.value, found.low, found.high, found.n)
+    assert "needs three" in found.reason
+    plain = cohen_dz([0.1, 0.4], corrected=False).value
+    assert 0.25 / (0.3 / math.sqrt(2)) == pytest.approx(plain)

@@ -113,7 +113,7 @@ def _gate_ps(worse: Values) -> list[float]:
     ps = []
     for found, column in zip(_intervals(worse, rates=True), worse.T, strict=True):
         more, fewer = int((column > 0).sum()), int((column < 0).sum())
-        ps.append(max(found.p(NOISE) or 0.0, binomial_p(more, fewer)))
+        ps.append(max(found.p(NOISE) or 0.0, binomial_p(more, fewer, mid=True)))
     return ps
 
 
@@ -180,9 +180,9 @@ def test_false_alarms_over_languages() -> None:
 
 
 def test_false_alarms_of_flags() -> None:
-    """Gates of shares, which have to agree with McNemar's exact test, alarm a little less often.
+    """Gates of shares, which have to agree with McNemar's mid-p, alarm in 3 to 7 % of the runs.
 
-    The interval by itself, and the bootstrap, keep to 3 to 7 %.
+    So do their interval by itself and the bootstrap. By McNemar's exact p it would be 2 %.
     """
     worse = _worse(_flags(), "flag")
     gates = [(found.low, found.high) for found in _intervals(worse, rates=True)]
@@ -190,7 +190,7 @@ def test_false_alarms_of_flags() -> None:
     assert 0.03 <= _missed(gates, 0) <= 0.07
     assert 0.03 <= _missed([(found.low, found.high) for found in drawn], 0) <= 0.07
     ps = _gate_ps(worse)
-    assert 0.02 <= float(np.mean([p < ALPHA for p in ps])) <= 0.07
+    assert 0.03 <= float(np.mean([p < ALPHA for p in ps])) <= 0.07
     assert _family_wise(ps) <= 0.07
 
 

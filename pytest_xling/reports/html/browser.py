@@ -13,12 +13,12 @@ from pytest_xling.reports.html.shown import Strings, compact, cut_to, visible
 from pytest_xling.store.browsing import browsed_cases, translations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Sample, Score
+    from pytest_xling.records import Score
     from pytest_xling.reports.html.costs import Costs
     from pytest_xling.store.browsing import BrowsedCase, Translation
     from pytest_xling.store.queries import Place
@@ -56,7 +56,6 @@ def case_columns(
     scores: Mapping[Place, Sequence[Score]],
     *,
     costs: Costs,
-    samples: Iterable[Sample] = (),
     signatures: Sequence[str] = (),
 ) -> dict[str, JsonValue]:
     """Return the cases as columns, an entry for each case, and the strings they refer to.
@@ -66,15 +65,12 @@ def case_columns(
         run_id: the run.
         scores: of the run, by benchmark, metric and language.
         costs: adds up all cases, those left out included.
-        samples: what cases are about, where it is at hand: the store keeps no reference and no
-            claim.
         signatures: of the run's metrics, to tell which translation they read.
     """
     kept, left_out = _kept(connection, run_id, scores, costs)
     found = translations(connection, {one.key for one in kept if one.length}, signatures=signatures)
     strings, facts = Strings(), Strings()
     limit = _limit(kept, found)
-    known = {(one.benchmark, one.id, one.language): one for one in samples}
     columns: defaultdict[str, list[JsonValue]] = defaultdict(list)
     sparse: defaultdict[str, dict[str, JsonValue]] = defaultdict(dict)
     for index, one in enumerate(kept):
@@ -93,10 +89,8 @@ def case_columns(
         columns["latency"].append(compact(case.response["latency_s"]))
         for name, value in _seldom(one, found, limit).items():
             sparse[name][str(index)] = value
-        sample = known.get((case.benchmark, case.sample_id, case.language))
-        if sample is not None:
-            for name, text in _told(sample).items():
-                sparse[name][str(index)] = strings.place(cut_to(text, limit))
+        if case.reference:
+            sparse["reference"][str(index)] = strings.place(cut_to(case.reference, limit))
     readings = _readings([one.case for one in kept], scores, strings)
     return {
         "n": len(kept),
@@ -170,14 +164,6 @@ def _seldom(one: _Kept, found: Mapping[bytes, Translation], limit: int) -> dict[
         else:
             told["translation"] = cut_to(translated.text, limit)
     return told
-
-
-def _told(sample: Sample) -> dict[str, str]:
-    """Return what a sample knows beside its question."""
-    told = {"claim": sample.prompt.get("claim", ""), "reference": sample.reference or ""}
-    told["claim_english"] = sample.prompt.get("claim_english", "")
-    told["wrong"] = "\n\n".join(text for text in sample.wrong if text)
-    return {name: text for name, text in told.items() if text}
 
 
 def _shown_facts(text: str) -> JsonValue:

@@ -293,9 +293,8 @@ function caseInFull(browser, index) {
       ["time", wordSeconds(columns.latency[index])], ["cost", cases.seldom("usd", index) ? wordDollars(cases.seldom("usd", index)) : ""]]),
     el("div", { class: "texts" },
       panel("Question", cases.of("question", index), code),
-      claimPanel(cases, index, code, known),
-      cases.told("reference", index) && !known.veracity ? panel("Reference", cases.told("reference", index), code) : null,
-      cases.told("wrong", index) ? panel("Wrong answers", cases.told("wrong", index), code) : null),
+      claimPanel(cases, pivot, code, known),
+      cases.told("reference", index) && !known.veracity ? panel("Reference", cases.told("reference", index), code) : null),
     el("div", { class: "texts" },
       answerPanel(cases, index, `Answer in ${languageName(report, code)}`, code),
       translationPanel(cases, index),
@@ -315,14 +314,14 @@ function panel(title, text, language, note) {
     note ? el("p", { class: "sub" }, note) : null);
 }
 
-function claimPanel(cases, index, code, known) {
+function claimPanel(cases, pivot, code, known) {
   if (!known.veracity) return null;
-  const claim = cases.told("claim", index) || known.claim;
-  const english = cases.told("claim_english", index);
+  const claim = known.claim;
+  const english = pivot === undefined ? "" : cases.factsOf(pivot).claim;
   return el("section", { class: "panel" },
     el("h4", null, "Claim ", el("span", { class: "chip" }, known.veracity)),
     claim ? foreign(claim, code) : null,
-    english && english !== claim ? foreign(english, "en") : null,
+    english && english !== claim ? foreign(english, cases.of("language", pivot)) : null,
     [known.reason, known.source].filter(Boolean).map((text) => el("p", { class: "sub", dir: "auto" }, text)));
 }
 

@@ -14,18 +14,17 @@ from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.estimates import ALPHA
 from pytest_xling.reports.figures import Figures
-from pytest_xling.reports.html.baseline import change
-from pytest_xling.reports.html.shown import as_json
+from pytest_xling.reports.html.shown import as_json, compact, visible
 from pytest_xling.reports.html.verdict import about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.cases.comparison import Change
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics import Better, Bounds
     from pytest_xling.records import Score, Verdict
     from pytest_xling.registry import MetricKind
-    from pytest_xling.reports.html.baseline import Baseline
     from pytest_xling.store.queries import Place
 
 __all__ = ["MetricTraits", "estimated", "table_of", "traits_of"]
@@ -75,7 +74,7 @@ def table_of(
     languages: Sequence[str],
     pivot: str,
     verdicts: Sequence[Verdict],
-    baseline: Baseline | None,
+    changes: Mapping[Place, Change],
 ) -> dict[str, JsonValue]:
     """Return the metrics, and by metric and language what there is to say.
 
@@ -107,10 +106,8 @@ def table_of(
                 gap = _gap(metric, here, there, language=language, pivot=pivot)
             if gap is not None:
                 cell["gap"] = as_json(gap)
-            if baseline is not None and here:
-                grown = _change(metric, here, baseline)
-                if grown is not None:
-                    cell["change"] = as_json(grown)
+            if (grown := changes.get((benchmark, *key))) is not None:
+                cell["change"] = _change(grown)
             row[language] = cell
         cells[metric.name] = row
         ends = [number for one in made for number in (one.value, one.high)]
@@ -171,11 +168,16 @@ def _gap(
         return _without(metric.name, language, len(scores), error)
 
 
-def _change(metric: MetricTraits, scores: Sequence[Score], baseline: Baseline) -> Estimate | None:
-    try:
-        return change(scores, baseline, kind=metric.counted_as, alpha=ALPHA)
-    except EvaluationError as error:
-        return _without(metric.name, scores[0].language, len(scores), error)
+def _change(grown: Change) -> dict[str, JsonValue]:
+    """Return by how much a metric has grown since the baseline, on the questions both have."""
+    told: dict[str, JsonValue] = {
+        "v": compact(grown.change),
+        "lo": compact(grown.low),
+        "hi": compact(grown.high),
+        "n": grown.n,
+        "why": visible(grown.reason) or None,
+    }
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def _without(metric: str, language: str, n: int, error: EvaluationError) -> Estimate:

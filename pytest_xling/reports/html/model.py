@@ -19,13 +19,13 @@ from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
+    from pytest_xling.cases.comparison import Change, Comparison
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import RunRecord, Sample, Score, Verdict
-    from pytest_xling.reports.html.baseline import Baseline
+    from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.store.queries import MetricStep, Place
 
 __all__ = ["report_model"]
@@ -39,8 +39,7 @@ def report_model(
     connection: Connection,
     run_id: str,
     *,
-    baseline: Baseline | None = None,
-    samples: Iterable[Sample] = (),
+    comparison: Comparison | None = None,
     complete: bool | None = None,
 ) -> dict[str, JsonValue]:
     """Return what a page says of a run.
@@ -48,8 +47,7 @@ def report_model(
     Args:
         connection: to the store.
         run_id: the run, or ``latest``.
-        baseline: what it is compared with.
-        samples: what its cases are about, where that is at hand: for references and claims.
+        comparison: of the run with its baseline, where it has one.
         complete: whether the run has all its answers; by default what the store says of its end.
 
     Raises:
@@ -67,13 +65,14 @@ def report_model(
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
     languages = {code: language_traits(code) for code in sorted(codes)}
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
+    compared = () if comparison is None else comparison.changes
+    changes = {(one.benchmark, one.metric, one.language): one for one in compared}
     costs = Costs()
     cases = case_columns(
         connection,
         run.run_id,
         scores,
         costs=costs,
-        samples=samples,
         signatures=[step.signature for step in steps],
     )
     ended = finished_at(connection, run.run_id)
@@ -81,7 +80,7 @@ def report_model(
         "format": FORMAT,
         "run": _run(run) | {"finished": ended},
         "verdict": verdict_model(verdicts, progress, complete=complete),
-        "baseline": None if baseline is None else visible(baseline.name),
+        "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,
         "levels": list(LEVELS),
         "benchmarks": [
@@ -94,7 +93,7 @@ def report_model(
                 scores=scores,
                 verdicts=[v for v in verdicts if v.threshold.benchmark == name],
                 languages=languages,
-                baseline=baseline,
+                changes=changes,
             )
             for name in benchmarks
         ],
@@ -146,7 +145,7 @@ def _benchmark(
     scores: Mapping[Place, Sequence[Score]],
     verdicts: Sequence[Verdict],
     languages: Mapping[str, Mapping[str, JsonValue]],
-    baseline: Baseline | None,
+    changes: Mapping[Place, Change],
 ) -> dict[str, JsonValue]:
     pivot = "" if names_no_pivot(run, name) else pivot_of(run, name)
     mine = {*answers, *(v.threshold.language for v in verdicts)}
@@ -162,7 +161,7 @@ def _benchmark(
         languages=order,
         pivot=pivot,
         verdicts=verdicts,
-        baseline=baseline,
+        changes=changes,
     )
     mine_traits = {code: languages[code] for code in order}
     return {

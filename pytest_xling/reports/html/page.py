@@ -18,13 +18,12 @@ from pytest_xling.text.clean import clean
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
+    from pytest_xling.cases.comparison import Comparison
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Sample
-    from pytest_xling.reports.html.baseline import Baseline
 
 __all__ = ["embedded", "render", "write_report"]
 
@@ -49,8 +48,7 @@ def write_report(
     run_id: str,
     path: str | Path,
     *,
-    baseline: Baseline | None = None,
-    samples: Iterable[Sample] = (),
+    comparison: Comparison | None = None,
     complete: bool | None = None,
 ) -> Path:
     """Write a run as one HTML file, and return where.
@@ -59,15 +57,14 @@ def write_report(
         connection: to the store.
         run_id: the run, or ``latest``.
         path: of the file; what is there is replaced, and missing folders are made.
-        baseline: what the run is compared with.
-        samples: what its cases are about, where that is at hand: for references and claims.
+        comparison: of the run with its baseline, where it has one.
         complete: whether the run has all its answers; by default what the store says of its end.
 
     Raises:
         StoreError: no such run.
         ConfigError: the file cannot be written.
     """
-    model = report_model(connection, run_id, baseline=baseline, samples=samples, complete=complete)
+    model = report_model(connection, run_id, comparison=comparison, complete=complete)
     file = Path(path)
     # Whole or not at all: nobody shall read half a report.
     unfinished = file.with_name(f".{file.name}.part")

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.gates.judge import blocks
-from pytest_xling.reports.closing import is_closed, last_word
+from pytest_xling.reports.closing import last_word, state_of
 from pytest_xling.reports.html.shown import as_json, visible
+from pytest_xling.reports.matrix import is_drop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +23,12 @@ GateAbout: TypeAlias = Literal["limit", "gap", "trend", "drop"]
 """What a gate limits: the metric itself, how much a language is worse than the pivot language, how
 much it gets worse from level to level, or how much worse it is than the baseline."""
 
-State: TypeAlias = Literal["open", "closed", "undecided", "none"]
-
 
 def about(verdict: Verdict) -> GateAbout:
     """Tell what a gate limits."""
     if verdict.estimate.trend:
         return "trend"
-    if "-drop-" in verdict.case:
+    if is_drop(verdict):
         return "drop"
     return "gap" if verdict.estimate.pivot else "limit"
 
@@ -46,7 +45,7 @@ def verdict_model(
     """
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
-        "state": _state(verdicts, complete=complete),
+        "state": state_of(verdicts, complete=complete),
         "headline": last_word(verdicts, complete=complete).plain,
         "complete": complete,
         "planned": progress.total,
@@ -54,14 +53,6 @@ def verdict_model(
         "counts": dict(sorted(counts.items())),
         "gates": [_gate(verdict) for verdict in verdicts],
     }
-
-
-def _state(verdicts: Sequence[Verdict], *, complete: bool) -> State:
-    if not verdicts:
-        return "none"
-    if not complete or any(verdict.outcome == "error" for verdict in verdicts):
-        return "undecided"
-    return "closed" if is_closed(verdicts) else "open"
 
 
 def _gate(verdict: Verdict) -> dict[str, JsonValue]:
@@ -96,8 +87,7 @@ def _limit(limits: Threshold, kind: GateAbout) -> str:
     if kind == "trend":
         return f"at most {limits.max_trend:g} worse per level"
     if kind == "drop":
-        most = getattr(limits, "max_drop", None)
-        return "" if most is None else f"at most {most:g} worse than the baseline"
+        return f"at most {limits.max_drop:g} worse than the baseline"
     if limits.max_rate is not None:
         return f"at most {100 * limits.max_rate:g}%"
     ends = []

@@ -183,6 +183,7 @@ def _fill(connection: Connection, run_id: str, made: MadeRun) -> int:
                 reading = _reading(rng, metric, case, text)
                 outputs.append(Output(key=(key, step[metric]), output=_json(reading)))
         facts = {"set": case.veracity, "veracity": case.veracity, "level": str(case.level)}
+        facts["claim"] = SENTENCES[case.language].rstrip(".")
         rows.append(
             CaseRow(
                 case_id=case.id,
@@ -197,6 +198,7 @@ def _fill(connection: Connection, run_id: str, made: MadeRun) -> int:
                 response_step=step["known"],
                 answer_key=key,
                 cluster=f"c{case.claim:03}",
+                reference=case.veracity,
             )
         )
     put(connection, outputs)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.records import Sample
+from pytest_xling.cases.baseline import open_baseline
+from pytest_xling.cases.comparison import compare
 from pytest_xling.reports.html import browser
-from pytest_xling.reports.html.baseline import Baseline
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.html.shown import cut_to, visible
-from pytest_xling.store.queries import metric_steps
-from pytest_xling.store.runs import answers, read_verdicts, scores
-from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun
+from pytest_xling.store.database import Database
+from pytest_xling.store.runs import answers, get_run, read_verdicts, scores
+from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, make_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -211,45 +213,37 @@ def test_findings_lead_to_cases(model: dict[str, Any]) -> None:
     assert {found["case"] for found in model["findings"]} <= known
 
 
-def test_a_baseline_gives_changes(run: Connection) -> None:
-    """Against itself nothing has changed; a metric made in another way says so."""
-    found = scores(run, "run-1")
-    signatures = {(s.benchmark, s.metric): s.signature for s in metric_steps(run, "run-1")}
-    signatures["presupposition", "repetition"] = "repetition|v1|a:2"
-    baseline = Baseline(
-        name="yesterday",
-        values={
-            (s.benchmark, s.metric, s.language, s.sample_id, s.condition): s.value
-            for s in found
-            if s.value is not None
-        },
-        signatures=signatures,
-    )
-    model: Any = report_model(run, "run-1", baseline=baseline)
+def test_a_baseline_gives_changes(tmp_path: Path) -> None:
+    """Cells have what the comparison says of them: the change, or why there is none."""
+    path = tmp_path / "store.sqlite"
+    now = MadeRun(claims=3, languages=("en", "hi"))
+    make_run(path, replace(now, languages=("en",), seed=4), run_id="run-0")
+    store = Database(make_run(path, now))
+    with store.read() as connection:
+        run = get_run(connection, "run-1")
+        baseline = open_baseline("run-0", store=path)
+        comparison = compare(connection, run, baseline, pivots=lambda _: "en")
+        model: Any = report_model(connection, "run-1", comparison=comparison)
+    store.close()
     (bench,) = model["benchmarks"]
-    assert 0 == bench["cells"]["wrong_language"]["hi"]["change"]["v"]
-    why = bench["cells"]["repetition"]["hi"]["change"]["why"]
-    assert "made in another way: a 1 (was 2)" == why
-    assert "yesterday" == model["baseline"]
+    assert comparison.baseline == model["baseline"]
+    for one in comparison.changes:
+        change = bench["cells"][one.metric][one.language]["change"]
+        if one.change is None:
+            assert one.reason == change["why"]
+        else:
+            assert pytest.approx(one.change, rel=1e-5) == change["v"]
+            assert one.n == change["n"]
+    assert {"en", "hi"} == {one.language for one in comparison.changes}
 
 
-def test_claims_and_references_come_from_samples(run: Connection) -> None:
-    """What the store does not keep is shown where samples are at hand."""
-    sample = Sample(
-        id="c000-l0",
-        benchmark="presupposition",
-        language="hi",
-        prompt={"claim": "गर्म पानी", "claim_english": "hot water"},
-        reference="false",
-    )
-    model: Any = report_model(run, "run-1", samples=[sample])
+def test_claims_and_references_come_from_the_store(model: dict[str, Any]) -> None:
+    """A case comes with what a right answer says, and with the claim it asks about."""
     cases = model["cases"]
-    claims = cases["sparse"]["claim"]
-    ids = [cases["columns"]["id"][int(index)] for index in claims]
-    assert ["c000-l0-hi", "c000-l0-hi-t0.7"] == ids
-    assert {"गर्म पानी"} == {cases["strings"][place] for place in claims.values()}
-    english = cases["sparse"]["claim_english"]
-    assert {"hot water"} == {cases["strings"][place] for place in english.values()}
+    index = cases["columns"]["id"].index("c001-l0-hi")
+    assert "true" == cases["strings"][cases["sparse"]["reference"][str(index)]]
+    facts = cases["facts"][cases["columns"]["facts"][index]]
+    assert SENTENCES["hi"].rstrip(".") == facts["claim"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,187 @@
+"""Read a baseline that is kept beside the code: what ``xling export`` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pytest_xling.errors import DataError, EvaluationError
+from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.records import Score
+from pytest_xling.store.digests import Question, Questions
+from pytest_xling.store.scored import level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["BaselineFile", "read_baseline_file"]
+
+_FORMAT = 1
+_TEXTS = ("case", "benchmark", "sample_id", "language", "condition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineFile:
+    """A run as a file has it."""
+
+    path: Path
+    run_id: str
+    model: str
+    status: str
+    signatures: Mapping[str, Mapping[str, str]]
+    """By benchmark and metric."""
+    cases: Mapping[str, Sequence[Mapping[str, Any]]] = field(repr=False)
+    """By benchmark."""
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks it has, sorted."""
+        return tuple(sorted(self.signatures))
+
+    def metrics(self, benchmark: str) -> tuple[str, ...]:
+        """Return what *benchmark* was scored with."""
+        return tuple(sorted(self.signatures.get(benchmark, {})))
+
+    def scores(self, benchmark: str, metric: str) -> dict[str, list[Score]]:
+        """Return the scores of a metric by language."""
+        found: dict[str, list[Score]] = {}
+        for case in self.cases.get(benchmark, ()):
+            said = case["scores"].get(metric)
+            if said is None:
+                continue
+            score = Score(
+                metric=metric,
+                benchmark=benchmark,
+                sample_id=case["sample_id"],
+                language=case["language"],
+                condition=case["condition"],
+                value=said["value"],
+                reason=said.get("reason", ""),
+                signature=self.signatures[benchmark][metric],
+                cluster=case["cluster"],
+                level=level_of(case["metadata"].get("level")),
+            )
+            found.setdefault(score.language, []).append(score)
+        return found
+
+    def questions(self, benchmark: str) -> Questions:
+        """Return what was asked in a benchmark."""
+        return {
+            (case["sample_id"], case["language"]): Question(
+                digest=case["digest"], cluster=case["cluster"] or case["sample_id"]
+            )
+            for case in self.cases.get(benchmark, ())
+        }
+
+
+def read_baseline_file(path: Path) -> BaselineFile:
+    """Read and check the file at *path*.
+
+    Raises:
+        DataError: it is not what ``xling export`` writes, or lacks what early versions left out.
+    """
+    read = _Reader(path)
+    data = read.json()
+    if data.get("format") != _FORMAT:
+        read.fail(f"its format is {data.get('format')!r}, and this version reads {_FORMAT}")
+    run = read.mapping(data.get("run"), "run")
+    names = {key: read.text(run.get(key), f"run.{key}") for key in ("run_id", "model", "status")}
+    signatures = {
+        benchmark: {
+            metric: read.text(signature, f"signatures.{benchmark}.{metric}")
+            for metric, signature in read.mapping(of, f"signatures.{benchmark}").items()
+        }
+        for benchmark, of in read.mapping(data.get("signatures"), "signatures").items()
+    }
+    if not isinstance(data.get("cases"), list):
+        read.fail("it has no list `cases`")
+    cases: dict[str, list[Mapping[str, Any]]] = {}
+    seen: set[tuple[str, str]] = set()
+    for number, case in enumerate(data["cases"]):
+        read.case(case, number, signatures)
+        key = (case["benchmark"], case["case"])
+        if key in seen:
+            read.fail(f"cases[{number}] ({case['case']}) is there twice")
+        seen.add(key)
+        cases.setdefault(case["benchmark"], []).append(case)
+    return BaselineFile(path=path, signatures=signatures, cases=cases, **names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Checks what a file says, and names it where it is wrong."""
+
+    path: Path
+
+    def fail(self, what: str) -> NoReturn:
+        """Refuse the file.
+
+        Raises:
+            DataError: always; with what to do.
+        """
+        msg = (
+            f"{self.path}: {what}. Write it anew: xling export RUN -o {self.path.name} --force; or "
+            "name a run of the store, or a model with a promoted run"
+        )
+        raise DataError(msg)
+
+    def json(self) -> dict[str, Any]:
+        """Return the object it holds."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            self.fail(f"it cannot be read: {error}")
+        try:
+            data = json.loads(text, parse_constant=self._no_number)
+        except json.JSONDecodeError as error:
+            self.fail(f"line {error.lineno}: it is no baseline but broken JSON: {error.msg}")
+        except RecursionError:
+            self.fail("it is no baseline: its JSON is nested too deeply")
+        return self.mapping(data, "it")
+
+    def mapping(self, value: object, place: str) -> dict[str, Any]:
+        """Return *value*, which has to be an object."""
+        if not isinstance(value, dict):
+            self.fail(f"{place} is no JSON object, as `xling export` writes one")
+        return value
+
+    def text(self, value: object, place: str) -> str:
+        """Return *value*, which has to be a text."""
+        if not isinstance(value, str):
+            self.fail(f"{place} is no text but {value!r:.60}")
+        return value
+
+    def case(self, case: object, number: int, signatures: Mapping[str, Mapping[str, str]]) -> None:
+        """Check a case with its scores."""
+        place = f"cases[{number}]"
+        said = self.mapping(case, place)
+        for key in _TEXTS:
+            self.text(said.get(key), f"{place}.{key}")
+        place = f"{place} ({said['case']})"
+        for key, what in (("digest", "digest of its question"), ("cluster", "cluster")):
+            if not isinstance(said.get(key), str):
+                self.fail(f"{place} has no {what}: it was written by an early version")
+        try:
+            temperature_of(said["condition"])
+        except EvaluationError as error:
+            self.fail(f"{place}: {error}")
+        self.mapping(said.get("metadata"), f"{place}.metadata")
+        known = signatures.get(said["benchmark"], {})
+        for metric, score in self.mapping(said.get("scores"), f"{place}.scores").items():
+            self._score(score, f"{place}.scores.{metric}")
+            if metric not in known:
+                self.fail(f"{place} is scored with {metric!r}, which has no signature")
+
+    def _score(self, score: object, place: str) -> None:
+        said = self.mapping(score, place)
+        value = said.get("value", "")
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and math.isfinite(value)):
+            self.fail(f"{place}.value is neither a number nor null but {value!r:.60}")
+        self.text(said.get("reason", ""), f"{place}.reason")
+
+    def _no_number(self, text: str) -> NoReturn:
+        self.fail(f"{text} is not a number")

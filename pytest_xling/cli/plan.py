@@ -1,0 +1,384 @@
+"""``xling plan --detect 3pp``: how many questions and repeats find a difference, and their cost."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.values import price as parse_pair
+from pytest_xling.errors import ConfigError
+from pytest_xling.metrics import direction_of, is_directed, is_share
+from pytest_xling.registry import load
+from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.runs import get_run, scores
+from pytest_xling.store.spent import tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.cases.sizing import Expected, Goal
+    from pytest_xling.records import RunRecord
+    from pytest_xling.reports.plan_sheet import Study
+
+__all__ = ["add_arguments", "run"]
+
+RATE, CORRELATION, ICC = 0.1, 0.3, 0.5
+"""What is assumed of a share where no run is named and nothing is said."""
+PIVOT = "en"
+MOST_REPEATS = 1_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "Of a share (a flag's rate, say) D is in percentage points: 3pp; of other metrics a number."
+        "\nHow noisy answers are is taken from RUN, else from --rate and --correlation (shares) or"
+        "\n--sd (numbers), and --icc. English is whichever language a run compares others with."
+        "\nNothing is asked of any model."
+    )
+    add = parser.add_argument
+    add("--detect", metavar="D", type=_detect, required=True, help="difference to find, as 3pp")
+    add("--power", metavar="P", type=_between(0.5, 1), default=0.8, help="how often (default .8)")
+    add("--run", metavar="RUN", dest="pilot", help="a stored run that shows how noisy answers are")
+    add(
+        "--baseline",
+        metavar="RUN",
+        help="compare with this stored run, language by language, instead of with English",
+    )
+    add("--metric", metavar="NAME", help="which one, if RUN has several")
+    add("--benchmark", metavar="NAME", help="which one, if RUN has several")
+    add("--languages", metavar="N", type=_count, help="asked, English too (default: RUN's, else 2)")
+    add(
+        "--repeats",
+        metavar="K,K",
+        type=_counts,
+        default=(1, 3, 5),
+        help="how often each question is asked (default 1,3,5)",
+    )
+    add(
+        "--alpha",
+        metavar="P",
+        type=_between(0, 0.5),
+        default=0.05,
+        help="false alarms of all languages together (default .05)",
+    )
+    add(
+        "--margin",
+        metavar="D",
+        type=_detect,
+        default=(0.0, None),
+        help="what the gate lets pass: max_gap or max_drop (default 0)",
+    )
+    add("--price", metavar="IN,OUT", type=_pair, help="US $ per million tokens")
+    add("--tokens", metavar="IN,OUT", type=_pair, help="of one question (default: as in RUN)")
+    add("--rate", metavar="P", type=_between(0, 1), help=f"English's share (default {RATE:g})")
+    add(
+        "--correlation",
+        metavar="R",
+        type=_between(-1, 1),
+        help=f"of both sides' answers to a question (default {CORRELATION:g})",
+    )
+    add("--sd", metavar="S", type=_positive, help="standard deviation of a question's difference")
+    add(
+        "--icc",
+        metavar="P",
+        type=_icc,
+        help=f"how much of the noise repeats do not average out (default: RUN's, else {ICC:g})",
+    )
+    add("--json", action="store_true", help="print an object instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the designs that find the difference."""
+    from pytest_xling.reports.plan_sheet import plan_json, plan_text  # noqa: PLC0415  brings numpy
+
+    study = _from_run(args) if args.pilot else _from_assumptions(args)
+    if args.json:
+        print_json(plan_json(study))
+    else:
+        print_text(plan_text(study, width=width(), color=color()))
+    return 0
+
+
+def _from_run(args: argparse.Namespace) -> Study:
+    """Take the noise from a stored run.
+
+    Raises:
+        ConfigError: it does not have what is to be compared.
+    """
+    from pytest_xling.cases.sizing import pilot_of  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.plan_sheet import Study  # noqa: PLC0415  as above
+
+    for name in ("rate", "correlation", "sd"):
+        if getattr(args, name) is not None:
+            msg = f"--{name} is for plans without a run: run {args.pilot!r} shows it; leave one out"
+            raise ConfigError(msg)
+    with reading(args) as connection:
+        record = get_run(connection, args.pilot)
+        benchmark, metric = _chosen(connection, record, args)
+        made = load("metric", metric)
+        share = _is_share(args, metric)
+        counts = case_counts(connection, record.run_id)
+        languages = [code for name, code in counts if name == benchmark]
+        ours = {
+            code: scores(
+                connection, record.run_id, benchmark=benchmark, metric=metric, language=code
+            )
+            for code in languages
+        }
+        if args.baseline:
+            before = get_run(connection, args.baseline)
+            theirs = {
+                code: scores(
+                    connection, before.run_id, benchmark=benchmark, metric=metric, language=code
+                )
+                for code in languages
+            }
+            against, compared = f"baseline {before.run_id}", languages
+        else:
+            pivot = _pivot(record, benchmark, languages)
+            theirs = dict.fromkeys(languages, ours[pivot])
+            against, compared = pivot, [code for code in languages if code != pivot]
+        spent = tokens_of(connection, record.run_id)
+    made_by = {one.signature for both in (ours, theirs) for found in both.values() for one in found}
+    if len(made_by) > 1:
+        msg = (
+            f"scores of {metric!r} were made in different ways and cannot be compared: "
+            + "; ".join(sorted(made_by))
+        )
+        raise ConfigError(msg)
+    sign = 1.0 if direction_of(made) == "higher" else -1.0
+    found = (
+        pilot_of(ours[code], theirs[code], language=code, sign=sign, share=share, icc=args.icc)
+        for code in compared
+    )
+    pilots = tuple(pilot for pilot in found if pilot is not None)
+    noisy = {pilot.language: pilot.expected for pilot in pilots if pilot.expected is not None}
+    if not noisy:
+        msg = (
+            f"run {record.run_id!r} does not show how noisy {metric!r} is: it needs two questions"
+            f" or more with different scores that {against} has, too; plan without --run"
+        )
+        raise ConfigError(msg)
+    total = sum(counts.values())
+    used = spent.prompt + spent.completion
+    tokens = (spent.prompt / total, spent.completion / total) if used else None
+    asked = args.languages or len(languages)
+    return Study(
+        goal=_goal(args, share=share, comparisons=_comparisons(asked, baseline=args.baseline)),
+        alpha=args.alpha,
+        share=share,
+        metric=metric,
+        benchmark=benchmark,
+        run=record.run_id,
+        against=against,
+        languages=asked,
+        comparisons=_comparisons(asked, baseline=args.baseline),
+        repeats=args.repeats,
+        expected=noisy,
+        pilots=pilots,
+        answers_each=max(pilot.answers_each for pilot in pilots),
+        tokens=args.tokens or tokens,
+        price=args.price or _price(record),
+        icc_given=args.icc is not None,
+    )
+
+
+def _from_assumptions(args: argparse.Namespace) -> Study:
+    """Take the noise from what is said or, of a share, from what is usual.
+
+    Raises:
+        ConfigError: too little is said, or it cannot be.
+    """
+    from pytest_xling.reports.plan_sheet import Study  # noqa: PLC0415  brings numpy
+
+    if args.baseline or args.benchmark:
+        name = "baseline" if args.baseline else "benchmark"
+        msg = f"--{name} needs --run=RUN, a stored run"
+        raise ConfigError(msg)
+    share = _is_share(args, args.metric)
+    asked = args.languages or 2
+    goal = _goal(args, share=share, comparisons=_comparisons(asked, baseline=None))
+    expected, assumed = _assumed(args, goal, share=share)
+    return Study(
+        goal=goal,
+        alpha=args.alpha,
+        share=share,
+        metric=args.metric,
+        benchmark=None,
+        run=None,
+        against="English",
+        languages=asked,
+        comparisons=_comparisons(asked, baseline=None),
+        repeats=args.repeats,
+        expected={"": expected},
+        tokens=args.tokens,
+        price=args.price,
+        assumed=assumed,
+    )
+
+
+def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expected, str]:
+    from pytest_xling.cases.sizing import Expected  # noqa: PLC0415  brings numpy
+
+    icc = ICC if args.icc is None else args.icc
+    if not share:
+        if args.sd is None or args.rate is not None or args.correlation is not None:
+            msg = (
+                "how noisy a number is must be known: name a stored run with --run=RUN, or say by "
+                "how much differences vary with --sd=S (--rate and --correlation are of shares)"
+            )
+            raise ConfigError(msg)
+        return Expected(icc=icc, sd=args.sd), f"standard deviation {args.sd:g}, ICC {icc:g}"
+    if args.sd is not None:
+        msg = "--sd is for numbers; of a share say --rate and --correlation"
+        raise ConfigError(msg)
+    rate = RATE if args.rate is None else args.rate
+    correlation = CORRELATION if args.correlation is None else args.correlation
+    expected = Expected(icc=icc, rate=rate, correlation=correlation)
+    try:
+        expected.rates(goal.effect)
+    except ValueError as error:
+        msg = f"no such shares: {error}; give another --rate, --correlation or --detect"
+        raise ConfigError(msg) from error
+    told = f"English {100 * rate:.3g}%, correlation {correlation:g} within a question, ICC {icc:g}"
+    return expected, told
+
+
+def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace) -> tuple[str, str]:
+    """Return the benchmark and metric to plan for.
+
+    Raises:
+        ConfigError: there is none, or several.
+    """
+    scored = {(step.benchmark, step.metric) for step in metric_steps(connection, record.run_id)}
+    fit = sorted(
+        (benchmark, metric)
+        for benchmark, metric in scored
+        if (direction_of(load("metric", metric)) if args.baseline else is_directed(metric))
+    )
+    found = [
+        (benchmark, metric)
+        for benchmark, metric in fit
+        if args.benchmark in {None, benchmark} and args.metric in {None, metric}
+    ]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(f"{benchmark}/{metric}" for benchmark, metric in fit) or "none"
+    what = "name one with --metric and --benchmark" if found else "no such metric to compare by"
+    msg = f"run {record.run_id!r}: {what}; it has: {listed}"
+    raise ConfigError(msg)
+
+
+def _pivot(record: RunRecord, benchmark: str, languages: list[str]) -> str:
+    pivot = pivot_of(record, benchmark)
+    if names_no_pivot(record, benchmark) or pivot not in languages:
+        msg = (
+            f"run {record.run_id!r} has no answers of {benchmark!r} in a language that others are "
+            "compared with; compare with another run: --baseline=RUN"
+        )
+        raise ConfigError(msg)
+    return pivot
+
+
+def _is_share(args: argparse.Namespace, metric: str | None) -> bool:
+    """Tell whether values are 0 or 1: the metric knows, else the unit of what is to be found."""
+    unit: str | None = args.detect[1]
+    if metric is None:
+        return unit == "pp"
+    share: bool = is_share(load("metric", metric))
+    if share and unit is None and args.detect[0] >= 1:
+        msg = f"{metric!r} is a share: say --detect in percentage points, as 3pp"
+        raise ConfigError(msg)
+    if not share and "pp" in {unit, args.margin[1]}:
+        msg = f"{metric!r} is no share: say --detect and --margin as numbers in its unit, as 0.03"
+        raise ConfigError(msg)
+    return share
+
+
+def _goal(args: argparse.Namespace, *, share: bool, comparisons: int) -> Goal:
+    from pytest_xling.cases.sizing import Goal  # noqa: PLC0415  brings numpy
+
+    effect, margin = args.detect[0], args.margin[0]
+    if effect <= margin or (share and effect > 1):
+        limit = f"more than --margin, {margin:g}" if effect <= margin else "at most 100pp"
+        msg = f"--detect must be {limit}: what a gate lets pass cannot be found"
+        raise ConfigError(msg)
+    return Goal(effect=effect, margin=margin, alpha=args.alpha / comparisons, power=args.power)
+
+
+def _comparisons(languages: int, *, baseline: str | None) -> int:
+    compared = languages if baseline else languages - 1
+    if compared < 1:
+        msg = "one language alone cannot be compared with English: --languages counts English, too"
+        raise ConfigError(msg)
+    return compared
+
+
+def _price(record: RunRecord) -> tuple[float, float] | None:
+    kept = record.settings.get("price")
+    if isinstance(kept, list) and len(kept) == 2:  # noqa: PLR2004  a pair
+        return float(kept[0]), float(kept[1])
+    return None
+
+
+def _icc(text: str) -> float:
+    return min(1.0, max(0.0, _between(-1e-9, 1 + 1e-9)(text)))
+
+
+def _detect(text: str) -> tuple[float, str | None]:
+    """Read ``3pp``, ``3%`` or ``0.03``: a number and its unit."""
+    stripped = text.strip().lower()
+    points = stripped.endswith(("pp", "%"))
+    try:
+        value = float(stripped.removesuffix("pp").removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        msg = f"{text!r} is no difference: write percentage points as 3pp, or a number as 0.03"
+        raise argparse.ArgumentTypeError(msg)
+    return (value / 100, "pp") if points else (value, None)
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    """Return what reads a number between two others."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            msg = f"{text!r}: give a number between {low:.3g} and {high:.3g}"
+            raise argparse.ArgumentTypeError(msg)
+        return value
+
+    return parse
+
+
+def _positive(text: str) -> float:
+    return _between(0, float("inf"))(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
+        msg = f"{text!r}: give a whole number from 1 to {MOST_REPEATS}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({_count(part.strip()) for part in text.split(",")}))
+
+
+def _pair(text: str) -> tuple[float, float]:
+    try:
+        return parse_pair(text)
+    except ValueError as error:
+        msg = f"{text!r}: write IN,OUT as two numbers, as 2.5,10"
+        raise argparse.ArgumentTypeError(msg) from error

@@ -1,0 +1,140 @@
+"""``xling promote RUN``: let later runs of a model be compared with this one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.reports.closing import is_closed
+from pytest_xling.reports.rendering import listing
+from pytest_xling.store.baselines import promote, promoted
+from pytest_xling.store.database import Database
+from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = "Nothing else moves a baseline. Runs are compared with it by --baseline=MODEL."
+    parser.add_argument("run", metavar="RUN", nargs="?", help="a run's name, or `latest`")
+    parser.add_argument(
+        "--benchmark",
+        metavar="NAME",
+        action="append",
+        help="only for this benchmark of the run; repeatable",
+    )
+    parser.add_argument("--force", action="store_true", help="even if the run is incomplete")
+    parser.add_argument("--list", action="store_true", help="list what is promoted")
+    parser.add_argument("--json", action="store_true", help="with --list, print a list of objects")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Promote the run, or list what was promoted."""
+    if args.list:
+        if args.run is not None or args.benchmark or args.force:
+            msg = "--list changes nothing; leave RUN, --benchmark and --force out"
+            raise ConfigError(msg)
+        _list(args)
+        return 0
+    if args.run is None:
+        msg = "name the run to promote, or say --list"
+        raise ConfigError(msg)
+    if args.json:
+        msg = "--json goes with --list"
+        raise ConfigError(msg)
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        benchmarks = _benchmarks(connection, record, args.benchmark)
+        closed = is_closed(read_verdicts(connection, record.run_id))
+    if record.status != "complete" and not args.force:
+        msg = (
+            f"run {record.run_id} is {record.status}, and later runs would be compared with what "
+            "it has; run it again, or say --force"
+        )
+        raise ConfigError(msg)
+    database = Database(store_path(args), create=False)
+    try:
+        with database.write() as connection:
+            before = {one.benchmark: one for one in promoted(connection, model=record.model)}
+            promote(
+                connection,
+                model=record.model,
+                benchmarks=benchmarks,
+                run_id=record.run_id,
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+    finally:
+        database.close()
+    for benchmark in benchmarks:
+        old = before.get(benchmark)
+        was = "" if old is None else f" in place of {old.run_id} ({_day(old.promoted_at)})"
+        said = f"{printable(record.model)}, {benchmark}: run {record.run_id}"
+        print_text(f"{said} is the baseline{was or ', the first'}")
+    if closed:
+        print_text("note: its gate was closed")
+    return 0
+
+
+def _benchmarks(
+    connection: Connection, record: RunRecord, named: Sequence[str] | None
+) -> list[str]:
+    """Return the benchmarks to promote the run for.
+
+    Raises:
+        ConfigError: the run has none, or not one that is named.
+    """
+    has = list(dict.fromkeys(step.benchmark for step in metric_steps(connection, record.run_id)))
+    if not has:
+        msg = f"run {record.run_id} has no scores to compare with"
+        raise ConfigError(msg)
+    for name in named or ():
+        if name not in has:
+            hint = did_you_mean(name, has)
+            msg = f"run {record.run_id} has no benchmark {name!r}.{hint} It has: {', '.join(has)}"
+            raise ConfigError(msg)
+    return list(dict.fromkeys(named)) if named else has
+
+
+def _list(args: argparse.Namespace) -> None:
+    with reading(args) as connection:
+        found = promoted(connection)
+    if args.json:
+        print_json(
+            [
+                {
+                    "model": one.model,
+                    "benchmark": one.benchmark,
+                    "run": one.run_id,
+                    "promoted_at": one.promoted_at,
+                }
+                for one in found
+            ]
+        )
+    elif not found:
+        print_text("No run is promoted; `xling promote RUN` does that.")
+    else:
+        columns = {
+            "model": [printable(one.model) for one in found],
+            "benchmark": [one.benchmark for one in found],
+            "run": [one.run_id for one in found],
+            "promoted (UTC)": [_day(one.promoted_at) for one in found],
+        }
+        print_text(listing(columns, width=width(), color=color(), shortened="model"))
+
+
+def _day(at: str) -> str:
+    return at[:16].replace("T", " ")

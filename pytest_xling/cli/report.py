@@ -1,0 +1,61 @@
+"""``xling report RUN``: write a run as one HTML file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.cases.baseline import open_baseline
+from pytest_xling.cases.comparison import compare
+from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.printing import print_text
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.html.page import write_report
+from pytest_xling.reports.pivot import named_pivot
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "The page needs no network. It has every answer of the run in it: treat it as you treat\n"
+        "the store. pytest writes it, too: --xling-report=FILE."
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=parse_path, required=True, help="write it there"
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN|FILE|MODEL",
+        help="show what has changed: since a run, a file `xling export` wrote, or a model's"
+        " promoted run",
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the report; the exit code is 0 whatever its gates say."""
+    file = Path(args.output)
+    if file.is_dir():
+        msg = f"{file} is a folder; name a file"
+        raise ConfigError(msg)
+    if file.exists() and not args.force:
+        msg = f"{file} exists already; say --force to replace it"
+        raise ConfigError(msg)
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        compared = None
+        if args.baseline is not None:
+            baseline = open_baseline(args.baseline, store=store_path(args))
+            compared = compare(connection, record, baseline, pivots=partial(named_pivot, record))
+        write_report(connection, record.run_id, file, comparison=compared)
+    print_text(f"report: {file}")
+    return 0

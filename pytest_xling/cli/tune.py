@@ -1,0 +1,199 @@
+"""``xling tune RUN…``: propose limits that runs like these would pass."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.cli.opening import reading
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.thresholds import read_thresholds
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.cases.tuning import Tuning
+    from pytest_xling.cases.tuning_runs import Wanted
+    from pytest_xling.records import RunRecord
+
+__all__ = ["add_arguments", "run"]
+
+USUAL = Path("thresholds.yaml")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "RUN are complete runs, of one benchmark and asked the same, of models that are good enough"
+        "\nto release. A gate passes only where its whole interval is within the limit: limits are"
+        "\nproposed by that rule. The change to the file is shown as a diff; --write makes it."
+        "\nTrends and drops are not tuned, nor are budgets of 0 unless --metric names the metric."
+    )
+    add = parser.add_argument
+    add("runs", metavar="RUN", nargs="+", help="a run's name, or `latest`")
+    add(
+        "--thresholds",
+        metavar="FILE",
+        type=parse_path,
+        help="the file to tune (default: thresholds.yaml here, where there is one)",
+    )
+    add(
+        "--false-alarm",
+        metavar="P",
+        type=_between(0, 0.5),
+        default=0.01,
+        help="how often a good run may be blocked, by each gate (default .01)",
+    )
+    add("--family", action="store_true", help="… by any gate of the benchmark")
+    add(
+        "--confidence",
+        metavar="P",
+        type=_between(0.5, 1),
+        default=0.95,
+        help="of tolerance limits, which 4 runs or more are tuned by (default .95)",
+    )
+    add(
+        "--split",
+        metavar="SHARE",
+        type=_between(0, 1),
+        default=0.5,
+        help="share of the questions to tune on when limits are tried out (default .5)",
+    )
+    add("--seed", metavar="N", type=_count, default=0, help="of all that is drawn (default 0)")
+    add("--bad", metavar="RUN", nargs="+", default=[], help="runs of models that are too bad")
+    add(
+        "--flagged",
+        metavar="SHARE",
+        type=_between(0, 1),
+        default=0.1,
+        help="without bad runs: the share of good answers that turn bad in one (default .1)",
+    )
+    add(
+        "--shift",
+        metavar="D",
+        type=_between(0, 100),
+        default=0.5,
+        help="… and by how many standard deviations numbers get worse (default .5)",
+    )
+    add("--benchmark", metavar="NAME", help="only this one")
+    add(
+        "--metric",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only this one, gated or not; repeatable",
+    )
+    add("--write", action="store_true", help="change the file")
+    add("--json", action="store_true", help="print an object instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Propose limits, show what would change, and change it if told to."""
+    from pytest_xling.cases.tuning import Tuning  # noqa: PLC0415  imports numpy; not for --help
+    from pytest_xling.cases.tuning_runs import Wanted  # noqa: PLC0415  likewise
+
+    how = Tuning(
+        false_alarm=args.false_alarm,
+        family=args.family,
+        confidence=args.confidence,
+        split=args.split,
+        seed=args.seed,
+        flagged=args.flagged,
+        shift=args.shift,
+    )
+    wanted = Wanted(benchmark=args.benchmark, metrics=tuple(dict.fromkeys(args.metric)))
+    return _tune(args, how, wanted)
+
+
+def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
+    from pytest_xling.cases.tuning_changes import proposed_text  # noqa: PLC0415  as above
+    from pytest_xling.cases.tuning_runs import read_runs, tuned  # noqa: PLC0415  as above
+    from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
+    from pytest_xling.reports.tuning_table import diff, tuned_json, tuned_text  # noqa: PLC0415
+
+    path, before = _file(args)
+    with reading(args) as connection:
+        good = read_runs(connection, args.runs, pivot=_pivot)
+        bad = read_runs(connection, args.bad, pivot=_pivot)
+    both = {one.record.run_id for one in good} & {one.record.run_id for one in bad}
+    if both:
+        msg = f"run {min(both)!r} is named as good and as bad; it cannot be both"
+        raise ConfigError(msg)
+    first = good[0]
+    file = read_thresholds(path, set(first.benchmarks)) if before else None
+    found = tuned(good, bad, file, wanted=wanted, how=how)
+    after = proposed_text(before, found, file, first.record.model)
+    changed = diff(before, after, name=str(path))
+    writes = bool(args.write and changed)
+    if args.json:
+        if writes:
+            replace_text(path, after, read=before)
+        print_json(
+            {
+                "runs": [one.record.run_id for one in good],
+                "bad": [one.record.run_id for one in bad],
+                "thresholds": str(path),
+                **tuned_json(found, how),
+                "diff": changed,
+                "written": writes,
+            }
+        )
+        return 0
+    print_text(tuned_text(found, how, bad=bool(bad), width=width(), color=color()))
+    print_text(changed or f"{path} says so already: nothing to change")
+    if writes:
+        replace_text(path, after, read=before)
+        print_text(f"{path} is changed")
+    elif changed:
+        print_text(f"to change {path}, add --write")
+    return 0
+
+
+def _file(args: argparse.Namespace) -> tuple[Path, str]:
+    """Return the thresholds file and what it says; "" where there is none yet.
+
+    Raises:
+        ConfigError: one is named that is not there, or it cannot be read.
+    """
+    path: Path = args.thresholds or USUAL
+    try:
+        return path, path.read_bytes().decode()
+    except FileNotFoundError as error:
+        if args.thresholds is None:
+            return path, ""
+        msg = f"no file {str(path)!r}; check --thresholds"
+        raise ConfigError(msg) from error
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"cannot read {path}: {error}"
+        raise ConfigError(msg) from error
+
+
+def _pivot(record: RunRecord, benchmark: str) -> str | None:
+    return None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    """Return what reads a number between two others."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            msg = f"{text!r} is not a number between {low:g} and {high:g}"
+            raise argparse.ArgumentTypeError(msg)
+        return value
+
+    return parse
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        msg = f"{text!r} is not a whole number of at least 0"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)

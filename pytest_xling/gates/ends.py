@@ -1,0 +1,249 @@
+"""The interval ends that gates are judged by, of many resamples and many gates at once.
+
+What :mod:`pytest_xling.gates.estimate` and :mod:`pytest_xling.gates.gap` compute of one set of
+answers is a function of eight sums over its questions. A resample weights the questions, so that
+the sums of thousands are one product.
+
+A gate passes where its interval's bad end is within the limit: that end is the tightest limit the
+answers would have passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from pytest_xling.gates.gap import NOISE
+from pytest_xling.stats.normal import two_sided_z
+from pytest_xling.stats.student import two_sided_t
+from pytest_xling.stats.summary import RESOLUTION
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
+
+Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
+"""Whose interval it is: a t interval of a mean (clustered), a Wilson interval, or one of paired
+differences, one per question."""
+
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """How one gate's interval is made; values are turned so that higher is worse."""
+
+    rule: Rule
+    alpha: float
+    min_n: float
+    worst: float = np.inf
+    """The highest value there can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Weighted sums over questions that have a value: of each resample (row) and gate (column)."""
+
+    questions: NDArray[np.float64]
+    answers: NDArray[np.float64]
+    values: NDArray[np.float64]
+    """Of their sums, here and below less ``centre`` for each answer."""
+    squared_answers: NDArray[np.float64]
+    products: NDArray[np.float64]
+    squared_values: NDArray[np.float64]
+    singles: NDArray[np.float64]
+    """Of the mean square of a question's single pairs."""
+    grouped: NDArray[np.float64]
+    """Of the square of their mean."""
+    centre: NDArray[np.float64]
+    """One per gate: what was taken off, so that squares do not cancel."""
+
+    def with_bad(self, bad: NDArray[np.float64], value: NDArray[np.float64]) -> Totals:
+        """Return the sums where so many questions of each resample are bad ones instead.
+
+        Args:
+            bad: how many: resamples x gates.
+            value: of all answers to a bad question, by gate.
+        """
+        questions = np.where(self.questions > 0, self.questions, 1.0)
+        added = np.minimum(bad, self.questions)
+        size = self.answers / questions
+        away = size * (value - self.centre)
+        kept = 1 - added / questions
+        return Totals(
+            questions=self.questions,
+            answers=self.answers,
+            values=self.values * kept + added * away,
+            squared_answers=self.squared_answers * kept + added * size**2,
+            products=self.products * kept + added * away * size,
+            squared_values=self.squared_values * kept + added * away**2,
+            singles=self.singles * kept + added * value**2,
+            grouped=self.grouped * kept + added * value**2,
+            centre=self.centre,
+        )
+
+
+def totals(
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    grouped: NDArray[np.float64],
+) -> Totals:
+    """Return the sums that intervals are made of.
+
+    Args:
+        weights: how often each question is there: resamples x questions.
+        counts: answers with a value, of gaps 1 where a question has one: questions x gates.
+        sums: of their values: questions x gates.
+        singles: of gaps the mean square of the question's single pairs: questions x gates.
+        grouped: likewise the square of their mean.
+    """
+    many = counts.sum(axis=0)
+    centre = np.divide(sums.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
+    away = sums - centre * counts
+    there = counts > 0
+    features = np.stack(
+        [
+            there.astype(np.float64),
+            counts,
+            away,
+            counts**2,
+            away * counts,
+            away**2,
+            singles,
+            grouped,
+        ]
+    )
+    made = np.zeros((8, len(weights), counts.shape[1]))
+    # Where languages have questions of their own, most of the table is empty.
+    patterns: dict[bytes, list[int]] = {}
+    for place in range(counts.shape[1]):
+        patterns.setdefault(there[:, place].tobytes(), []).append(place)
+    for places in patterns.values():
+        rows = np.flatnonzero(there[:, places[0]])
+        if not len(rows):
+            continue
+        block = features[:, rows][:, :, places].transpose(1, 0, 2).reshape(len(rows), -1)
+        found = (weights[:, rows] @ block).reshape(len(weights), 8, -1)
+        made[:, :, places] = found.transpose(1, 0, 2)
+    return Totals(
+        questions=made[0],
+        answers=made[1],
+        values=made[2],
+        squared_answers=made[3],
+        products=made[4],
+        squared_values=made[5],
+        singles=made[6],
+        grouped=made[7],
+        centre=centre,
+    )
+
+
+def bad_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """Return the bad end of each resample's interval, resamples x gates.
+
+    Infinite where there is none, or fewer than ``min_n``: no limit is passed then. Values of 1e-9
+    above a limit are within it, as rounding has it.
+    """
+    rules: NDArray[np.str_] = np.array([column.rule for column in columns])
+    ends = np.full(sums.answers.shape, np.inf)
+    for rule, made in (
+        ("mean", _of_mean),
+        ("rate", _of_rate),
+        ("difference", _of_differences),
+        ("difference of rates", _of_rates_apart),
+    ):
+        chosen = np.flatnonzero(rules == rule)
+        if len(chosen):
+            ends[:, chosen] = made(_only(sums, chosen), [columns[at] for at in chosen])
+    few = sums.answers < np.array([column.min_n for column in columns]) - _EXACT
+    ends[few | (sums.answers <= 0)] = np.inf
+    return ends
+
+
+def _only(sums: Totals, chosen: NDArray[np.intp]) -> Totals:
+    return Totals(
+        questions=sums.questions[:, chosen],
+        answers=sums.answers[:, chosen],
+        values=sums.values[:, chosen],
+        squared_answers=sums.squared_answers[:, chosen],
+        products=sums.products[:, chosen],
+        squared_values=sums.squared_values[:, chosen],
+        singles=sums.singles[:, chosen],
+        grouped=sums.grouped[:, chosen],
+        centre=sums.centre[chosen],
+    )
+
+
+def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """As :func:`pytest_xling.stats.mean.mean_interval`, cut at the worst value."""
+    n = np.where(sums.answers > 0, sums.answers, 1.0)
+    mean = sums.values / n
+    squares = sums.squared_values - 2 * mean * sums.products + mean**2 * sums.squared_answers
+    variance = np.maximum(squares, 0.0) / n**2
+    enough = sums.questions > 1 + _EXACT
+    m = np.where(enough, sums.questions, 2.0)
+    ends = sums.centre + mean + _ts(m, columns) * np.sqrt(m / (m - 1) * variance)
+    cut = np.minimum(ends, np.array([column.worst for column in columns]))
+    return np.where(enough, cut, np.inf)
+
+
+def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """As :func:`pytest_xling.stats.wilson.wilson_interval` of the effective size."""
+    z = np.array([two_sided_z(column.alpha) for column in columns])
+    n = np.where(sums.answers > 0, sums.answers, 1.0)
+    rate = np.clip(sums.centre + sums.values / n, 0.0, 1.0)
+    away = sums.values / n
+    linearised = sums.squared_values - 2 * away * sums.products + away**2 * sums.squared_answers
+    alike = np.where(sums.answers > 0, sums.squared_answers / n, 1.0)
+    effect = (np.maximum(linearised, 0.0) + alike**2) / (n * rate * (1 - rate) + alike)
+    effect = np.where(alike <= 1 + _EXACT, 1.0, np.maximum(effect, 1.0))
+    size = n / effect
+    shrink = 1 + z * z / size
+    centre = (rate + z * z / (2 * size)) / shrink
+    half = z * np.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / shrink
+    ends: NDArray[np.float64] = np.minimum(centre + half, 1.0)
+    return ends
+
+
+def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """As of a mean; where all differences are equal, and not 0, there is no spread to judge by."""
+    n = np.where(sums.answers > 0, sums.answers, 1.0)
+    mean = sums.values / n
+    spread = np.sqrt(np.maximum(sums.squared_values / n - mean**2, 0.0))
+    size = np.abs(sums.centre + mean)
+    even = spread <= RESOLUTION * size
+    return np.where(even & (size > NOISE), np.inf, _of_mean(sums, columns))
+
+
+def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """As :func:`pytest_xling.stats.paired.paired_mean` of rates, with the weight it adds."""
+    enough = sums.questions > 1 + _EXACT
+    m = np.where(enough, sums.questions, 2.0)
+    total = sums.values + sums.centre * sums.questions
+    squares = sums.squared_values + 2 * sums.centre * sums.values + sums.centre**2 * sums.questions
+    weight = np.minimum((sums.grouped + 1) / (sums.singles + 1), 1.0)
+    n = m + 2 * weight
+    middle = total / n
+    error = np.sqrt(np.maximum((squares + 2 * weight) / n - middle**2, 0.0) / n)
+    ends = np.maximum(middle + _ts(m, columns) * error, total / m)
+    return np.where(enough, np.minimum(ends, [column.worst for column in columns]), np.inf)
+
+
+def _ts(m: NDArray[np.float64], columns: list[Column]) -> NDArray[np.float64]:
+    """Return Student's t for each number of questions *m*, looked up by whole numbers."""
+    freedom = np.maximum(np.rint(m).astype(np.intp) - 1, 1)
+    ts = np.empty(m.shape)
+    alphas = np.array([column.alpha for column in columns])
+    for alpha in np.unique(alphas):
+        chosen = alphas == alpha
+        wanted = freedom[:, chosen]
+        table = np.zeros(int(wanted.max(initial=1)) + 1)
+        for df in np.unique(wanted):
+            table[df] = two_sided_t(float(alpha), int(df))
+        ts[:, chosen] = table[wanted]
+    return ts

@@ -1,0 +1,1 @@
+"""What GitHub Actions shows of a run: a summary of the step, and annotations."""

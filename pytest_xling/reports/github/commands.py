@@ -1,0 +1,118 @@
+"""Workflow commands: lines by which a step speaks to the runner of GitHub Actions.
+
+The runner takes for a command whatever line begins with ``::``, and an older form (``##[…]``)
+wherever it stands in a line (ActionCommand.cs of actions/runner). So what a model wrote must not
+reach the log of a step while the runner listens: see :func:`stop_listening`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.reports.closing import in_order
+from pytest_xling.reports.matrix import named
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_xling.records import Verdict
+
+__all__ = ["MOST_SHOWN", "gate_annotations", "listen_again", "stop_listening"]
+
+Severity: TypeAlias = Literal["error", "warning"]
+
+MOST_SHOWN = 10
+"""Annotations of one kind that GitHub shows of a step."""
+_MESSAGE = 500
+
+
+def gate_annotations(
+    verdicts: Sequence[Verdict], *, thresholds: Path | None = None, workspace: Path | None = None
+) -> list[str]:
+    """Return a command for each gate that did not pass, ten errors and ten warnings at most.
+
+    Failed gates, and those that lack answers, are errors; inconclusive ones are warnings.
+
+    Args:
+        verdicts: of all gates.
+        thresholds: the file that sets the gates; without it annotations are of no file.
+        workspace: the folder of the repository, to which GitHub takes paths to be relative.
+    """
+    told = in_order(verdicts)
+    file = None if thresholds is None else _relative(thresholds, workspace)
+    severities: tuple[Severity, ...] = ("error", "warning")
+    return [
+        command
+        for severity in severities
+        for command in _most(severity, [v for v in told if _severity(v) == severity], file=file)
+    ]
+
+
+def _severity(verdict: Verdict) -> Severity:
+    return "warning" if verdict.outcome == "inconclusive" else "error"
+
+
+def _most(severity: Severity, verdicts: Sequence[Verdict], *, file: str | None) -> list[str]:
+    """Annotate the first of *verdicts*; where they are too many, the last says how many more."""
+    shown = verdicts if len(verdicts) <= MOST_SHOWN else verdicts[: MOST_SHOWN - 1]
+    commands = [_annotation(severity, verdict, file=file) for verdict in shown]
+    if len(shown) < len(verdicts):
+        rest = verdicts[len(shown) :]
+        said = "are inconclusive" if severity == "warning" else "did not pass"
+        ids = ", ".join(verdict.case for verdict in rest)
+        message = printable(f"{len(rest)} more gates {said}: {ids}", limit=_MESSAGE)
+        commands.append(_command(severity, {"title": f"{len(rest)} more gates"}, message))
+    return commands
+
+
+def _annotation(severity: Severity, verdict: Verdict, *, file: str | None) -> str:
+    limits = verdict.threshold
+    name, _, line = limits.origin.rpartition(":")
+    place = {}
+    if file is not None and line.isdecimal() and Path(file).name == name:
+        place = {"file": file, "line": line}
+    title = f"{limits.benchmark}: {named(verdict)}, {limits.language}: {verdict.outcome}"
+    return _command(
+        severity, {**place, "title": printable(title)}, printable(verdict.reason, limit=_MESSAGE)
+    )
+
+
+def _relative(file: Path, workspace: Path | None) -> str:
+    base = Path.cwd() if workspace is None else workspace
+    absolute = file.absolute()
+    return (absolute.relative_to(base) if absolute.is_relative_to(base) else file).as_posix()
+
+
+def _command(name: str, properties: dict[str, str], message: str) -> str:
+    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {said}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return _replaced(text, {"%": "%25", "\r": "%0D", "\n": "%0A"}.items())
+
+
+def _property(text: str) -> str:
+    return _replaced(_data(text), {":": "%3A", ",": "%2C"}.items())
+
+
+def _replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
+    for char, code in pairs:
+        text = text.replace(char, code)
+    return text
+
+
+def stop_listening(token: str) -> str:
+    """Return the command after which the runner takes no line for a command.
+
+    Args:
+        token: by which :func:`listen_again` is known; nobody can guess it.
+    """
+    return f"::stop-commands::{token}"
+
+
+def listen_again(token: str) -> str:
+    """Return the command that ends what :func:`stop_listening` began."""
+    return f"::{token}::"

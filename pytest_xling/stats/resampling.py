@@ -1,0 +1,83 @@
+"""Draw the questions of another run: how often each is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+__all__ = ["another_run", "drawn_again", "unseen"]
+
+
+def drawn_again(
+    random: Generator, strata: Sequence[NDArray[np.intp]], *, of: int, resamples: int
+) -> NDArray[np.float64]:
+    """Return weights of as many questions drawn with replacement: resamples x *of*.
+
+    Args:
+        random: draws.
+        strata: the numbers of the questions there are; as many are drawn from each.
+        of: how many are numbered.
+        resamples: how often.
+    """
+    drawn = [some[random.integers(0, len(some), (resamples, len(some)))] for some in strata]
+    return _weights(np.concatenate(drawn, axis=1), of)
+
+
+def another_run(
+    random: Generator,
+    strata: Sequence[NDArray[np.intp]],
+    *,
+    of: int,
+    sizes: Sequence[int],
+    resamples: int,
+) -> NDArray[np.float64]:
+    """Return weights of the questions another run might have: resamples x *of*.
+
+    The questions at hand are a sample themselves, so two things are chance: which they were, and
+    which the other run has. Each time a population is drawn from them first, then the run from
+    that; to draw once would promise a limit that twice as many runs exceed.
+
+    Args:
+        random: draws.
+        strata: the numbers of the questions at hand.
+        of: how many are numbered.
+        sizes: questions of the other run in each stratum.
+        resamples: how often.
+    """
+    drawn = []
+    for some, size in zip(strata, sizes, strict=True):
+        known = len(some)
+        population = some[random.integers(0, known, (resamples, known))]
+        chosen = random.integers(0, known, (resamples, size))
+        drawn.append(np.take_along_axis(population, chosen, axis=1))
+    return _weights(np.concatenate(drawn, axis=1), of)
+
+
+def unseen(random: Generator, *, known: int, size: int, resamples: int) -> NDArray[np.float64]:
+    """Return how many questions of another run are bad in a way that none at hand is.
+
+    Of rates one bad question, weighing a half as in Jeffreys' prior, is thought added to those at
+    hand: a dozen answers without a flag do not prove that there is none.
+
+    Args:
+        random: draws.
+        known: questions at hand.
+        size: questions of the other run.
+        resamples: how often.
+    """
+    there = random.binomial(known, 0.5 / (known + 0.5), resamples) / known
+    return random.binomial(size, there).astype(np.float64)
+
+
+def _weights(drawn: NDArray[np.intp], of: int) -> NDArray[np.float64]:
+    rows = len(drawn)
+    places = drawn + of * np.arange(rows)[:, None]
+    counted = np.bincount(places.ravel(), minlength=rows * of)
+    return counted.reshape(rows, of).astype(np.float64)

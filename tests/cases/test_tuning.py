@@ -1,0 +1,263 @@
+"""Limits that runs like those at hand would pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_xling.cases.gate import GateSpec, judge_gate
+from pytest_xling.cases.tuning import Tuning, tune
+from pytest_xling.cases.tuning_tables import Limit, tables
+from pytest_xling.records import Score, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.random import Generator
+
+    from pytest_xling.cases.tuning import BenchmarkTuned
+    from pytest_xling.cases.tuning_tables import LimitKey, Tables
+
+LANGUAGES = ("en", "hi", "zh")
+QUICK = Tuning(splits=40)
+
+
+def _limits(
+    metric: str, key: LimitKey, languages: Sequence[str] = LANGUAGES, *, min_n: int = 10
+) -> list[Limit]:
+    gap = key == "max_gap"
+    return [
+        Limit(
+            spec=GateSpec(
+                threshold=Threshold(benchmark="b", metric=metric, language=language, min_n=min_n),
+                kind="gap" if gap else "limit",
+                pivot="en" if gap else None,
+            ),
+            key=key,
+        )
+        for language in languages
+        if not (gap and language == "en")
+    ]
+
+
+def _run(
+    values: Mapping[str, Sequence[float | None]], metric: str
+) -> dict[tuple[str, str], list[Score]]:
+    return {
+        (metric, language): [
+            Score(
+                metric=metric,
+                benchmark="b",
+                sample_id=f"q{number:03}",
+                language=language,
+                condition="",
+                value=value,
+                reason="" if value is not None else "refused",
+                signature="s",
+            )
+            for number, value in enumerate(column)
+        ]
+        for language, column in values.items()
+    }
+
+
+def _tables(limits: Sequence[Limit], scores: dict[tuple[str, str], list[Score]]) -> Tables:
+    questions = sorted({("b", one.sample_id) for found in scores.values() for one in found})
+    return tables(limits, lambda metric, language: scores[metric, language], questions)
+
+
+def _tuned(
+    limits: Sequence[Limit],
+    *runs: dict[tuple[str, str], list[Score]],
+    how: Tuning = QUICK,
+    bad: Sequence[dict[tuple[str, str], list[Score]]] = (),
+) -> BenchmarkTuned:
+    good, of_bad = ([_tables(limits, run) for run in some] for some in (runs, bad))
+    return tune("b", good, of_bad, how)
+
+
+def _numbers(random: Generator, *, n: int = 60, shift: float = 0.0) -> dict[str, list[float]]:
+    ease = random.normal(0, 0.05, n)
+    return {
+        language: np.clip(0.8 - shift + ease + random.normal(0, 0.05, n), -1, 1).tolist()
+        for language in LANGUAGES
+    }
+
+
+def _flags(random: Generator, rate: float, *, n: int = 60) -> dict[str, list[float]]:
+    return {lang: (random.random(n) < rate).astype(float).tolist() for lang in LANGUAGES}
+
+
+@pytest.mark.parametrize(
+    ("metric", "key", "rate"),
+    [
+        ("sim_sent", "floor", None),
+        ("sim_sent", "max_gap", None),
+        ("no_answer", "max_rate", 0.0),
+        ("no_answer", "max_rate", 0.05),
+        ("no_answer", "max_gap", 0.1),
+        ("factual_accuracy", "floor", 0.8),
+    ],
+)
+def test_runs_like_these_pass_as_often_as_promised(
+    metric: str, key: LimitKey, rate: float | None
+) -> None:
+    """Tuned on one run, judged by the gate itself on another with questions of its own."""
+    blocked = judged = 0
+    for seed in range(16):
+        random = np.random.default_rng(seed)
+
+        def made(random: Generator = random) -> dict[tuple[str, str], list[Score]]:
+            values = _numbers(random) if rate is None else _flags(random, rate)
+            return _run(values, metric)
+
+        limits = _limits(metric, key)
+        found = _tuned(limits, made(), how=replace(QUICK, false_alarm=0.05, splits=2))
+        other = made()
+        for proposal in found.proposals:
+            spec = proposal.limit.spec
+            limit: dict[str, Any] = {key: proposal.proposed}
+            threshold = replace(spec.threshold, **limit)
+            verdict = judge_gate(
+                other[metric, spec.language],
+                threshold,
+                kind=spec.kind,
+                pivot=spec.pivot,
+                pivot_scores=other[metric, "en"],
+            )
+            judged += 1
+            blocked += verdict.outcome != "pass"
+    assert judged >= 32
+    assert blocked / judged <= 0.08
+
+
+def test_what_is_told_of_the_errors() -> None:
+    """Held out a good run is rarely blocked, and a model that is much worse is seen."""
+    run = _run(_numbers(np.random.default_rng(1), n=200), "sim_sent")
+    limits = _limits("sim_sent", "floor")
+    found = _tuned(limits, run, how=replace(QUICK, shift=1.5))
+    assert found.questions == 200
+    for proposal in found.proposals:
+        assert proposal.blocked is not None
+        assert proposal.blocked <= 0.01
+        assert proposal.blocked_held_out is not None
+        assert proposal.blocked_held_out <= 0.1
+        assert proposal.missed == 0.0
+        assert ("resampled", 200) == (proposal.method, proposal.n)
+    small = _tuned(limits, run, how=replace(QUICK, shift=0.05))
+    assert all((proposal.missed or 0) > 0.9 for proposal in small.proposals)
+
+
+def test_runs_known_to_be_bad() -> None:
+    """How often they would pass is told, and is 0 of a model far below."""
+    random = np.random.default_rng(2)
+    good = _run(_numbers(random), "sim_sent")
+    bad = [_run(_numbers(random, shift=shift), "sim_sent") for shift in (0.3, 0.0)]
+    limits = _limits("sim_sent", "floor")
+    far = _tuned(limits, good, bad=bad[:1])
+    assert [0.0] * 3 == [proposal.missed_bad for proposal in far.proposals]
+    alike = _tuned(limits, good, bad=bad[1:])
+    assert all((proposal.missed_bad or 0) > 0.8 for proposal in alike.proposals)
+    assert all(p.missed_bad is None for p in _tuned(limits, good).proposals)
+
+
+def test_a_family_takes_looser_limits() -> None:
+    """All gates together block no more than one gate may alone."""
+    run = _run(_numbers(np.random.default_rng(3)), "sim_sent")
+    limits = [*_limits("sim_sent", "floor"), *_limits("sim_sent", "max_gap")]
+    alone, together = (
+        _tuned(limits, run, how=replace(QUICK, family=family)) for family in (False, True)
+    )
+    assert together.blocked is not None
+    assert alone.blocked is not None
+    assert together.blocked <= 0.01 < alone.blocked
+    for one, other in zip(alone.proposals, together.proposals, strict=True):
+        assert one.proposed is not None
+        assert other.proposed is not None
+        assert (other.proposed <= one.proposed) == (not one.limit.upward)
+
+
+@pytest.mark.parametrize(("runs", "method"), [(3, "resampled"), (6, "normal"), (60, "order")])
+def test_several_runs(runs: int, method: str) -> None:
+    """From four on tolerance limits of their own ends; by order statistics once there are 59."""
+    random = np.random.default_rng(4)
+    made = [_run(_numbers(random, n=30), "sim_sent") for _ in range(runs)]
+    how = replace(QUICK, false_alarm=0.05, splits=3)
+    found = _tuned(_limits("sim_sent", "floor"), *made, how=how)
+    assert [(method, runs)] * 3 == [(p.method, p.runs) for p in found.proposals]
+    assert all(0.6 < (proposal.proposed or 0) < 0.79 for proposal in found.proposals)
+
+
+def test_runs_that_are_equal_are_one_run() -> None:
+    """Four runs without a difference say nothing of the next: questions are drawn again."""
+    run = _run(_numbers(np.random.default_rng(5)), "sim_sent")
+    found = _tuned(_limits("sim_sent", "floor"), run, run, run, run)
+    assert ["resampled"] * 3 == [proposal.method for proposal in found.proposals]
+
+
+def test_no_flag_at_all() -> None:
+    """Twenty clean answers do not prove that there is none: the budget leaves room for some."""
+    run = _run({"en": [0.0] * 20}, "no_answer")
+    (found,) = _tuned(_limits("no_answer", "max_rate", ["en"]), run).proposals
+    assert found.estimate == 0.0
+    assert found.proposed is not None
+    assert 0.2 < found.proposed < 0.5
+    assert found.blocked is not None
+    assert found.blocked <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "min_n", "reason"),
+    [
+        ([None] * 20, "floor", 10, "no answers with a value"),
+        ([0.5] * 20, "floor", 10, "all sim_sent are equal: no spread to tune by"),
+        ([0.5], "floor", 1, "all answers are to one question: no spread is known"),
+        ([0.5, 0.6], "floor", 10, "too few answers: needs 10, has 2"),
+        ([], "floor", 10, "no answers with a value"),
+    ],
+)
+def test_nothing_is_proposed_where_nothing_is_known(
+    values: list[float | None], key: LimitKey, min_n: int, reason: str
+) -> None:
+    """The reason is told, and the limit stays."""
+    run = _run({"en": values}, "sim_sent")
+    found = _tuned(_limits("sim_sent", key, ["en"], min_n=min_n), run)
+    assert [(None, reason)] == [(one.proposed, one.reason) for one in found.proposals]
+    assert found.blocked is None
+
+
+def test_gaps_that_are_equal_everywhere() -> None:
+    """Ties in every question leave no spread."""
+    run = _run({"en": [0.5] * 20, "hi": [0.4] * 20, "zh": [0.5] * 20}, "sim_sent")
+    found = _tuned(_limits("sim_sent", "max_gap"), run)
+    assert [None, None] == [one.proposed for one in found.proposals]
+    assert all("no spread to tune by" in one.reason for one in found.proposals)
+
+
+def test_two_questions() -> None:
+    """Hardly anything is excluded, which is no error; halves of one question say nothing."""
+    run = _run({"en": [0.5, 0.6]}, "sim_sent")
+    (found,) = _tuned(_limits("sim_sent", "floor", ["en"], min_n=2), run).proposals
+    assert found.proposed is not None
+    assert found.proposed < 0
+    assert found.blocked_held_out is None
+
+
+def test_the_same_seed_gives_the_same_proposals() -> None:
+    """Whatever else is tuned beside them."""
+    run = _run(_flags(np.random.default_rng(6), 0.1), "no_answer")
+    alone, again, more = (
+        _tuned(limits, run)
+        for limits in (
+            _limits("no_answer", "max_rate"),
+            _limits("no_answer", "max_rate"),
+            [*_limits("no_answer", "max_rate"), *_limits("no_answer", "max_gap")],
+        )
+    )
+    assert alone == again
+    assert [one.proposed for one in alone.proposals] == [
+        one.proposed for one in more.proposals if one.limit.key == "max_rate"
+    ]

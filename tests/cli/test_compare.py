@@ -1,0 +1,184 @@
+"""``xling compare``, ``xling promote`` and ``xling gate --baseline`` on stored runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import Xling
+from tests.reports.stored_runs import Asked, make_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+METRICS = ("no_answer", "answer_length")
+
+
+def _asked(flagged: int) -> list[Asked]:
+    return [
+        Asked(
+            id=f"q{number}",
+            language=language,
+            question=f"{language} {number}?",
+            text=None if language == "hi" and number < flagged else f"word {'and ' * (number % 3)}",
+            stop_reason="content_filter" if language == "hi" and number < flagged else "stop",
+        )
+        for number in range(20)
+        for language in ("en", "hi")
+    ]
+
+
+@pytest.fixture
+def two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Xling:
+    """A store with a good run, a bad one and one that was interrupted."""
+    path = tmp_path / "store.sqlite"
+    make_run(path, _asked(0), metrics=METRICS, run_id="good")
+    make_run(
+        path,
+        _asked(15),
+        metrics=METRICS,
+        run_id="bad",
+        model="model-2",
+        created_at="2026-11-22T10:00:00",
+    )
+    make_run(
+        path,
+        _asked(0)[:6],
+        metrics=METRICS,
+        run_id="part",
+        status="interrupted",
+        created_at="2026-11-20T10:00:00",
+    )
+    for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "110")
+    return Xling(path, capsys)
+
+
+def test_a_table_of_changes(two: Xling) -> None:
+    """What got worse is said to have, with its interval, q and n."""
+    said = two("compare", "bad", "good")
+    assert 0 == said.code, said.err
+    assert "run bad compared with run good of model-1" in said.out
+    (line,) = [row for row in said.out.splitlines() if row.startswith("no_answer") and "hi" in row]
+    assert "0.0%  75.0%  +75.0% worse" in line
+    assert "< .001" in line
+    assert "of 4 changes tested 1 worse, 0 better (q < .05)" in said.out
+    back = two("compare", "good", "bad")
+    assert "of 4 changes tested 0 worse, 1 better (q < .05)" in back.out
+
+
+def test_json_has_every_number(two: Xling) -> None:
+    """With p, q, Holm's p and the effect's size."""
+    found = json.loads(two("compare", "bad", "good", "--json").out)
+    rows = {(row["metric"], row["language"]): row for row in found["changes"]}
+    row = rows["no_answer", "hi"]
+    assert (0.0, 0.75, 0.75, 20, "risk_difference") == tuple(
+        row[key] for key in ("then", "now", "change", "n", "effect")
+    )
+    assert row["worse"]
+    assert row["found"]
+    assert 0 < row["p"] < row["q"] <= row["p_holm"] < 0.05
+    assert {"en", "hi"} == {row["language"] for row in found["changes"]}
+
+
+def test_incomplete_runs_are_told_of(two: Xling) -> None:
+    """On both sides."""
+    assert "run part is interrupted: only what it has is compared" in (
+        two("compare", "part", "good").out
+    )
+    said = two("compare", "good", "part")
+    assert "run part, to compare with, is interrupted" in said.out
+    assert "part has only 3 of 20 questions, fewer than half" in said.out
+
+
+def test_only_promote_moves_a_baseline(two: Xling) -> None:
+    """It says what it replaces; the list has one run for each model and benchmark."""
+    assert "No run is promoted" in two("promote", "--list").out
+    first = two("promote", "good")
+    assert (0, "model-1, culture: run good is the baseline, the first\n") == (first.code, first.out)
+    assert "in place of good (20" in two("promote", "part", "--force").out
+    assert "model-2, culture: run bad is the baseline, the first" in two("promote", "latest").out
+    listed = json.loads(two("promote", "--list", "--json").out)
+    assert [("model-1", "culture", "part"), ("model-2", "culture", "bad")] == [
+        (one["model"], one["benchmark"], one["run"]) for one in listed
+    ]
+    assert (
+        "compared with promoted for model-2: culture bad" in two("compare", "good", "model-2").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["promote"], "name the run to promote, or say --list"),
+        (["promote", "goood"], "Did you mean 'good'?"),
+        (
+            ["promote", "part"],
+            "run part is interrupted, and later runs would be compared with what",
+        ),
+        (["promote", "good", "--benchmark", "cultur"], "Did you mean 'culture'? It has: culture"),
+        (["promote", "good", "--list"], "--list changes nothing"),
+        (["promote", "good", "--json"], "--json goes with --list"),
+        (["compare", "good", "baad"], "no baseline 'baad'"),
+        (["compare", "goood", "bad"], "Did you mean 'good'?"),
+    ],
+)
+def test_mistakes_exit_with_4(two: Xling, arguments: list[str], said: str) -> None:
+    """Each with the fix; nothing is promoted."""
+    found = two(*arguments)
+    assert 4 == found.code
+    assert said in found.err
+    assert "No run is promoted" in two("promote", "--list").out
+
+
+def test_an_incomplete_run_is_promoted_by_force(two: Xling) -> None:
+    """Whoever says so knows."""
+    said = two("promote", "part", "--force", "--benchmark", "culture")
+    assert (0, "model-1, culture: run part is the baseline, the first\n") == (said.code, said.out)
+
+
+def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
+    """With a baseline they are judged, without one they are said not to be."""
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "defaults: {min_n: 10, on_inconclusive: warn}\nbenchmarks:\n  culture:\n"
+        "    no_answer: {max_rate: 0.95, max_drop: 0.1}\n",
+        encoding="utf-8",
+    )
+    without = two("gate", "bad", "--thresholds", str(path))
+    assert 0 == without.code, without.out
+    assert "drops (max_drop) are not judged: no --baseline is named" in without.out
+    judged = two("gate", "bad", "--thresholds", str(path), "--baseline", "good")
+    assert 1 == judged.code
+    assert "✗ no_answer drop hi" in judged.out
+    assert "0.75 worse than good on 20 questions (drop's 95% interval" in judged.out
+    half = two("gate", "good", "--thresholds", str(path), "--baseline", "part", "--json")
+    assert 1 == half.code
+    verdicts = {one["case"]: one for one in json.loads(half.out)["verdicts"]}
+    assert "error" == verdicts["no_answer-drop-hi"]["outcome"]
+    assert "run part of model-1" == json.loads(half.out)["baseline"]
+
+
+def test_drops_alone_need_a_baseline(two: Xling, tmp_path: Path) -> None:
+    """A file that limits nothing else gates nothing without one."""
+    path = tmp_path / "t.yaml"
+    path.write_text("benchmarks:\n  culture:\n    no_answer: {max_drop: 0.1}\n", encoding="utf-8")
+    said = two("gate", "bad", "--thresholds", str(path))
+    assert 4 == said.code
+    assert said.err.rstrip().endswith("Its max_drop needs a --baseline")
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "110"])
+def test_tables_fit_the_terminal(two: Xling, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """What is needed least is left out; the change and its q stay."""
+    monkeypatch.setenv("COLUMNS", columns)
+    said = two("compare", "bad", "good").out
+    (line,) = [row for row in said.splitlines() if row.startswith("no_answer") and " hi " in row]
+    assert "+75.0% worse" in line
+    assert "< .001" in line
+    assert len(line) <= int(columns)

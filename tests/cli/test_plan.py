@@ -1,0 +1,196 @@
+"""``xling plan``: designs, costs, what a stored run can find, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.cli import main
+from tests.reports.scored_runs import Scored, put_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RATES = {"en": 0.1, "es": 0.1, "hi": 0.4}
+
+
+def _answers(seed: int, *, repeats: int = 2, questions: int = 60) -> list[Scored]:
+    """Return answers whose flags are raised more often in Hindi, and in both repeats or none."""
+    draw = random.Random(seed)  # noqa: S311  scatter
+    made = []
+    for number in range(questions):
+        for language, rate in RATES.items():
+            raised = draw.random() < rate
+            for repeat in range(repeats):
+                flipped = draw.random() < 0.1
+                made.append(
+                    Scored(
+                        id=f"q{number}",
+                        language=language,
+                        condition=f"r{repeat}" if repeat else "",
+                        readings={
+                            "no_answer": float(raised != flipped),
+                            "sim_sent": 0.9 - 0.1 * raised + draw.gauss(0, 0.02),
+                        },
+                    )
+                )
+    return made
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with two runs of three languages, two repeats each, and one without."""
+    path = tmp_path_factory.mktemp("plan") / "s.sqlite"
+    put_run(path, _answers(1), run_id="now", settings={"price": [2.0, 8.0]})
+    put_run(path, _answers(2), run_id="before")
+    put_run(path, _answers(3, repeats=1), run_id="once")
+    put_run(path, _answers(3), run_id="other", version="2")
+    return path
+
+
+@pytest.fixture
+def plan(
+    stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Return the command on that store, 80 columns wide."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("XLING_STORE", raising=False)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(["plan", *arguments, "--xling-store", str(stored)])
+        out, err = capsys.readouterr()
+        return code, " ".join(out.split()), err
+
+    return run
+
+
+def _json(plan: Callable[..., tuple[int, str, str]], *arguments: str) -> dict[str, Any]:
+    code, out, err = plan(*arguments, "--json")
+    assert 0 == code, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_without_a_run_assumptions_are_stated(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """Rates, correlation and ICC; the table of designs; and what the cost lacks."""
+    code, out, _ = plan("--detect", "5pp")
+    assert 0 == code
+    assert "To find that a language is 5 pp worse than English, in 80% of cases" in out
+    assert "assumed, for want of a run (--run=RUN): English 10%, correlation 0.3" in out
+    assert "requests = questions × repeats × 2 languages" in out
+    assert "for the cost give --price=IN,OUT and --tokens=IN,OUT" in out
+    # 517 pairs by McNemar's exact test, as tests of the statistics know.
+    assert " 1 517 1,034 ? 80%" in out
+
+
+def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """Ten languages share alpha as nine comparisons; requests times tokens times price."""
+    found = _json(
+        plan,
+        *("--detect=3pp", "--languages=10", "--repeats=3,1"),
+        *("--price=2.5,10", "--tokens=40,300"),
+    )
+    assert (9, 10, pytest.approx(0.05 / 9)) == (
+        found["comparisons"],
+        found["languages"],
+        found["alpha_each"],
+    )
+    one, three = found["designs"]
+    assert (1, 2129, 21290) == (one["repeats"], one["questions"], one["requests"])
+    assert 21290 * (40 * 2.5 + 300 * 10) / 1e6 == pytest.approx(one["usd"])
+    assert three["requests"] == 3 * 10 * three["questions"]
+    assert one["questions"] > three["questions"]
+    assert found["assumed"]
+
+
+def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """The noisiest language decides; the run's price counts; underpowered languages are named."""
+    found = _json(plan, "--detect=5pp", "--run=now", "--metric=no_answer", "--tokens=100,200")
+    assert ("en", "now", "health-consistency", 3, 2) == tuple(
+        found[key] for key in ("against", "run", "benchmark", "languages", "comparisons")
+    )
+    assert {"hi"} == {design["noisiest"] for design in found["designs"]}
+    design = found["designs"][0]
+    assert design["requests"] * (100 * 2 + 200 * 8) / 1e6 == pytest.approx(design["usd"])
+    hand = {row["language"]: row for row in found["at_hand"]}
+    assert {"es", "hi"} == hand.keys()
+    for row in hand.values():
+        assert (60, 2, True) == (row["questions"], row["repeats"], row["underpowered"])
+        assert 0.05 < row["least"] < 0.4
+        assert 0 < row["icc"] < 1
+    assert hand["hi"]["seen"] > 0.1 > hand["es"]["seen"]
+    assert hand["hi"]["least"] > hand["es"]["least"]
+    _, out, _ = plan("--detect=5pp", "--run=now", "--metric=no_answer")
+    assert "UNDERPOWERED: in 2 of 2 languages a run like now misses 5 pp more often than" in out
+    assert "by hi, the noisiest:" in out
+    _, out, _ = plan("--detect=90pp", "--run=now", "--metric=no_answer")
+    assert "UNDERPOWERED" not in out
+    assert "enough" in out
+
+
+def test_a_number(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """In its own unit, beyond a margin."""
+    code, out, err = plan("--detect=0.03", "--margin=0.01", "--run=now", "--metric=sim_sent")
+    assert 0 == code, err
+    assert "a language is 0.03 worse than en in sim_sent, in 80% of cases" in out
+    assert "the gate lets 0.01 pass (--margin)" in out
+    assert "standard deviation 0.0" in out
+
+
+def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """All languages are compared, English among them."""
+    found = _json(plan, "--detect=5pp", "--run=now", "--baseline=before", "--metric=no_answer")
+    assert ("baseline before", 3) == (found["against"], found["comparisons"])
+    assert ["en", "es", "hi"] == [row["language"] for row in found["at_hand"]]
+
+
+def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """What repeats are worth is not guessed; --icc says it."""
+    command = ("--detect=5pp", "--run=once", "--metric=no_answer")
+    assert "run once has no repeats" in plan(*command)[1]
+    questions = [design["questions"] for design in _json(plan, *command)["designs"]]
+    assert 1 == len(set(questions))
+    found = _json(plan, *command, "--icc=0.2")
+    assert found["designs"][0]["questions"] > found["designs"][1]["questions"]
+    assert "has no repeats" not in plan(*command, "--icc=0.2")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--detect=much"], "'much' is no difference: write percentage points as 3pp"),
+        (["--detect=-3pp"], "no difference"),
+        (["--detect=3"], "say by how much differences vary with --sd=S"),
+        (["--detect=3pp", "--margin=3pp"], "--detect must be more than --margin"),
+        (["--detect=3pp", "--languages=1"], "one language alone cannot be compared"),
+        (["--detect=95pp"], "no such shares"),
+        (["--detect=3pp", "--correlation=0.99"], "no such shares"),
+        (["--detect=3pp", "--sd=1"], "--sd is for numbers"),
+        (["--detect=3pp", "--baseline=before"], "--baseline needs --run=RUN"),
+        (["--detect=3pp", "--power=1"], "give a number between 0.5 and 1"),
+        (["--detect=3pp", "--repeats=0"], "give a whole number from 1"),
+        (["--detect=3pp", "--price=3"], "write IN,OUT as two numbers"),
+        (["--detect=3pp", "--run=now"], "name one with --metric and --benchmark"),
+        (["--detect=3pp", "--run=now", "--metric=bertscore"], "no such metric to compare by"),
+        (["--detect=3pp", "--run=now", "--metric=sim_sent"], "is no share: say --detect"),
+        (["--detect=3", "--run=now", "--metric=no_answer"], "is a share: say --detect in perc"),
+        (["--detect=3pp", "--run=now", "--rate=.2"], "--rate is for plans without a run"),
+        (["--detect=3pp", "--run=nwo"], "Did you mean 'now'"),
+        (
+            ["--detect=3pp", "--run=now", "--baseline=other", "--metric=no_answer"],
+            "were made in different ways and cannot be compared",
+        ),
+    ],
+)
+def test_refused(
+    plan: Callable[..., tuple[int, str, str]], arguments: list[str], expected: str
+) -> None:
+    """What cannot be planned is refused, with what to say instead."""
+    code, _, err = plan(*arguments)
+    assert 4 == code
+    assert expected in err

@@ -1,0 +1,261 @@
+"""``xling tune``: limits proposed from stored runs, shown, and written if asked to."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cli import main
+from pytest_xling.store.database import Database
+from pytest_xling.store.runs import finish_run
+from tests.cli.conftest import Said
+from tests.reports.scored_runs import Scored, put_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Tune = Callable[..., Said]
+
+TEXT = """\
+# Ours.
+defaults: {min_n: 5}
+benchmarks:
+  health-consistency:
+    no_answer:
+      max_rate: 0.9   # too loose
+
+    # Alike.
+    sim_sent:
+      floor: 0.1
+      max_gap: 0.5
+    emoji: {max_rate: 0}
+"""
+SETTINGS = {"pivots": {"health-consistency": "en"}}
+COMMON = ("--false-alarm=.05",)
+
+
+def _scored(seed: int = 1, *, shift: float = 0.0, questions: int = 24) -> list[Scored]:
+    draw = random.Random(seed)  # noqa: S311  made-up scores
+    return [
+        Scored(
+            id=f"q{number:02}",
+            language=language,
+            readings={
+                "no_answer": float(draw.random() < 0.05 + shift),
+                "sim_sent": 0.8 - shift + draw.gauss(0, 0.03),
+                "emoji": 0.0,
+                "repetition": float(draw.random() < 0.05),
+            },
+        )
+        for number in range(questions)
+        for language in ("en", "hi")
+    ]
+
+
+@pytest.fixture
+def tune(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Tune:
+    """The command, in a folder with a thresholds file and a store of two runs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "thresholds.yaml").write_text(TEXT, encoding="utf-8")
+    put_run(tmp_path / "s.sqlite", _scored(), settings=SETTINGS)
+    put_run(tmp_path / "s.sqlite", _scored(2, shift=0.4), run_id="bad", settings=SETTINGS)
+
+    def run(*arguments: str) -> Said:
+        capsys.readouterr()
+        code = main(["tune", *arguments, *COMMON, "--xling-store", str(tmp_path / "s.sqlite")])
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_table_and_a_diff(tune: Tune, tmp_path: Path) -> None:
+    """In 80 columns; nothing is written, and a budget of 0 is left alone."""
+    said = tune("run-1", "--bad", "bad")
+    assert 0 == said.code, said.err
+    table, _, diff = said.out.partition("--- thresholds.yaml")
+    assert max(map(len, table.partition("\nany gate")[0].splitlines())) <= 80
+    for word in ("no_answer", "sim_sent floor", "sim_sent-gap", "held out", "proposed", "now"):
+        assert word in table
+    assert "emoji" not in table
+    assert "-      max_rate: 0.9   # too loose" in diff
+    assert "to change thresholds.yaml, add --write" in said.out
+    assert TEXT == (tmp_path / "thresholds.yaml").read_text()
+
+
+def test_json_has_all(tune: Tune) -> None:
+    """Each gate with what there is now, what is proposed, and how often either errs."""
+    found = json.loads(tune("run-1", "--bad", "bad", "--json").out)
+    (benchmark,) = found["benchmarks"]
+    gates = {one["gate"]: one for one in benchmark["proposals"]}
+    assert {
+        "no_answer-en",
+        "no_answer-hi",
+        "sim_sent-en",
+        "sim_sent-hi",
+        "sim_sent-gap-hi",
+    } == gates.keys()
+    floor = gates["sim_sent-hi"]
+    assert ("floor", 0.1, "resampled", 24) == tuple(
+        floor[key] for key in ("limit", "now", "method", "n")
+    )
+    assert 0.7 < floor["proposed"] < floor["estimate"]
+    assert floor["blocked"] <= 0.05
+    assert (0.0, 0.0) == (floor["missed_bad"], floor["blocked_now"])
+    assert found["tuning"]["false_alarm"] == 0.05
+    assert found["written"] is False
+
+
+def test_write_changes_what_has_to_be_and_once(tune: Tune, tmp_path: Path) -> None:
+    """Comments stay; a second time there is nothing to change; the run passes its own gates."""
+    said = tune("run-1", "--write")
+    assert "thresholds.yaml is changed" in said.out
+    after = (tmp_path / "thresholds.yaml").read_text()
+    for kept in ("# Ours.", "# too loose", "# Alike.", "emoji: {max_rate: 0}", "{min_n: 5}"):
+        assert kept in after
+    assert "max_rate: 0.9" not in after
+    again = tune("run-1", "--write")
+    assert "says so already: nothing to change" in again.out
+    assert after == (tmp_path / "thresholds.yaml").read_text()
+    arguments = ["--thresholds", "thresholds.yaml", "--xling-store", str(tmp_path / "s.sqlite")]
+    assert 0 == main(["gate", "run-1", *arguments])
+    assert 1 == main(["gate", "bad", *arguments])
+
+
+def test_metrics_that_have_no_gate_yet(tune: Tune, tmp_path: Path) -> None:
+    """--metric sets one, and tunes a budget of 0."""
+    said = tune("run-1", "--metric", "repetition", "--metric", "emoji", "--write")
+    assert 0 == said.code, said.err
+    after = (tmp_path / "thresholds.yaml").read_text()
+    assert "    repetition:\n      max_rate: 0." in after
+    assert "emoji: {max_rate: 0." in after
+    assert "max_rate: 0.9   # too loose" in after
+    again = tune("run-1", "--metric", "repetition", "--metric", "emoji", "--write")
+    assert "nothing to change" in again.out
+
+
+def test_without_a_file_one_is_begun(tune: Tune, tmp_path: Path) -> None:
+    """All that the run was scored with gets a limit."""
+    (tmp_path / "thresholds.yaml").unlink()
+    assert 0 == tune("run-1", "--write").code
+    after = (tmp_path / "thresholds.yaml").read_text()
+    assert after.startswith("benchmarks:\n  health-consistency:\n")
+    assert {"emoji:", "no_answer:", "repetition:", "sim_sent:"} <= set(after.split())
+    assert "nothing to change" in tune("run-1").out
+
+
+def test_what_is_said_of_a_model_is_changed_there(tune: Tune, tmp_path: Path) -> None:
+    """A pattern that overrides the metric's own entry is where the limit is."""
+    text = TEXT.replace(
+        "max_rate: 0.9   # too loose", 'max_rate: 0.9\n      models:\n        "m*": {max_rate: 0.8}'
+    )
+    (tmp_path / "thresholds.yaml").write_text(text)
+    assert 0 == tune("run-1", "--metric", "no_answer", "--write").code
+    after = (tmp_path / "thresholds.yaml").read_text()
+    assert "max_rate: 0.9" in after
+    assert "max_rate: 0.8" not in after
+    assert "nothing to change" in tune("run-1", "--metric", "no_answer").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run-1", "run-1"], "run 'run-1' is named twice"),
+        (["run-1", "--bad", "run-1"], "named as good and as bad"),
+        (["run-9"], "no run 'run-9'. Did you mean 'run-1'?"),
+        (["run-1", "--benchmark", "health"], "has no benchmark 'health'."),
+        (["run-1", "--metric", "sim_sen"], "Did you mean 'sim_sent'?"),
+        (["run-1", "--thresholds", "none.yaml"], "no file 'none.yaml'; check --thresholds"),
+        (["run-1", "--false-alarm", "5"], "'5' is not a number between 0 and 0.5"),
+        (["run-1", "--seed", "x"], "'x' is not a whole number of at least 0"),
+    ],
+)
+def test_mistakes_exit_with_4(tune: Tune, arguments: list[str], said: str) -> None:
+    """What is wrong is named."""
+    found = tune(*arguments)
+    assert 4 == found.code
+    assert said in found.err
+
+
+def test_runs_that_were_scored_differently(tune: Tune, tmp_path: Path) -> None:
+    """Refused, saying which field differs."""
+    put_run(tmp_path / "s.sqlite", _scored(3), run_id="run-3", settings=SETTINGS, version="2")
+    found = tune("run-1", "run-3")
+    assert 4 == found.code
+    assert "scored differently: no_answer: version is v1 and v2" in found.err
+
+
+def test_runs_of_other_benchmarks_or_questions(tune: Tune, tmp_path: Path) -> None:
+    """Refused: their limits would mean different things."""
+    other = [
+        Scored(id=one.id, language=one.language, readings=one.readings, benchmark="culture")
+        for one in _scored()
+    ]
+    put_run(tmp_path / "s.sqlite", other, run_id="other", settings=SETTINGS)
+    put_run(tmp_path / "s.sqlite", _scored(questions=20), run_id="fewer", settings=SETTINGS)
+    assert "run 'run-1' is of benchmark 'health-consistency'" in tune("run-1", "other").err
+    assert "48 and 40 (questions in a language)" in tune("run-1", "fewer").err
+
+
+def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
+    """A part of the answers is no run to tune on."""
+    with Database(tmp_path / "s.sqlite").write() as connection:
+        finish_run(connection, "run-1", status="interrupted")
+    found = tune("run-1")
+    assert (4, True) == (found.code, "'run-1' is interrupted; limits are tuned on" in found.err)
+
+
+def test_limits_that_contradict_each_other(tune: Tune, tmp_path: Path) -> None:
+    """A floor that would come to lie above a ceiling is refused, and nothing is written."""
+    text = TEXT.replace("floor: 0.1", "floor: 0.1\n      models:\n        x: {ceiling: 0.3}")
+    (tmp_path / "thresholds.yaml").write_text(text)
+    found = tune("run-1", "--write")
+    assert 4 == found.code
+    assert "is above ceiling 0.3" in found.err
+    assert text == (tmp_path / "thresholds.yaml").read_text()
+
+
+def test_nothing_has_a_value(tune: Tune, tmp_path: Path) -> None:
+    """No score at all: every limit is left as it is, with the reason."""
+    nothing = [
+        Scored(id=one.id, language=one.language, readings=dict.fromkeys(one.readings))
+        for one in _scored()
+    ]
+    put_run(tmp_path / "s.sqlite", nothing, run_id="none", settings=SETTINGS)
+    said = tune("none")
+    assert 0 == said.code, said.err
+    assert "left as it is: no_answer max_rate en, hi: no answers with a value" in said.out
+    assert "nothing to change" in said.out
+
+
+def test_a_store_that_is_written_meanwhile(tune: Tune, tmp_path: Path) -> None:
+    """One moment is read, however many runs are added at the same time."""
+    expected = tune("run-1", "--json").out
+    stop = threading.Event()
+
+    def write() -> None:
+        for number in range(200):
+            if stop.is_set():
+                return
+            put_run(
+                tmp_path / "s.sqlite",
+                _scored(number, questions=3),
+                run_id=f"new-{number}",
+                settings=SETTINGS,
+            )
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        found = [tune("run-1", "--json") for _ in range(2)]
+    finally:
+        stop.set()
+        writer.join()
+    assert [expected, expected] == [said.out for said in found]

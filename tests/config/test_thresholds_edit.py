@@ -1,0 +1,140 @@
+"""A thresholds file is changed where it has to be, and nowhere else."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.config.thresholds_edit import edited, replace_text
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """\
+# Gates.
+defaults: {min_n: 10}   # a few
+
+benchmarks:
+  culture:
+    # What it is about.
+    no_answer:
+      max_rate: 0.20  # clean
+
+    # Another.
+    wrong_language:
+      max_rate: 2e-1
+      languages:
+        bal: {on_inconclusive: warn}
+
+    emoji: {max_rate: 0.5}   # flow
+  health:
+    sim_sent: {max_gap: 0.05}
+"""
+
+
+def _changed(after: str, before: str = TEXT) -> list[str]:
+    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    return [f"{line[0]}{line[2:]}" for line in lines if line[:1] in "+-"]
+
+
+def test_numbers_are_replaced_where_they_stand() -> None:
+    """Comments, order and all other lines stay."""
+    after = edited(
+        TEXT,
+        {
+            ("benchmarks", "culture", "no_answer", "max_rate"): 0.4,
+            ("benchmarks", "culture", "wrong_language", "max_rate"): 0.25,
+            ("benchmarks", "culture", "emoji", "max_rate"): 0.75,
+            ("benchmarks", "health", "sim_sent", "max_gap"): 0.1,
+        },
+    )
+    assert [
+        "-      max_rate: 0.20  # clean",
+        "+      max_rate: 0.4  # clean",
+        "-      max_rate: 2e-1",
+        "+      max_rate: 0.25",
+        "-    emoji: {max_rate: 0.5}   # flow",
+        "+    emoji: {max_rate: 0.75}   # flow",
+        "-    sim_sent: {max_gap: 0.05}",
+        "+    sim_sent: {max_gap: 0.1}",
+    ] == _changed(after)
+
+
+def test_languages_are_added_below_their_metric() -> None:
+    """Beside the key they differ in, in front of the next metric's comment; Norwegian quoted."""
+    after = edited(
+        TEXT,
+        {
+            ("benchmarks", "culture", "no_answer", "languages", "no", "max_rate"): 0.5,
+            ("benchmarks", "culture", "no_answer", "languages", "hi", "max_rate"): 0.6,
+            ("benchmarks", "culture", "wrong_language", "languages", "bal", "max_rate"): 0.3,
+            ("benchmarks", "culture", "wrong_language", "languages", "sw", "max_rate"): 0.3,
+            ("benchmarks", "culture", "emoji", "languages", "sw", "max_rate"): 1.0,
+        },
+    )
+    assert [
+        "+      languages:",
+        '+        "no": {max_rate: 0.5}',
+        "+        hi: {max_rate: 0.6}",
+        "-        bal: {on_inconclusive: warn}",
+        "+        bal: {max_rate: 0.3, on_inconclusive: warn}",
+        "+        sw: {max_rate: 0.3}",
+        "-    emoji: {max_rate: 0.5}   # flow",
+        "+    emoji: {languages: {sw: {max_rate: 1}}, max_rate: 0.5}   # flow",
+    ] == _changed(after)
+
+
+def test_metrics_and_files_are_begun() -> None:
+    """Where there is nothing yet, all of it is written."""
+    after = edited(TEXT, {("benchmarks", "health", "bertscore", "floor"): 0.75})
+    assert ["+    bertscore:", "+      floor: 0.75"] == _changed(after)
+    assert "benchmarks:\n  new:\n    emoji:\n      max_rate: 0.1\n" == edited(
+        "", {("benchmarks", "new", "emoji", "max_rate"): 0.1}
+    )
+
+
+def test_nothing_to_change() -> None:
+    """The same text comes back."""
+    assert TEXT == edited(TEXT, {})
+    assert TEXT.rstrip() == edited(TEXT.rstrip(), {})
+
+
+def test_unusual_yaml_is_left_to_ruamel() -> None:
+    """An anchor cannot be replaced as text; what comes out still says what it should."""
+    text = "benchmarks:\n  a:\n    emoji: {max_rate: &x 0.5}\n    apology: {max_rate: *x}\n"
+    after = edited(text, {("benchmarks", "a", "apology", "max_rate"): 0.7})
+    assert "apology: {max_rate: 0.7}" in after
+    assert "emoji: {max_rate: &x 0.5}" in after or "emoji: {max_rate: 0.5}" in after
+
+
+def test_replacing_is_refused_where_somebody_was_faster(tmp_path: Path) -> None:
+    """What another program wrote meanwhile is not lost, and nothing is left lying about."""
+    path = tmp_path / "t.yaml"
+    path.write_text("b", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"t\.yaml was changed meanwhile; nothing is written"):
+        replace_text(path, "c", read="a")
+    assert ["b"] == [file.read_text() for file in tmp_path.iterdir()]
+    replace_text(path, "c", read="b")
+    assert ["c"] == [file.read_text() for file in tmp_path.iterdir()]
+
+
+def test_links_and_modes_are_kept(tmp_path: Path) -> None:
+    """What a link points to is replaced; a new file has the usual mode."""
+    target, link, new = tmp_path / "real.yaml", tmp_path / "t.yaml", tmp_path / "n.yaml"
+    target.write_text("a", encoding="utf-8")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    replace_text(link, "b", read="a")
+    replace_text(new, "n", read="")
+    assert link.is_symlink()
+    assert ("b", 0o640) == (target.read_text(), target.stat().st_mode & 0o777)
+    assert new.stat().st_mode & 0o400
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """The error names the file."""
+    with pytest.raises(ConfigError, match=r"cannot write .*t\.yaml: No such file"):
+        replace_text(tmp_path / "missing" / "t.yaml", "a", read="")

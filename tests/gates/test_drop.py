@@ -1,0 +1,135 @@
+"""Drops from a baseline: gaps between two runs in one language."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scipy import stats
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
+from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.records import Estimate, Score, Threshold
+
+NOW = [0.7, 0.75, 0.8, 0.6, 0.8, 0.5, 0.5, 0.85, 0.6, 0.7, 0.75, 0.6]
+THEN = [0.9, 0.8, 0.95, 0.7, 0.85, 0.6, 0.75, 0.9, 0.8, 0.88, 0.92, 0.66]
+LIMITS = Threshold(benchmark="b", metric="m", language="hi", max_drop=0.1, min_n=10)
+
+
+def _scores(values: list[float], *, language: str = "hi", signature: str = "m|v1") -> list[Score]:
+    return [
+        Score(
+            metric="m",
+            benchmark="b",
+            sample_id=f"q{number}",
+            language=language,
+            condition="",
+            value=value,
+            reason="",
+            signature=signature,
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+def _drop(now: list[Score], then: list[Score], *, margin: float = 0.0) -> Estimate:
+    return drop_estimate(
+        now,
+        then,
+        metric="m",
+        language="hi",
+        baseline="base-1",
+        better="higher",
+        alpha=0.05,
+        margin=margin,
+    )
+
+
+def test_a_drop_is_that_of_the_paired_t_test() -> None:
+    """The mean of the differences, its interval and p, as scipy has them."""
+    found = _drop(_scores(NOW), _scores(THEN))
+    test = stats.ttest_rel(THEN, NOW)
+    interval = test.confidence_interval(0.95)
+    assert (interval.low, interval.high) == pytest.approx((found.low, found.high))
+    assert test.pvalue == pytest.approx(found.p, rel=1e-3)
+    assert ("base-1", "", 12) == (found.baseline, found.pivot, found.n)
+
+
+def test_a_drop_is_a_gap_under_another_name() -> None:
+    """To the last bit; only what it is compared with is told elsewhere."""
+    there = [replace(score, language="en") for score in _scores(THEN)]
+    gap = gap_estimate(
+        _scores(NOW),
+        there,
+        metric="m",
+        language="hi",
+        pivot="en",
+        better="higher",
+        alpha=0.05,
+    )
+    assert gap == replace(_drop(_scores(NOW), _scores(THEN)), pivot="en", baseline="")
+
+
+def test_three_outcomes() -> None:
+    """Surely within the margin, surely beyond it, and neither; in words of runs."""
+    found = _drop(_scores(NOW), _scores(THEN))
+    verdicts = [
+        judge_drop(found, replace(LIMITS, max_drop=limit), case="m-drop-hi")
+        for limit in (0.3, 0.05, 0.13)
+    ]
+    assert ["pass", "fail", "inconclusive"] == [verdict.outcome for verdict in verdicts]
+    assert verdicts[1].reason.startswith(
+        "0.13 worse than base-1 on 12 questions (drop's 95% interval "
+    )
+    assert "detects drops from" in verdicts[2].reason
+    few = judge_drop(found, replace(LIMITS, min_n=13), case="m-drop-hi")
+    assert few.reason.endswith("too few questions in both runs: needs 13, has 12")
+
+
+def test_the_same_drop_everywhere_is_not_certain() -> None:
+    """No spread is known, however far it is from the margin; where nothing differs, it passes."""
+    same = judge_drop(_drop(_scores([0.5] * 12), _scores([0.9] * 12)), LIMITS, case="g")
+    assert "inconclusive" == same.outcome
+    assert same.reason.endswith("all differences are equal: no spread is known")
+    nothing = judge_drop(
+        _drop(_scores([0.5] * 12), _scores([0.5] * 12)), replace(LIMITS, max_drop=0.0), case="g"
+    )
+    assert "pass" == nothing.outcome
+
+
+def test_one_question_decides_nothing() -> None:
+    """However much worse, and whatever min_n says."""
+    one = judge_drop(_drop(_scores([0.1]), _scores([0.9])), replace(LIMITS, min_n=1), case="g")
+    assert "inconclusive" == one.outcome
+    assert "0.8 worse than base-1 on 1 question; no spread is known; needs 2 questions" == (
+        one.reason
+    )
+
+
+def test_what_is_no_drop() -> None:
+    """A threshold without one, and scores that do not belong together."""
+    with pytest.raises(ValueError, match="has no max_drop"):
+        judge_drop(_drop(_scores(NOW), _scores(THEN)), replace(LIMITS, max_drop=None), case="g")
+    with pytest.raises(EvaluationError, match="different ways"):
+        _drop(_scores(NOW), _scores(THEN, signature="m|v2"))
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "said"),
+    [
+        ("m|v1|text_in:native", "m|v1|text_in:english", "text_in: english there, native here"),
+        ("m|v2", "m|v1", "version: v1 there, v2 here"),
+        ("m|v1|torch:2.13", "m|v1", "torch: nothing there, 2.13 here"),
+        (
+            "m|v1|a:1|b:1|c:1|d:1",
+            "m|v1|a:2|b:2|c:2|d:2",
+            "a: 2 there, 1 here; b: 2 there, 1 here; c: 2 there, 1 here; and 1 more",
+        ),
+        ("m|v1|a:x:y", "m|v1|a:x:z", "a: x:z there, x:y here"),
+        ("m|v1", "m|v1", ""),
+    ],
+)
+def test_fields_that_differ(here: str, there: str, said: str) -> None:
+    """Each by its name, then what it was, then what it is."""
+    assert said == differing(here, there)

@@ -1,0 +1,211 @@
+"""``--baseline``: a candidate that is worse in Hindi only is found there, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import Project, write_questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.project import Outcome
+
+QUESTIONS = 24
+TEST_FILE = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language", "answer_length"])
+
+
+def test_answer(xling_case):
+    xling_case.check()
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+THRESHOLDS = """\
+defaults: {min_n: 8, on_inconclusive: warn}
+benchmarks:
+  bread:
+    no_answer: {max_drop: 0.05}
+    wrong_language: {max_rate: 0.9, max_drop: 0.1}
+"""
+THEN = "rules: [{text: '{question}'}]\n"
+# Hindi answers to two thirds of the questions are in English now; one Spanish answer is, too.
+NOW = """\
+rules:
+  - {when: {language: hi, sample_id: "q000?"}, text: "Because of the steam in the dough, I think."}
+  - {when: {language: hi, sample_id: "q001[0-5]"}, text: "Because of the steam in the dough."}
+  - {when: {language: es, sample_id: "q0003"}, text: "Because of the steam in the dough, I think."}
+  - {text: "{question}"}
+"""
+DROPS = {
+    "no_answer-drop-en": "inconclusive",
+    "no_answer-drop-es": "inconclusive",
+    "no_answer-drop-hi": "inconclusive",
+    "wrong_language-drop-en": "inconclusive",
+    "wrong_language-drop-es": "inconclusive",
+    "wrong_language-drop-hi": "fail",
+}
+
+
+@pytest.fixture
+def bread(tmp_path: Path) -> Project:
+    """A project with 24 parallel questions in three languages, and a run to compare with."""
+    made = Project(tmp_path)
+    made.write("pytest.ini", "[pytest]\n")
+    made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    made.write("thresholds.yaml", THRESHOLDS)
+    made.write("then.yaml", THEN)
+    made.write("now.yaml", NOW)
+    write_questions(made, count=QUESTIONS, languages=("en", "es", "hi"))
+    outcome = made.run("--model=scripted:then.yaml", "--xling-run-name=base-1")
+    assert 0 == outcome.code, outcome.out + outcome.err
+    assert "xling: drops (max_drop) are not judged: no --baseline is named" in outcome.out
+    assert {f"wrong_language-{code}" for code in ("en", "es", "hi")} == set(made.verdicts())
+    return made
+
+
+def _candidate(project: Project, *arguments: str) -> Outcome:
+    return project.run("--model=scripted:now.yaml", *arguments)
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_worse_in_hindi_only(bread: Project, workers: str) -> None:
+    """On one process and on two the same verdicts, and a stored run is judged alike."""
+    outcome = _candidate(bread, "--baseline=base-1", workers)
+    assert 1 == outcome.code, outcome.out + outcome.err
+    assert "xling: baseline run base-1 of scripted:then.yaml" in outcome.out
+    verdicts = bread.verdicts()
+    drops = {name: verdict for name, verdict in verdicts.items() if "-drop-" in name}
+    assert DROPS == {name: verdict.outcome for name, verdict in drops.items()}
+    failed = drops["wrong_language-drop-hi"]
+    assert failed.reason.startswith("0.667 worse than base-1 on 24 questions (drop's 95% interval")
+    assert "worse only here 16, only in base-1 0: McNemar p < .001" in failed.reason
+    assert "after Holm over 3 gates" in failed.reason
+    assert ("base-1", "", 24) == (
+        failed.estimate.baseline,
+        failed.estimate.pivot,
+        failed.estimate.n,
+    )
+    found = outcome.properties("test_gate[wrong_language-drop-hi]")
+    assert ("base-1", "0.1", "fail") == tuple(
+        found[f"xling_{name}"] for name in ("baseline", "max_drop", "outcome")
+    )
+    again = bread.xling(
+        "gate", "latest", "--thresholds", "thresholds.yaml", "--baseline", "base-1", "--json"
+    )
+    assert 1 == again.returncode, again.stderr
+    assert {name: (v.outcome, v.reason, v.estimate.p_holm) for name, v in verdicts.items()} == {
+        v["case"]: (v["outcome"], v["reason"], v["estimate"]["p_holm"])
+        for v in json.loads(again.stdout)["verdicts"]
+    }
+
+
+def test_the_summary_shows_what_changed(bread: Project) -> None:
+    """Found changes and those a gate did not let pass; the rest are counted, without limits too."""
+    out = _candidate(bread, "--baseline=base-1").out
+    shown = out[out.index("Changes since run base-1") : out.index("gate closed")]
+    (row,) = [line for line in shown.splitlines() if line.startswith("wrong_language  hi")]
+    assert "66.7%" in row
+    assert "+66.7% worse" in row
+    assert "other changes within chance (q ≥ .05) or not tested" in shown
+    bread.write("thresholds.yaml", "defaults: {min_n: 8}\n")
+    outcome = _candidate(bread, "--xling-baseline=base-1", "-q")
+    assert 0 == outcome.code, outcome.out
+    shown = outcome.out[outcome.out.index("Changes since run base-1") :]
+    assert "wrong_language  hi" in shown
+    assert "no_answer" not in shown.partition("other changes")[0]
+
+
+def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
+    """Both say what the run itself says, the file also where the store has no such run."""
+    exported = bread.xling("export", "base-1", "-o", "base.json")
+    assert 0 == exported.returncode, exported.stderr
+    promoted = bread.xling("promote", "base-1")
+    assert "scripted:then.yaml, bread: run base-1 is the baseline, the first" in promoted.stdout
+    outcome = _candidate(bread, "--baseline=base.json", "--xling-store=elsewhere.sqlite")
+    assert 1 == outcome.code, outcome.out + outcome.err
+    assert "xling: baseline base.json: run base-1 of scripted:then.yaml" in outcome.out
+    assert "failed" == outcome.cases["test_gate[wrong_language-drop-hi]"]
+    by_file = bread.xling(
+        *("gate", "latest", "--thresholds=thresholds.yaml", "--json"),
+        *("--baseline=base.json", "--xling-store=elsewhere.sqlite"),
+    )
+    outcome = _candidate(bread, "--baseline=scripted:then.yaml", "--xling-run-name=candidate")
+    assert 1 == outcome.code, outcome.out + outcome.err
+    assert "xling: baseline promoted for scripted:then.yaml: bread base-1" in outcome.out
+    by_model = bread.verdicts()
+    assert DROPS == {name: v.outcome for name, v in by_model.items() if "-drop-" in name}
+    read = {one["case"]: one for one in json.loads(by_file.stdout)["verdicts"]}
+    assert {name: v.estimate.value for name, v in by_model.items()} == {
+        name: one["estimate"]["value"] for name, one in read.items()
+    }
+    # Judging moved nothing.
+    assert "candidate" not in bread.xling("promote", "--list").stdout
+
+
+def test_from_the_environment_an_ini_file_and_thresholds(bread: Project) -> None:
+    """Wherever it is said; a file is found from where it is said."""
+    bread.xling("export", "base-1", "-o", "base.json")
+    told = "xling: baseline base.json: run base-1"
+    bread.write("thresholds.yaml", "run: {baseline: base.json}\n" + THRESHOLDS)
+    assert told in _candidate(bread, "--collect-only", "-q").out + _candidate(bread).out
+    bread.write("thresholds.yaml", THRESHOLDS)
+    bread.write("pytest.ini", "[pytest]\nxling_baseline = base.json\n")
+    assert told in _candidate(bread).out
+    bread.environment["XLING_BASELINE"] = "base-1"
+    assert "xling: baseline run base-1 of" in _candidate(bread).out
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_mistakes_are_found_before_anything_is_asked(bread: Project, workers: str) -> None:
+    """Exit 4, and no run is begun."""
+    bread.write("broken.json", '{"format": 1,\n')
+    for said, message in (
+        ("base-2", "Did you mean 'base-1'?"),
+        ("latest", "'latest' is another run every time"),
+        ("broken.json", "broken.json: line 2: it is no baseline but broken JSON"),
+    ):
+        outcome = _candidate(bread, f"--baseline={said}", workers)
+        assert 4 == outcome.code, outcome.out + outcome.err
+        assert message in outcome.out + outcome.err
+        assert "base-1" == bread.latest().run_id
+
+
+def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
+    """Hindi questions reworded by more than half, and a parameter of a metric changed: errors."""
+    path = bread.benchmark / "data" / "hi.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows[:13]:
+        row["question"] += " ?"
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text(text + "\n", encoding="utf-8")
+    outcome = bread.run("--model=scripted:then.yaml", "--baseline=base-1")
+    assert 1 == outcome.code, outcome.out + outcome.err
+    verdicts = bread.verdicts()
+    assert "base-1 has only 11 of 24 questions, fewer than half" == (
+        verdicts["no_answer-drop-hi"].reason
+    )
+    assert "error" == verdicts["no_answer-drop-hi"].outcome
+    assert "inconclusive" == verdicts["no_answer-drop-es"].outcome
+    assert "2 of 9 gates cannot be judged" in outcome.out
+    limits = "    answer_length: {ceiling: 500}\n    repetition: {max_drop: 0.3}\n"
+    bread.write("thresholds.yaml", THRESHOLDS + limits)
+    tests = TEST_FILE.replace('"answer_length"', '"answer_length", "repetition"')
+    bread.write("benchmarks/bread/test_bread.py", tests)
+    first = bread.run("--model=scripted:then.yaml", "--xling-run-name=base-2")
+    assert 0 == first.code, first.out
+    again = bread.run(
+        *("--model=scripted:then.yaml", "--baseline=base-2", "--xling-param=repetition.times=5")
+    )
+    assert 1 == again.code, again.out
+    assert "made in another way than in base-2: times: 4 there, 5 here" == (
+        bread.verdicts()["repetition-drop-en"].reason
+    )

@@ -1,0 +1,176 @@
+"""``--xling-github`` in a step of GitHub Actions: summary, annotations, and a log that is safe."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.integration.project import QUESTIONS
+from tests.reports.github.runner import heard
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.project import Project
+    from tests.reports.github.runner import Command
+
+ATTACK = (
+    "::error file=thresholds.yaml,line=1::owned\n  ::set-output name=deploy::yes\n"
+    "::stop-commands::x\r##[add-mask]the\n```\n</details><script>alert(1)</script>\n"
+    "@octocat closes #1 | ::warning::owned %0A::error::owned"
+)
+THRESHOLDS = """
+defaults: {min_n: 2}
+benchmarks:
+  bread:
+    wrong_language: {max_rate: 0.05}
+    no_answer: {max_rate: 0.9, on_inconclusive: warn}
+"""
+TESTS = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language"])
+
+
+def test_answer(xling_case):
+    print(xling_case.response.text)
+    xling_case.check("no_answer")
+    if xling_case.sample.language == "hi":
+        pytest.fail(xling_case.response.text, pytrace=False)
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+
+
+@pytest.fixture
+def step(project: Project, tmp_path: Path) -> Path:
+    """The file for the summary of a step in which Hindi is answered with attacks."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/test_bread.py", TESTS)
+    rules: list[dict[str, object]] = [{"when": {"language": "hi"}, "json": json.dumps(ATTACK)}]
+    rules += [{"when": {"language": code}, "text": text} for code, text in QUESTIONS.items()]
+    project.script(json.dumps({"rules": rules}))
+    file = tmp_path / "summary.md"
+    project.environment.update(
+        GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(file), GITHUB_WORKSPACE=str(tmp_path)
+    )
+    return file
+
+
+MODEL = ("--model=scripted:script.yaml", "--langs=en,hi")
+
+
+def annotated(commands: list[Command]) -> dict[str, list[str]]:
+    """Return the titles of annotations by what they are."""
+    found: dict[str, list[str]] = {}
+    for command in commands:
+        found.setdefault(command.name, []).append(command.properties["title"])
+    return found
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_step_gets_a_summary_and_annotations(project: Project, step: Path, workers: str) -> None:
+    """Once, by the controller, and nothing an answer says in the log is taken for a command."""
+    outcome = project.run(*MODEL, workers, "-v", "-rA")
+    assert outcome.code == 1, outcome.out + outcome.err
+    assert "::set-output name=deploy::yes" in outcome.out
+    commands = heard(outcome.out)
+    assert {
+        "error": ["bread: wrong_language, hi: fail"],
+        "warning": ["bread: wrong_language, en: inconclusive"],
+    } == annotated(commands)
+    assert {("thresholds.yaml", "5")} == {
+        (command.properties["file"], command.properties["line"]) for command in commands
+    }
+    text = step.read_text(encoding="utf-8")
+    assert text.startswith("### 🔴 gate closed: 1 of 4 gates failed, ")
+    assert 1 == text.count("### 🔴")
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    assert "<script" not in html
+    assert "&lt;/details&gt;&lt;script&gt;alert(1)&lt;/script&gt; @octocat closes #1 |" in html
+    assert html.count("<details>") == html.count("</details>") == 3
+
+
+def test_steps_add_to_what_they_have_said(project: Project, step: Path) -> None:
+    """Another run in the same step leaves what the first has written."""
+    step.write_text("before\n", encoding="utf-8")
+    project.run(*MODEL)
+    project.run(*MODEL)
+    text = step.read_text(encoding="utf-8")
+    assert text.startswith("before\n### ")
+    assert 2 == text.count("### 🔴 gate closed")
+
+
+@pytest.mark.parametrize("how", ["--xling-github=off", "XLING_GITHUB"])
+def test_off_says_nothing_but_stays_safe(project: Project, step: Path, how: str) -> None:
+    """Neither summary nor annotations; still no answer is a command."""
+    options = [how] if how.startswith("--") else []
+    if not options:
+        project.environment[how] = "off"
+    outcome = project.run(*MODEL, "-v", "-rA", *options)
+    assert outcome.code == 1
+    assert not step.exists()
+    assert "::set-output name=deploy::yes" in outcome.out
+    assert [] == heard(outcome.out)
+
+
+def test_elsewhere_nothing_is_said_unless_asked_for(project: Project, step: Path) -> None:
+    """Outside GitHub the log has no command; told to, the terminal shows summary and all."""
+    project.environment.clear()
+    outcome = project.run(*MODEL)
+    assert outcome.code == 1
+    assert "::stop-commands::" not in outcome.out.replace("::stop-commands::x", "")
+    assert "::error title" not in outcome.out
+    asked = project.run(*MODEL, "--xling-github")
+    assert "### 🔴 gate closed: " in asked.out
+    assert (
+        "\n::error file=thresholds.yaml,line=5,title=bread%3A wrong_language%2C hi%3A fail::"
+        in (asked.out)
+    )
+    assert not step.exists()
+
+
+def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
+    """A model that does not answer: yellow, the gates are errors, and so says the exit code."""
+    rules = [{"when": {"language": "en"}, "text": QUESTIONS["en"]}]
+    project.script(json.dumps({"rules": rules}))
+    outcome = project.run(*MODEL)
+    assert outcome.code == 3
+    text = step.read_text(encoding="utf-8")
+    assert text.startswith("### 🟡 gate undecided: 2 of 4 gates lack answers")
+    assert "⚠️ 3 cases met a fault" in text
+    assert 2 == len(annotated(heard(outcome.out))["error"])
+
+
+def test_a_summary_that_cannot_be_written_is_told(project: Project, step: Path) -> None:
+    """The exit code is that of the gates: the log has it all, too."""
+    project.environment["GITHUB_STEP_SUMMARY"] = str(step / "no" / "folder.md")
+    outcome = project.run(*MODEL)
+    assert outcome.code == 1
+    assert "no summary for GitHub: " in outcome.out
+    assert "No such file or directory" in outcome.out
+
+
+def test_nothing_is_said_where_nothing_is_run(project: Project, step: Path) -> None:
+    """To collect or to be wrong about an option says nothing to GitHub that would stay open."""
+    for options, code in ((("--collect-only",), 0), (("--xling-github=maybe",), 4)):
+        outcome = project.run(*MODEL, *options)
+        assert code == outcome.code
+        assert [] == heard(outcome.out)
+    assert not step.exists()
+    assert "is neither auto nor on nor off" in outcome.err
+
+
+def test_a_run_name_that_is_taken_lets_the_runner_hear_again(project: Project, step: Path) -> None:
+    """A session that ends before it has begun leaves no runner deaf."""
+    project.run(*MODEL, "--xling-run-name=one")
+    outcome = project.run(*MODEL, "--xling-run-name=one")
+    assert outcome.code == 4
+    assert "::stop-commands::" in outcome.out
+    assert [] == heard(outcome.out)
+    assert 1 == step.read_text(encoding="utf-8").count("### 🔴")

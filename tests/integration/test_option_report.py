@@ -1,0 +1,181 @@
+"""``--xling-report``: one HTML file at the end of a run, however it ended."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import QUESTIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.project import Project
+
+ATTACK = "</script><script>window.broken = 1</script> \u202eevil"
+THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.9}}}\n"
+
+
+def script(project: Project, *, languages: tuple[str, ...] = ("en", "hi")) -> tuple[str, ...]:
+    """Answer in *languages*, once with an attack, and return the options for a run."""
+    rules: list[dict[str, object]] = [
+        {"when": {"language": "en", "sample_id": "q0001"}, "json": json.dumps(ATTACK)}
+    ]
+    rules += [{"when": {"language": code}, "text": QUESTIONS[code]} for code in languages]
+    return project.script(json.dumps({"rules": rules})), "--langs=en,hi"
+
+
+def model_of(file: Path) -> dict[str, Any]:
+    """Return what the page says, as its script reads it."""
+    found = re.search(
+        r'<script[^>]*type="application/json"[^>]*>(.*?)</script>',
+        file.read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+    assert found is not None
+    model: dict[str, Any] = json.loads(found[1])
+    return model
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_leaves_its_report(project: Project, workers: str) -> None:
+    """Written once by the controller, with every case, and how the run ended."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run(*script(project), "--xling-report=out.html", workers)
+    file = project.root / "out.html"
+    model = model_of(file)
+    assert ("complete", project.latest().run_id) == (model["run"]["status"], model["run"]["id"])
+    assert model["run"]["finished"] is not None
+    assert 6 == model["cases"]["n"]
+    assert ATTACK.replace("\u202e", "⟦U+202E⟧") in model["cases"]["columns"]["answer"]
+    assert "window.broken = 1</script>" not in file.read_text(encoding="utf-8")
+    assert f"report: {file}" in outcome.out
+    assert {"closed": 1, "undecided": 1, "open": 0}[model["verdict"]["state"]] == outcome.code
+
+
+def test_the_command_writes_the_same_page(project: Project) -> None:
+    """`xling report` needs no model, and replaces a file only when told to."""
+    project.run(*script(project), "--xling-report=out.html")
+    first = project.root / "out.html"
+    done = project.xling("report", "latest", "-o", "again.html")
+    assert (0, "report: again.html\n") == (done.returncode, done.stdout)
+    assert first.read_bytes() == (project.root / "again.html").read_bytes()
+    refused = project.xling("report", "latest", "-o", "again.html")
+    assert 4 == refused.returncode
+    assert "again.html exists already; say --force to replace it" in refused.stderr
+    assert 0 == project.xling("report", "latest", "-o", "again.html", "--force").returncode
+    assert 4 == project.xling("report", "latest", "-o", ".").returncode
+    assert "no run 'other'" in project.xling("report", "other", "-o", "b.html").stderr
+    assert not (project.root / "b.html").exists()
+
+
+def test_the_report_shows_what_has_changed(project: Project) -> None:
+    """With a baseline, from pytest and from the command, each cell has its change."""
+    options = script(project)
+    project.run(*options, "--xling-run-name=then")
+    project.run(*options, "--baseline=then", "--xling-report=out.html")
+    project.xling("report", "latest", "-o", "again.html", "--baseline=then")
+    for name in ("out.html", "again.html"):
+        model = model_of(project.root / name)
+        assert "then" in model["baseline"]
+        (bench,) = model["benchmarks"]
+        cells = [cell for row in bench["cells"].values() for cell in row.values()]
+        assert {0} == {cell["change"]["v"] for cell in cells}
+        assert {3} == {cell["change"]["n"] for cell in cells}
+    wrong = project.xling("report", "latest", "-o", "b.html", "--baseline=the")
+    assert 4 == wrong.returncode
+    assert "Did you mean 'then'?" in wrong.stderr
+
+
+def test_an_incomplete_run_has_a_report(project: Project) -> None:
+    """Faults: exit 3, and the page says that nothing is decided."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run(*script(project, languages=("en",)), "--xling-report=out.html")
+    assert outcome.code == 3
+    model = model_of(project.root / "out.html")
+    assert ("incomplete", "undecided") == (model["run"]["status"], model["verdict"]["state"])
+    assert 3 == model["cases"]["n"]
+
+
+def test_a_stopped_run_has_a_report(project: Project) -> None:
+    """-x ends the run at the first failure: what there is is shown, and called incomplete."""
+    project.write("benchmarks/bread/test_bread.py", "import pytest\n" + FAILING)
+    outcome = project.run(*script(project), "--xling-report=out.html", "-x")
+    assert outcome.code == 1
+    assert "incomplete" == model_of(project.root / "out.html")["run"]["status"]
+    assert "incomplete" == project.latest().status
+
+
+FAILING = """
+pytestmark = pytest.mark.xling(metrics=["no_answer"])
+
+def test_answer(xling_case):
+    assert xling_case.id != "q0000-hi"
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "options", "expected"),
+    [
+        ("raise KeyboardInterrupt", (), (2, "interrupted")),
+        ("os._exit(9)", ("-n2",), (3, "incomplete")),
+        ("raise ValueError", (), (1, "complete")),
+    ],
+)
+def test_however_it_ends_the_report_says_so(
+    project: Project, end: str, options: tuple[str, ...], expected: tuple[int, str]
+) -> None:
+    """Ctrl-C, a worker that dies and a test that fails: the page has the status of the run."""
+    text = f"import os\nimport pytest\n{FAILING}\n\ndef test_z():\n    {end}\n"
+    project.write("benchmarks/bread/test_bread.py", text.replace("q0000-hi", "q9-hi"))
+    outcome = project.run(*script(project), "--xling-report=out.html", *options)
+    status = model_of(project.root / "out.html")["run"]["status"]
+    assert expected == (outcome.code, status), outcome.out
+    assert status == project.latest().status
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("reports/out.html", "no folder '{root}/reports'; make it, or name another file"),
+        (".", "'{root}' is a folder; name a file in it"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_first(
+    project: Project, named: str, expected: str
+) -> None:
+    """A mistake is told before anything is asked."""
+    outcome = project.run(*script(project), f"--xling-report={named}")
+    assert outcome.code == 4
+    assert f"--xling-report: {expected.format(root=project.root)}" in outcome.err
+    assert not project.store.exists()
+
+
+def test_a_report_that_is_lost_at_the_end_is_no_success(project: Project) -> None:
+    """All gates pass, but what was asked for is missing: exit 3, and how to get it."""
+    project.write("benchmarks/bread/test_bread.py", "import pytest\n" + REMOVING)
+    (project.root / "reports").mkdir()
+    outcome = project.run(*script(project), "--xling-report=reports/out.html")
+    assert outcome.code == 3, outcome.out
+    assert "no report: the report cannot be written to" in outcome.out
+    assert "complete" == project.latest().status
+    run = project.latest().run_id
+    assert f"`xling report {run} -o FILE` writes it without asking anything" in outcome.out
+    assert 0 == project.xling("report", run, "-o", "out.html").returncode
+
+
+REMOVING = """
+import pathlib
+
+pytestmark = pytest.mark.xling(metrics=["no_answer"])
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+
+def test_last():
+    pathlib.Path("reports").rmdir()
+    pathlib.Path("reports").write_text("in the way")
+"""

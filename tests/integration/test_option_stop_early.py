@@ -1,0 +1,160 @@
+"""--xling-stop-early: a model that is clearly bad is asked little, a good one everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store.stops import stop_in
+from tests.integration.project import write_questions
+
+if TYPE_CHECKING:
+    from tests.integration.project import Outcome, Project
+
+QUESTIONS, LANGUAGES = 100, ("en", "hi")
+PLANNED = QUESTIONS * len(LANGUAGES)
+GOOD = "rules:\n  - {text: '{question}'}\n"
+BAD = (
+    "rules:\n  - {when: {language: hi}, text: Bread rises because of gas in the dough.}\n"
+    + GOOD[7:]
+)
+# Of its answers in Hindi three in ten are in English, known by the last digit of their number.
+WEAK = (
+    "rules:\n"
+    + "".join(
+        f"  - {{when: {{language: hi, sample_id: 'q*{digit}'}}, text: Bread rises from the gas}}\n"
+        for digit in (1, 4, 8)
+    )
+    + GOOD[7:]
+)
+THRESHOLDS = """
+defaults: {min_n: 5}
+benchmarks:
+  bread:
+    no_answer: {max_rate: 0.2}
+    wrong_language: {max_rate: 0.05, max_gap: 0.1}
+"""
+
+
+@pytest.fixture
+def bread(project: Project) -> Project:
+    """Return a project with a hundred parallel questions in two languages."""
+    write_questions(project, count=QUESTIONS, languages=LANGUAGES)
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    return project
+
+
+def _run(project: Project, script: str, *arguments: str) -> Outcome:
+    model = project.script(script)
+    return project.run(model, f"--langs={','.join(LANGUAGES)}", "-rs", *arguments)
+
+
+@pytest.mark.parametrize(("workers", "most"), [("-n0", 0.1), ("-n2", 0.25)])
+def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) -> None:
+    """At the first look of ten a gate fails: exit 1, the rest is skipped and says why."""
+    outcome = _run(bread, BAD, workers, "--xling-stop-early=pocock:10")
+    shown = outcome.out + outcome.err
+    assert 1 == outcome.code, shown
+    asked = bread.answers()
+    assert PLANNED // 10 <= len(asked) <= most * PLANNED
+    why = "stopped early: wrong_language-hi of bread failed at look 1 of 10 with 10% of the answers"
+    assert f"{why}; {PLANNED - len(asked)} of {PLANNED} requests were not made" in shown
+    assert PLANNED == sum(name.startswith("test_answer") for name in outcome.cases)
+    assert f"SKIPPED [{PLANNED - len(asked)}]" in shown
+    stop = stop_in(bread.latest())
+    assert stop is not None
+    assert why == str(stop)
+    assert "stopped" == bread.latest().status
+    assert why in " ".join(bread.xling("show", "latest").stdout.split())
+    again = bread.xling("gate", "latest", "--thresholds", "thresholds.yaml")
+    assert 3 == again.returncode
+    assert "is stopped: this decides nothing" in again.stdout
+    verdicts = bread.verdicts()
+    failed = verdicts["wrong_language-hi"]
+    assert ("fail", 10) == (failed.outcome, failed.estimate.n)
+    assert "look 1 of 10 at 10% of the questions, alpha 0.0079 of 0.05 (pocock)" in failed.reason
+    assert 0.0079 == pytest.approx(failed.threshold.alpha, abs=5e-5)
+    # Nothing passes on a tenth of the answers.
+    good = verdicts["wrong_language-en"]
+    assert "inconclusive" == good.outcome
+    assert not {"pass", "error"} & {verdict.outcome for verdict in verdicts.values()}
+    assert "does not pass before the last look" in verdicts["no_answer-en"].reason or (
+        "needs about" in verdicts["no_answer-en"].reason
+    )
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_good_model_is_asked_everything(bread: Project, workers: str) -> None:
+    """Nothing stops; the gates pass at what the last look may spend, and say so."""
+    outcome = _run(bread, GOOD, workers, "--xling-stop-early=obrien-fleming:5")
+    shown = outcome.out + outcome.err
+    assert 0 == outcome.code, shown
+    assert PLANNED == len(bread.answers())
+    assert "stopped early" not in shown
+    assert stop_in(bread.latest()) is None
+    verdicts = bread.verdicts()
+    assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}, verdicts
+    told = "look 5 of 5 at 100% of the questions, alpha 0.042 of 0.05 (obrien-fleming)"
+    assert all(verdict.reason.endswith(told) for verdict in verdicts.values())
+
+
+@pytest.mark.slow
+def test_workers_stop_at_the_same_look(bread: Project) -> None:
+    """A weak model fails at a later look: the same one, by the same answers, on any processes."""
+    found = []
+    for workers in ("-n0", "-n2"):
+        outcome = _run(bread, WEAK, workers, "--xling-stop-early")
+        assert 1 == outcome.code, outcome.out + outcome.err
+        stop = stop_in(bread.latest())
+        assert stop is not None
+        assert 1 < stop.look < 10
+        found.append((stop, {name: v.reason for name, v in bread.verdicts().items()}))
+    assert found[0] == found[1]
+
+
+def test_the_seed_draws_the_order(bread: Project) -> None:
+    """Another seed asks other questions first; case ids stay as they are."""
+    asked = []
+    for seed in ("0", "1"):
+        _run(bread, BAD, "-n0", "--xling-stop-early", f"--xling-seed={seed}")
+        asked.append({answer.sample_id for answer in bread.answers()})
+    everything = {f"q{number:04d}" for number in range(QUESTIONS)}
+    assert [10, 10] == [len(found) for found in asked]
+    assert asked[0] < everything > asked[1]
+    first = {f"q{number:04d}" for number in range(10)}
+    assert asked[0] != asked[1] != first != asked[0]
+
+
+def test_a_stop_closes_the_gate_whoever_asks_for_it(bread: Project) -> None:
+    """Where the failed gate's own test may fail, the run does not pass."""
+    path = bread.benchmark / "test_bread.py"
+    text = path.read_text().replace(
+        "def test_gate(", "@pytest.mark.xfail(reason='known', strict=False)\ndef test_gate("
+    )
+    path.write_text(text)
+    outcome = _run(bread, BAD, "--xling-stop-early")
+    assert 1 == outcome.code, outcome.out
+
+
+def test_gates_that_are_not_selected_stop_nothing(bread: Project) -> None:
+    """What is not judged in the end is not looked at before."""
+    outcome = _run(bread, BAD, "--xling-stop-early", "-k", "no_answer or test_answer")
+    assert 0 == outcome.code, outcome.out
+    assert PLANNED == len(bread.answers())
+
+
+def test_a_look_that_met_a_fault_is_not_taken(bread: Project) -> None:
+    """The run is incomplete; nothing is judged by what is left."""
+    rule = "  - {when: {sample_id: 'q*7'}, error: permanent}\n"
+    outcome = _run(bread, BAD.replace("rules:\n", "rules:\n" + rule), "--xling-stop-early")
+    assert 3 == outcome.code
+    assert stop_in(bread.latest()) is None
+
+
+def test_nothing_to_stop_by(project: Project) -> None:
+    """Without a thresholds file there is no gate to look at."""
+    outcome = project.run("--model=scripted:", "--xling-stop-early")
+    assert 4 == outcome.code
+    assert "--xling-stop-early looks at gates, and there is no thresholds.yaml" in outcome.err

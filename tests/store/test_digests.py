@@ -1,0 +1,55 @@
+"""Digests of questions: the same for the same question, whatever else a run does."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_xling.store.database import Database
+from pytest_xling.store.digests import digest_of, question_digests, same_question
+from tests.reports.stored_runs import Asked, make_run
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (("Why?", None), ("Why?", None), True),
+        (("Why?", "Because."), ("Why?", "Because."), True),
+        (("Why?", "Because."), ("Why?", None), True),
+        (("Why?", None), ("Why?", "Because."), True),
+        (("Why?", "Because."), ("Why?", "So."), False),
+        (("Why?", None), ("Why not?", None), False),
+        (("Why?", "Because."), ("Why not?", "Because."), False),
+    ],
+)
+def test_same_question(
+    first: tuple[str, str | None],
+    second: tuple[str, str | None],
+    same: bool,  # noqa: FBT001  a test's parameter
+) -> None:
+    """Question and reference have to agree; a reference that was not kept agrees with any."""
+    assert same == same_question(digest_of(*first), digest_of(*second))
+
+
+def test_a_digest_says_nothing_of_the_text() -> None:
+    """It is short, and a lone surrogate does not stop it."""
+    assert 12 == len(digest_of("a" * 10_000, None))
+    assert 25 == len(digest_of("\ud800", "\udfff"))
+
+
+def test_digests_of_a_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One for each sample and language, however often it was asked."""
+    path = tmp_path_factory.mktemp("store") / "s.sqlite"
+    asked = [
+        Asked(id=f"q{n}", language=code, text="x", question=f"{code} {n}", repeat=repeat)
+        for n in range(2)
+        for code in ("en", "hi")
+        for repeat in range(2)
+    ]
+    make_run(path, asked, metrics=("no_answer",))
+    with Database(path).read() as connection:
+        found = question_digests(connection, "run-1", benchmark="culture")
+        assert {} == question_digests(connection, "run-1", benchmark="other")
+    assert {
+        (f"q{n}", code): digest_of(f"{code} {n}", None) for n in (0, 1) for code in ("en", "hi")
+    } == {key: question.digest for key, question in found.items()}
+    assert {"q0", "q1"} == {question.cluster for question in found.values()}
