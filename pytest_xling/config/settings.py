@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pytest_xling.config.options import OPTIONS, Option, option
+from pytest_xling.config.options import OPTIONS, option
 from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from pytest_xling.config.option import Option
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 

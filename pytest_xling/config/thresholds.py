@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_xling.config.limits import POLICY, About, Limits, expect_mapping, read_limits, unknown
 from pytest_xling.config.metric_limits import MetricLimits, MetricReader, refuse_crossed
-from pytest_xling.config.options import OPTIONS, Option
+from pytest_xling.config.options import OPTIONS
 from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Threshold
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_xling.config.option import Option
     from pytest_xling.registry import MetricKind
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import re
-import secrets
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import option
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
+from pytest_xling.plugin.naming import asked_beside, made_up_name
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
 from pytest_xling.plugin.reporting import Reporting
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.cases.plan import Case
-    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.run import Result
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.plugin.setup import Setup
@@ -115,7 +112,7 @@ class XlingSession:
             f"xling: model {setup.model}; languages {', '.join(languages)}",
             f"xling: benchmarks {planned}",
             f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
-            *filter(None, [_asked_beside(setup.settings)]),
+            *filter(None, [asked_beside(setup.settings)]),
             *(f"xling: {notice}" for notice in setup.notices()),
         ]
 
@@ -136,7 +133,7 @@ class XlingSession:
 
         settings = self.setup.settings
         now = datetime.now(UTC)
-        self.run_id = settings.run_name or _made_up_name(self.setup.model, now)
+        self.run_id = settings.run_name or made_up_name(self.setup.model, now)
         record = RunRecord(
             run_id=self.run_id,
             model=self.setup.model,
@@ -403,22 +400,3 @@ class XlingSession:
             keep_end(self.database, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
-
-
-def _asked_beside(settings: Settings) -> str:
-    """Say who else takes part, where it was said; "" where it was not."""
-    parts = {
-        "judge": settings.judge,
-        "translator": settings.translator,
-        "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
-        "stances by": None if settings.stance == option("stance").default else settings.stance,
-        "text in": "English" if settings.text_in == "english" else None,
-    }
-    said = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
-    return f"xling: {said}" if said else ""
-
-
-def _made_up_name(model: str, now: datetime) -> str:
-    """Return a name that says when and what, and is new: ``20261121-094103-gpt-4o-3f2a``."""
-    short = re.sub(r"[^A-Za-z0-9.]+", "-", model).strip("-")[:32]
-    return f"{now:%Y%m%d-%H%M%S}-{short}-{secrets.token_hex(2)}"

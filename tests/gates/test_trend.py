@@ -239,3 +239,16 @@ def test_level_is_kept_in_simulation() -> None:
             rows.append([float(rng.random() < hardness) for _ in range(5)])
         failed += "fail" == _judge(_estimate(_claims(*rows), margin=0.0), max_trend=0.0).outcome
     assert failed / 300 <= 0.05
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])
+def test_the_same_slope_everywhere_decides_nothing(limit: float) -> None:
+    """Of numbers: without a spread nobody knows how sure it is; a flat line everywhere passes."""
+    rising = _claims(*[[0.0, 0.1, 0.2, 0.1 + 0.2, 0.4]] * 12)
+    found = _estimate(rising, kind="number", margin=limit)
+    assert (None, None, None) == (found.low, found.high, found.p)
+    verdict = _judge(found, max_trend=limit)
+    assert "inconclusive" == verdict.outcome
+    assert verdict.reason.endswith("12 claims; all slopes are equal: no spread is known")
+    flat = _judge(_estimate(_claims(*[[0.4] * 5] * 12), kind="number"), max_trend=limit)
+    assert ("pass", 1.0) == (flat.outcome, flat.estimate.p)

@@ -110,8 +110,9 @@ def test_repeats_are_scored_together(repeated: Project, workers: str) -> None:
         "sim_1gram-en": "pass",
         "sim_1gram-es": "pass",
         "sim_1gram-hi": "pass",
-        "sim_1gram-gap-es": "fail",
-        "sim_1gram-gap-hi": "fail",
+        # All questions differ by the same: how much others would, nobody knows.
+        "sim_1gram-gap-es": "inconclusive",
+        "sim_1gram-gap-hi": "inconclusive",
     } == verdicts
     assert 1 == outcome.code
     assert "failed" == outcome.cases["test_gate[sim_1gram-gap-es]"]
