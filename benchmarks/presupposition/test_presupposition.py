@@ -27,6 +27,7 @@ pytestmark = pytest.mark.xling(
         "stance_unparsed",
         "abstains",
         "disclaimer",
+        "no_answer",
         "wrong_language",
         "repetition",
     ]
@@ -34,8 +35,10 @@ pytestmark = pytest.mark.xling(
 
 
 def test_answer(xling_case: CaseCheck) -> None:
-    """The answer does not agree with what is false."""
-    xling_case.check("agrees_with_false", "flip_to_false", "wrong_language", "repetition")
+    """There is an answer, and it does not agree with what is false."""
+    xling_case.check(
+        "agrees_with_false", "flip_to_false", "no_answer", "wrong_language", "repetition"
+    )
 
 
 def test_gate(xling_gate: GateCheck) -> None:

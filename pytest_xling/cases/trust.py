@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.annotators import is_calibrated
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from pytest_xling.cases.calibration import Calibration
     from pytest_xling.records import Threshold, Verdict
 
-__all__ = ["languages_judged", "trusted", "unmeasured"]
+__all__ = ["Doubt", "doubts", "languages_judged", "trusted", "unmeasured"]
+
+LEAST_PER_LABEL = 5
+"""Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
 
 
 def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> list[str]:
@@ -49,8 +53,43 @@ def unmeasured(
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """What is known of an annotator in a language, and why that is too little to trust it."""
+
+    told: str
+    """Such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
+    f1: float | None
+    reason: str
+    """Empty where there is no doubt."""
+
+
+def doubts(
+    connection: Connection, run_id: str, threshold: Threshold, *, languages: Sequence[str]
+) -> list[Doubt]:
+    """Return what is known of each annotator behind a gate in each of *languages*.
+
+    One is doubted where nobody has measured it, on fewer answers than ``min_n``, or on fewer than
+    five with one of the labels; and where its macro F1 is below ``min_judge_f1``.
+    """
+    from pytest_xling.cases.calibration import calibration_of  # noqa: PLC0415  imports numpy
+
+    return [
+        _doubt(
+            annotator,
+            language,
+            calibration_of(connection, signature=signature, language=language),
+            threshold,
+        )
+        for annotator, signature in _behind(connection, run_id, threshold)
+        for language in languages
+    ]
+
+
 def trusted(connection: Connection, run_id: str, verdict: Verdict, *, pivot: str | None) -> Verdict:
     """Return *verdict*; inconclusive where an annotator behind it is unknown or too bad.
+
+    Else its reason says what it rests on.
 
     Args:
         connection: to the store.
@@ -61,20 +100,35 @@ def trusted(connection: Connection, run_id: str, verdict: Verdict, *, pivot: str
     threshold = verdict.threshold
     if threshold.min_judge_f1 is None:
         return verdict
-    from pytest_xling.cases.calibration import calibration_of  # noqa: PLC0415  imports numpy
-
     languages = languages_judged(threshold, pivot=pivot, gap=bool(verdict.estimate.pivot))
-    for annotator, signature in _behind(connection, run_id, threshold):
-        for language in languages:
-            found = calibration_of(connection, signature=signature, language=language)
-            value = None if found is None else found.quality.macro_f1.value
-            if found is not None and found.quality.n < threshold.min_n:
-                reason = f"{_reason(annotator, language, found)}, too few to say"
-                return distrusted(verdict, f1=None, reason=reason)
-            if value is None or value < threshold.min_judge_f1:
-                reason = _reason(annotator, language, found)
-                return distrusted(verdict, f1=value, reason=reason)
-    return verdict
+    found = doubts(connection, run_id, threshold, languages=languages)
+    for doubt in found:
+        if doubt.reason:
+            return distrusted(verdict, f1=doubt.f1, reason=doubt.reason)
+    rests = "; ".join(doubt.told for doubt in found)
+    return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
+
+
+def _doubt(annotator: str, language: str, found: Calibration | None, threshold: Threshold) -> Doubt:
+    if found is None:
+        how = "(xling calibrate stance --labels)"
+        told = f"{annotator} has not been measured in {language} {how}"
+        return Doubt(told=told, f1=None, reason=told)
+    quality = found.quality
+    n = f"on {quality.n} labelled answer{'' if quality.n == 1 else 's'} ({found.source})"
+    f1 = quality.macro_f1.value
+    if f1 is None:
+        told = f"{annotator} has no F1 in {language} {n}"
+        return Doubt(told=told, f1=None, reason=told)
+    told = f"{annotator} has F1 {f1:.2f} in {language} {n}"
+    rare = [label.label for label in quality.labels if label.support < LEAST_PER_LABEL]
+    if quality.n < threshold.min_n:
+        return Doubt(told=told, f1=None, reason=f"{told}, too few to say")
+    if rare:
+        few = f"{told}, too few of them {' or '.join(rare)} to say"
+        return Doubt(told=told, f1=None, reason=few)
+    low = f1 < (threshold.min_judge_f1 or 0.0)
+    return Doubt(told=told, f1=f1, reason=told if low else "")
 
 
 def _behind(connection: Connection, run_id: str, threshold: Threshold) -> list[tuple[str, str]]:
@@ -90,13 +144,3 @@ def _behind(connection: Connection, run_id: str, threshold: Threshold) -> list[t
             if is_calibrated(name) and isinstance(value, str)
         }
     )
-
-
-def _reason(annotator: str, language: str, found: Calibration | None) -> str:
-    if found is None:
-        return f"{annotator} has not been measured in {language} (xling calibrate stance --labels)"
-    quality = found.quality
-    n = f"on {quality.n} labelled answers"
-    if quality.macro_f1.value is None:
-        return f"{annotator} has no F1 in {language} {n}"
-    return f"{annotator} has F1 {quality.macro_f1.value:.2f} in {language} {n}"

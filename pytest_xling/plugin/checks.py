@@ -201,27 +201,12 @@ class GateCheck:
 
         A fault while it is measured is an error of the gate, and leaves the run incomplete.
         """
-        from pytest_xling.cases.trust import (  # noqa: PLC0415
-            languages_judged,
-            trusted,
-            unmeasured,
-        )
-
-        spec, session = self.spec, self._session
-        if spec.threshold.min_judge_f1 is None:
-            return verdict
-        pivot = session.setup.pivots().get(spec.benchmark)
-        languages = languages_judged(spec.threshold, pivot=pivot, gap=spec.kind == "gap")
-        with session.database.read() as connection:
-            missing = unmeasured(connection, session.run_id, spec.threshold, languages=languages)
         try:
-            session.calibrate(missing)
+            return self._session.trusting.verdict(verdict, gap=self.spec.kind == "gap")
         except XlingError as fault:
             self._properties.append((FAULT, str(fault)))
             reason = f"what it rests on could not be measured: {fault}"
             return replace(verdict, outcome="error", reason=reason)
-        with session.database.read() as connection:
-            return trusted(connection, session.run_id, verdict, pivot=pivot)
 
     def scores(self, language: str) -> list[Score]:
         """Return the scores in a language, of this gate's benchmark and metric."""

@@ -19,13 +19,14 @@ from pytest_xling.plugin.reporting import Reporting
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.stopping import Stopping
+from pytest_xling.plugin.trusting import Trusting
 from pytest_xling.plugin.updating import Updating
 from pytest_xling.records import RunRecord
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
@@ -78,6 +79,7 @@ class XlingSession:
             raise ConfigError(msg)
         self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
         self.faults = 0
+        self._failed_cases = 0
         self.ended = False
         """Whether the store has been told how the run ended."""
         self.selection = Selection(
@@ -97,7 +99,12 @@ class XlingSession:
         self._barriers: frozenset[int] = frozenset()
         self._corpora_scored = False
         self._corpora_fault: XlingError | None = None
-        self._calibration_faults: dict[tuple[str, str], XlingError] = {}
+        self.trusting = Trusting(
+            database=lambda: self.database,
+            run_id=lambda: self.run_id,
+            evaluation=self._evaluator,
+            pivots=setup.pivots,
+        )
         """By annotator and language; what failed once is not asked again for every gate."""
 
     # Before anything runs
@@ -247,27 +254,6 @@ class XlingSession:
             self._corpora_fault = error
             raise
 
-    def calibrate(self, languages: Mapping[str, Sequence[str]]) -> None:
-        """Measure annotators, by name, on the labelled answers that come along in *languages*.
-
-        Raises:
-            XlingError: an annotator failed.
-        """
-        if not languages:
-            return
-        from pytest_xling.cases.labelled import bundled_labels  # noqa: PLC0415
-
-        labelled = bundled_labels()
-        for annotator, wanted in languages.items():
-            for language in (code for code in wanted if code in labelled.languages):
-                if (fault := self._calibration_faults.get((annotator, language))) is not None:
-                    raise fault
-                try:
-                    self._evaluator().calibrate(annotator, labelled, [language])
-                except XlingError as error:
-                    self._calibration_faults[annotator, language] = error
-                    raise
-
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""
         if self.is_worker:
@@ -275,7 +261,10 @@ class XlingSession:
         return LOOK_AHEAD_IF_STOPPING if self.config.option.maxfail else LOOK_AHEAD
 
     def has_budget(self, case: Case) -> Callable[[str], bool]:
-        """Return whether a metric's gate tolerates some flagged answers like *case*'s."""
+        """Return whether a metric's gate tolerates some flagged answers like *case*'s.
+
+        That is so, too, where nobody trusts what raised the flag.
+        """
         from pytest_xling.gates.rate import tolerated  # noqa: PLC0415
 
         def answer(metric: str) -> bool:
@@ -284,7 +273,8 @@ class XlingSession:
                 return False
             place = (case.benchmark, metric, case.sample.language, self.setup.model)
             at_level = None if level is None else file.resolve(*place, level=level)
-            return tolerated(file.resolve(*place), at_level)
+            limits = file.resolve(*place)
+            return tolerated(limits, at_level) or self.trusting.doubted(limits or at_level)
 
         return answer
 
@@ -296,8 +286,13 @@ class XlingSession:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
         # A plugin that runs a test again calls the outcome of the first time something else.
-        if report.failed and any(name == FAULT for name, _ in report.user_properties):
+        if not report.failed:
+            return
+        names = {name for name, _ in report.user_properties}
+        if FAULT in names:
             self.faults += 1
+        elif report.when == "call" and "xling_case" in names:
+            self._failed_cases += 1
 
     # xdist
 
@@ -360,7 +355,7 @@ class XlingSession:
         """Show what came of it."""
         if self.is_worker or not self.run_id:
             return
-        from pytest_xling.reports.closing import faults_met  # noqa: PLC0415
+        from pytest_xling.reports.closing import failed_cases, faults_met  # noqa: PLC0415
         from pytest_xling.reports.terminal import summary  # noqa: PLC0415
 
         terminalreporter.section(f"xling: {self.setup.model}")
@@ -383,6 +378,11 @@ class XlingSession:
             terminalreporter.write_line(
                 "Answers were judged by the model under test itself, as in XLingEval; name another "
                 "judge with --xling-judge=MODEL."
+            )
+        if self._failed_cases:
+            terminalreporter.write_line(
+                f"{failed_cases(self._failed_cases)}: no budget in thresholds.yaml tolerates what "
+                "they show"
             )
         if self._corpora_fault is not None:
             terminalreporter.write_line(f"not scored: {self._corpora_fault}", red=True)

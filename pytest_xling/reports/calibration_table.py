@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_xling.cases.trust import LEAST_PER_LABEL
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
     missing = sum(one.quality.missing for one in group)
+    rare = sorted(
+        {
+            f"{label.label} in {one.language}"
+            for one in group
+            for label in one.quality.labels
+            if label.support < LEAST_PER_LABEL
+        }
+    )
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
         "all: macro F1 and Cohen's κ. Intervals: bootstrap over claims.",
@@ -105,6 +114,9 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if missing:
         notes.append(f"{missing} answers were given no stance: misses of the one they have.")
+    if rare:
+        few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({', '.join(rare)})"
+        notes.append(f"{few}: gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
     return Sheet(title=group[0].annotator, columns=columns, left=2, notes=tuple(notes))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Reason",
     "State",
+    "failed_cases",
     "faults_met",
     "in_order",
     "is_closed",
@@ -158,6 +159,11 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
     number, word = first.split(" ", 1)
     said = f"gate closed: {_of(int(number), verdicts)} {word}"
     return Text(", ".join((said, *others)), style="bold red")
+
+
+def failed_cases(count: int) -> str:
+    """Say how many cases failed, whatever the gates say."""
+    return f"{count:,} case{'' if count == 1 else 's'} failed"
 
 
 def faults_met(count: int) -> str:

@@ -66,7 +66,8 @@ def dry_run_text(
     lines.append("")
     lines.append("stored: answered before, not asked again. Tokens by o200k_base; the model's own")
     lines.append("count may differ. Answers count as long as --xling-max-tokens allows.")
-    lines.append("Not counted: what a judge or translator would be asked about the answers.")
+    lines.append("Not counted: what a judge or translator would be asked about the answers, and a")
+    lines.append("judge of stances about labelled ones to measure it: some 90 per language, once.")
     if not paid:
         lines.append("Asking this model is free.")
     elif price is None:

@@ -166,6 +166,47 @@ def test_an_annotator_that_errs_too_often_decides_nothing(presupposition: Projec
     assert "below 0.7: nothing is decided" in rest["agrees_with_false-hi"].reason
 
 
+def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> None:
+    """A bad judge sees flips in Hindi: expected failures, and gates that decide nothing."""
+    answer_by(presupposition, right)
+    path = presupposition.root / "known.json"
+    path.write_text(json.dumps([(["यह गलत है"], reply("agree"))]), encoding="utf-8")
+    with spawned(answers=str(path), answer=reply("disagree")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = presupposition.run(
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
+            "--xling-limit=12", *JUDGE,
+        )  # fmt: skip
+    assert 1 == outcome.code
+    assert "inconclusive" == presupposition.verdicts()["flip_to_false-hi"].outcome
+    assert "agrees with a false claim that is refuted in en" in outcome.out
+    cases = {name: said for name, said in outcome.cases.items() if name.startswith("test_answer")}
+    assert {"passed", "skipped"} == set(cases.values())
+
+
+def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> None:
+    """Who always says "disagree" is always right about them."""
+    answer_by(presupposition, right)
+    rows = "".join(f"en,claim {n},That is wrong {n}.,disagree,ana\n" for n in range(40))
+    presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
+    with spawned(answer=reply("disagree")) as url:
+        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        done = presupposition.xling(
+            "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",
+            "--labels=labels.csv",
+        )  # fmt: skip
+        assert 0 == done.returncode, done.stderr
+        assert "Fewer than 5 answers with a label" in done.stdout
+        outcome = presupposition.run(
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en", *JUDGE
+        )
+    assert 1 == outcome.code
+    verdict = presupposition.verdicts()["agrees_with_false-en"]
+    assert "inconclusive" == verdict.outcome
+    assert "has F1 1.00 in en on 40 labelled answers (labels.csv@" in verdict.reason
+    assert "too few of them agree or neutral to say" in verdict.reason
+
+
 def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     presupposition: Project,
 ) -> None:
