@@ -165,8 +165,8 @@ OPTIONS: tuple[Option, ...] = (
         parse=values.model,
         in_file=True,
         metavar="MODEL",
-        help="Model that compares answers with the reference, named as for --xling-model. Default:"
-        " the model under test judges itself, as in XLingEval.",
+        help="Model that compares answers with the reference, and with --xling-stance=llm with the"
+        " claim, named as for --xling-model. Default: the model under test judges itself.",
     ),
     Option(
         name="judge-price",

@@ -13,6 +13,7 @@ from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.metrics import is_fitted
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
+from pytest_xling.text.display import printable
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ class GateCheck:
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),
+            ("xling_reason", printable(verdict.reason)),
             ("xling_n", str(made.n)),
             ("xling_unscored", str(made.unscored)),
             ("xling_signature", made.signature),
