@@ -69,6 +69,8 @@ class Change:
     """By Holm, over all rows."""
     reason: str = ""
     """Why it is not compared, or not tested."""
+    differences: tuple[float, ...] = ()
+    """Now minus then, one per question."""
 
     @property
     def is_worse(self) -> bool:
@@ -172,7 +174,8 @@ def _change(scores: Sequence[Score], side: Against) -> Change:
     if made.value is None:
         return replace(row, reason=made.reason)
     pairs = paired_means(found.scores, found.others)
-    size = made.value if share else cohen_dz([now - then for now, then in pairs]).value
+    differences = tuple(now - then for now, then in pairs)
+    size = made.value if share else cohen_dz(differences).value
     return replace(
         row,
         now=_mean([now for now, _ in pairs]),
@@ -184,6 +187,7 @@ def _change(scores: Sequence[Score], side: Against) -> Change:
         size=size,
         p=made.p,
         reason=made.reason,
+        differences=differences,
     )
 
 

@@ -6,15 +6,22 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.comparison import compare
+from pytest_xling.cases.comparison import ALPHA, compare
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.values import number
+from pytest_xling.errors import ConfigError
 from pytest_xling.reports.comparison import comparison_text
+from pytest_xling.reports.opinions_sheet import opinions_sheet
 from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.sheet import plain
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_xling.cases.comparison import Change, Comparison
+    from pytest_xling.cases.second_opinions import SecondOpinion
 
 __all__ = ["add_arguments", "run"]
 
@@ -32,11 +39,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BASELINE",
         help="a file `xling export` wrote, a run, or a model with a promoted run",
     )
+    parser.add_argument(
+        "--tests",
+        action="store_true",
+        help="also what other paired tests say: bootstrap (BCa), sign flips, Wilcoxon",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="M",
+        type=_margin,
+        help="with --tests: whether it is worse by less than M (non-inferiority)",
+    )
     parser.add_argument("--json", action="store_true", help="print an object instead")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare the run with the baseline."""
+    if args.margin is not None and not args.tests:
+        msg = "--margin means something only with --tests"
+        raise ConfigError(msg)
     with reading(args) as connection:
         record = get_run(connection, args.run)
         baseline = open_baseline(args.baseline, store=store_path(args))
@@ -45,9 +66,12 @@ def run(args: argparse.Namespace) -> int:
             return None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
 
         found = compare(connection, record, baseline, pivots=pivot)
+    opinions = _opinions(found, margin=args.margin) if args.tests else {}
     if args.json:
         changes = [
-            asdict(change) | {"worse": change.is_worse, "found": change.is_found}
+            {name: value for name, value in asdict(change).items() if name != "differences"}
+            | {"worse": change.is_worse, "found": change.is_found}
+            | ({"tests": asdict(opinions[change])} if change in opinions else {})
             for change in found.changes
         ]
         missing = [
@@ -69,4 +93,26 @@ def run(args: argparse.Namespace) -> int:
     if record.status != "complete":
         print_text(f"run {record.run_id} is {record.status}: only what it has is compared")
     print_text(comparison_text(found, width=width(), color=color()))
+    if opinions:
+        print_text("\n" + plain(opinions_sheet(opinions), width=width(), color=color()))
     return 0
+
+
+def _opinions(found: Comparison, *, margin: float | None) -> dict[Change, SecondOpinion]:
+    from pytest_xling.cases.second_opinions import second_opinion  # noqa: PLC0415  imports numpy
+
+    return {
+        change: second_opinion(
+            change.differences,
+            better=change.better,
+            margin=margin,
+            alpha=ALPHA,
+            share=change.share,
+        )
+        for change in found.changes
+        if change.differences
+    }
+
+
+def _margin(text: str) -> float:
+    return number(minimum=0)(text)

@@ -86,6 +86,30 @@ def test_json_has_every_number(two: Xling) -> None:
     assert {"en", "hi"} == {row["language"] for row in found["changes"]}
 
 
+def test_other_tests_say_the_same(two: Xling) -> None:
+    """Silence in Hindi is found by all of them; none finds anything in English."""
+    done = two("compare", "bad", "good", "--tests", "--margin=0.1")
+    assert 0 == done.code, done.err
+    assert "Other tests" in done.out
+    assert "no worse" in done.out
+    found = json.loads(two("compare", "bad", "good", "--tests", "--margin=0.1", "--json").out)
+    tests = {(c["metric"], c["language"]): c.get("tests") for c in found["changes"]}
+    hindi, english = tests["no_answer", "hi"], tests["no_answer", "en"]
+    assert all(hindi[p] < 0.001 for p in ("p_sign_flips", "p_wilcoxon")), hindi
+    assert hindi["low"] > 0.4
+    assert 1.0 == hindi["rank_biserial"]
+    assert hindi["p_no_worse"] > 0.9
+    assert english["p_sign_flips"] == 1.0
+    assert "differences" not in found["changes"][0]
+
+
+def test_a_margin_needs_the_tests(two: Xling) -> None:
+    """It would be ignored."""
+    done = two("compare", "bad", "good", "--margin=0.1")
+    assert 4 == done.code
+    assert "only with --tests" in done.err
+
+
 def test_incomplete_runs_are_told_of(two: Xling) -> None:
     """On both sides."""
     assert "run part is interrupted: only what it has is compared" in (
