@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from pytest_xling.cases.baseline_file import read_baseline_file
+from pytest_xling.cases.baseline_file import pivots_in, read_baseline_file
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.store.baselines import promoted
 from pytest_xling.store.database import Database
 from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import metric_steps, scores_by_place
-from pytest_xling.store.runs import list_runs
+from pytest_xling.store.runs import get_run, list_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +37,10 @@ class Source(Protocol):
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return what *benchmark* was scored with, sorted; nothing where it was not asked."""
+        ...
+
+    def pivot(self, benchmark: str) -> str | None:
+        """Return the language others were compared with; None where it is not known."""
         ...
 
     def scores(self, benchmark: str, metric: str) -> Scores:
@@ -82,6 +86,13 @@ class StoredScores:
         with _reading(self.store) as connection:
             steps = metric_steps(connection, self.runs[benchmark])
         return tuple(sorted({step.metric for step in steps if step.benchmark == benchmark}))
+
+    def pivot(self, benchmark: str) -> str | None:
+        """Return the language others were compared with; None where it is not known."""
+        if benchmark not in self.runs:
+            return None
+        with _reading(self.store) as connection:
+            return pivots_in(get_run(connection, self.runs[benchmark]).settings).get(benchmark)
 
     def scores(self, benchmark: str, metric: str) -> Scores:
         """Return the scores of a metric."""

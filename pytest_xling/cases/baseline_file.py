@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,12 +15,14 @@ from pytest_xling.store.digests import Question, Questions
 from pytest_xling.store.scored import level_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["BaselineFile", "read_baseline_file"]
+__all__ = ["BaselineFile", "pivots_in", "read_baseline_file"]
 
 _FORMAT = 1
+_MOST = 1e300
+"""Whole numbers may be beyond what a float can be."""
 _TEXTS = ("case", "benchmark", "sample_id", "language", "condition")
 
 
@@ -35,6 +38,8 @@ class BaselineFile:
     """By benchmark and metric."""
     cases: Mapping[str, Sequence[Mapping[str, Any]]] = field(repr=False)
     """By benchmark."""
+    pivots: Mapping[str, str] = field(default_factory=dict)
+    """By benchmark the language others were compared with, where it is known."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -44,6 +49,10 @@ class BaselineFile:
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return what *benchmark* was scored with."""
         return tuple(sorted(self.signatures.get(benchmark, {})))
+
+    def pivot(self, benchmark: str) -> str | None:
+        """Return the language others were compared with; None where it is not known."""
+        return self.pivots.get(benchmark)
 
     def scores(self, benchmark: str, metric: str) -> dict[str, list[Score]]:
         """Return the scores of a metric by language."""
@@ -107,7 +116,21 @@ def read_baseline_file(path: Path) -> BaselineFile:
             read.fail(f"cases[{number}] ({case['case']}) is there twice")
         seen.add(key)
         cases.setdefault(case["benchmark"], []).append(case)
-    return BaselineFile(path=path, signatures=signatures, cases=cases, **names)
+    settings = run.get("settings")
+    return BaselineFile(
+        path=path,
+        signatures=signatures,
+        cases=cases,
+        pivots=pivots_in(settings if isinstance(settings, dict) else {}),
+        **names,
+    )
+
+
+def pivots_in(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return by benchmark the pivot language that a run's settings name."""
+    found = settings.get("pivots")
+    named = found if isinstance(found, Mapping) else {}
+    return {benchmark: code for benchmark, code in named.items() if isinstance(code, str)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +163,8 @@ class _Reader:
             self.fail(f"line {error.lineno}: it is no baseline but broken JSON: {error.msg}")
         except RecursionError:
             self.fail("it is no baseline: its JSON is nested too deeply")
+        except ValueError as error:  # a whole number of thousands of digits
+            self.fail(f"it is no baseline: {error}")
         return self.mapping(data, "it")
 
     def mapping(self, value: object, place: str) -> dict[str, Any]:
@@ -179,7 +204,7 @@ class _Reader:
         said = self.mapping(score, place)
         value = said.get("value", "")
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and math.isfinite(value)):
+        if value is not None and not (number and abs(value) <= _MOST and math.isfinite(value)):
             self.fail(f"{place}.value is neither a number nor null but {value!r:.60}")
         self.text(said.get("reason", ""), f"{place}.reason")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
+from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.metrics import direction_of, is_share, unit_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
@@ -27,7 +28,8 @@ _Claims: TypeAlias = "Mapping[tuple[str, str], set[str]]"
 """By cluster and language: its samples."""
 
 LEAST_SHARED = 0.5
-"""Of the questions of a run those that its baseline must have asked, too."""
+"""Of the questions of a run those that its baseline must have asked, too; and of those the baseline
+has a value of, those that the run must have one of, too, for a gate to pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,12 @@ class Against:
     unit: Unit = "answer"
     pivot: str | None = None
     """The language others are compared with."""
+    pivot_then: str | None = None
+    """The language they were compared with; None where it is not known."""
     claims_then: _Claims = field(default_factory=dict)
     claims_now: _Claims = field(default_factory=dict)
+    share: bool = False
+    """Whether values have to be 0 or 1."""
 
     def shared(self, scores: Sequence[Score]) -> Shared:
         """Return what *scores*, of one language and perhaps level, have a counterpart of."""
@@ -80,12 +86,19 @@ class Against:
     def _refused(
         self, here: Sequence[Score], there: Sequence[Score], *, asked: int, shared: int
     ) -> str:
+        if self.share and any(score.value not in {None, 0.0, 1.0} for score in there):
+            return f"{self.name} has values of this metric other than 0 and 1"
         ours = sorted({score.signature for score in here if score.value is not None})
         theirs = sorted({score.signature for score in there if score.value is not None})
         if ours and theirs and ours != theirs:
             pairs = ((now, then) for now in ours for then in theirs if now != then)
             told = " / ".join(differing(now, then) for now, then in pairs)
             return f"made in another way than in {self.name}: {told}"
+        if self.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
+            return (
+                f"made in another way than in {self.name}: "
+                f"pivot: {self.pivot_then} there, {self.pivot} here"
+            )
         if not self.then:
             return f"{self.name} has no scores of this metric"
         if shared < LEAST_SHARED * asked:
@@ -134,8 +147,10 @@ def against(
         asked_now=asked,
         unit=_unit(metric),
         pivot=pivot,
+        pivot_then=baseline.source.pivot(benchmark),
         claims_then=_claims(asked_then),
         claims_now=_claims(asked),
+        share=_share(metric),
     )
 
 
@@ -145,6 +160,13 @@ def _unit(metric: str) -> Unit:
         return unit_of(load("metric", metric))
     except ConfigError:
         return "answer"
+
+
+def _share(metric: str) -> bool:
+    try:
+        return is_share(load("metric", metric))
+    except ConfigError:
+        return False
 
 
 def asked_in(samples: Iterable[Sample]) -> Questions:
@@ -198,6 +220,11 @@ def judge_drop_gate(
         margin=threshold.max_drop or 0.0,
     )
     verdict = judge_drop(made, threshold, case=case)
+    answered = len({cluster_of(score) for score in found.others if score.value is not None})
+    if verdict.outcome == "pass" and made.n < LEAST_SHARED * answered:
+        # What a model does not answer any more it does not answer wrongly either.
+        lost = f"{against.name} has values of {answered} questions, fewer than half of them paired"
+        verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
     if found.shared == found.asked:
         return verdict
     told = f"{verdict.reason}; {against.name} has {found.shared} of {found.asked} questions"

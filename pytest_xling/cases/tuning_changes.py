@@ -71,6 +71,9 @@ def _of_one(
         counted = Counter(own.values())
         most = max(counted.values())
         base = loosest(value for value, many in counted.items() if many == most)
+        there = _get(file, (*parent, key))
+        if len(own) == 1 and isinstance(there, int | float) and loosest(base, there) != there:
+            base = float(there)  # what one language does loosens no other's limit
         found[*parent, key] = base
         for language, value in own.items():
             if value != base:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["common", "rounded"]
 
-MARKED = 3.0
+MARKED = 1.5
 """A common limit so many times as far from what a language does as its own is too loose for it."""
 
 DIGITS = 2
@@ -22,7 +22,7 @@ def common(estimates: Sequence[float], limits: Sequence[float]) -> list[float]:
     """Return one limit for as many languages as can share one, and their own for the others.
 
     The loosest of those that share is theirs. A language does not share a limit that is more than
-    three times as far from what it does as its own limit is.
+    half as far again from what it does as its own limit is.
 
     Args:
         estimates: by language; higher is worse.

@@ -100,7 +100,8 @@ def _judged(
     """Judge each metric the file has a gate for in each language of the run.
 
     Raises:
-        ConfigError: there is none, or one compares what the run does not have.
+        ConfigError: there is none, or one compares what the run does not have, or the run with
+            itself.
     """
     gated = [
         step
@@ -134,6 +135,9 @@ def _judged(
         }
         side = None
         if baseline is not None and any(gate.kind == "drop" for gate in gates):
+            if baseline.names.get(benchmark) == record.run_id:
+                msg = f"run {record.run_id} is its own baseline for {benchmark}; name another one"
+                raise ConfigError(msg)
             asked = question_digests(connection, record.run_id, benchmark=benchmark)
             side = against(baseline, benchmark, metric, asked=asked, pivot=pivot)
         verdicts += [

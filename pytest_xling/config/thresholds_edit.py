@@ -38,6 +38,9 @@ def edited(text: str, changes: Mapping[Place, float]) -> str:
     Args:
         text: of a thresholds file that is known to be right; may be empty.
         changes: by key path, of which only the last parts may be missing.
+
+    Raises:
+        ConfigError: other limits would change as well.
     """
     tree = _load(text)
     present = {place: value for place, value in changes.items() if _get(tree, place) is not None}
@@ -45,14 +48,22 @@ def edited(text: str, changes: Mapping[Place, float]) -> str:
     for place, value in changes.items():
         if place not in present:
             made = _with_key(made, place, value)
-    wanted = _load(text)
+    wanted = _plain(_load(text))
     for place, value in changes.items():
         _put(wanted, place, value)
     if _is(made, wanted):
         return made
+    tree = _load(text)
+    for place, value in changes.items():
+        _put(tree, place, value)
     buffer = StringIO()
-    _yaml().dump(wanted, buffer)
-    return buffer.getvalue()
+    _yaml().dump(tree, buffer)
+    if _is(buffer.getvalue(), wanted):
+        return buffer.getvalue()
+    # What an alias repeats would change wherever it stands.
+    told = ", ".join(".".join(place) for place in changes)
+    msg = f"{told}: written by an anchor that other limits share; write each of them out first"
+    raise ConfigError(msg)
 
 
 def replace_text(path: Path, text: str, *, read: str) -> None:
@@ -93,8 +104,9 @@ def _with_numbers(text: str, tree: CommentedMap, changes: Mapping[Place, float])
     lines = text.splitlines(keepends=True)
     spots = []
     for place, value in changes.items():
-        row, column = _get(tree, place[:-1]).lc.value(place[-1])
-        spots.append((row, column, value))
+        parent = _get(tree, place[:-1])
+        if place[-1] in (parent.lc.data or ()):  # else merged from another mapping (<<)
+            spots.append((*parent.lc.value(place[-1]), value))
     for row, column, value in sorted(spots, reverse=True):  # from the end, so that places hold
         found = _NUMBER.match(lines[row], column)
         if found:
@@ -171,7 +183,7 @@ def _get(tree: Any, place: Place) -> Any:  # noqa: ANN401  ruamel's nodes
     return tree
 
 
-def _put(tree: CommentedMap, place: Place, value: float) -> None:
+def _put(tree: dict[str, Any], place: Place, value: float) -> None:
     for key in place[:-1]:
         if not isinstance(tree.get(key), dict):
             tree[key] = CommentedMap()
@@ -179,11 +191,18 @@ def _put(tree: CommentedMap, place: Place, value: float) -> None:
     tree[place[-1]] = value
 
 
-def _is(text: str, wanted: CommentedMap) -> bool:
+def _is(text: str, wanted: dict[str, Any]) -> bool:
     try:
-        return bool(_load(text) == wanted)
+        return bool(_plain(_load(text)) == wanted)
     except YAMLError:
         return False
+
+
+def _plain(node: Any) -> Any:  # noqa: ANN401  ruamel's nodes
+    """Return mappings by themselves, none of them shared with another place."""
+    if isinstance(node, dict):
+        return {key: _plain(value) for key, value in node.items()}
+    return [_plain(value) for value in node] if isinstance(node, list) else node
 
 
 def _load(text: str) -> CommentedMap:

@@ -104,18 +104,20 @@ class Setup:
             found |= dict.fromkeys(benchmark.notices(languages))
         if self.baseline is not None:
             found |= dict.fromkeys((f"baseline {self.baseline.told}", *self.baseline.notices))
-        elif self._limits_drops():
-            found["drops (max_drop) are not judged: no --baseline is named"] = None
+        elif said := self.not_judged():
+            found[said] = None
         return list(found)
 
-    def _limits_drops(self) -> bool:
-        """Tell whether the thresholds limit how much worse than a baseline the model may be."""
+    def not_judged(self) -> str:
+        """Say that drops are limited and there is nothing to compare with; "" where all is well."""
         file = self.thresholds
-        return file is not None and any(
+        drops = file is not None and any(
             file.limits(benchmark.name, metric, "max_drop")
             for benchmark in self.benchmarks.values()
             for metric in file.metrics(benchmark.name)
         )
+        unjudged = drops and self.baseline is None
+        return "drops (max_drop) are not judged: no --baseline is named" if unjudged else ""
 
 
 def read_setup(config: pytest.Config) -> Setup:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Updating"]
 
-CI_VARIABLES = ("CI", "GITHUB_ACTIONS")
+CI_VARIABLES = ("CI", "GITHUB_ACTIONS", "BUILD_NUMBER", "TF_BUILD")
+"""The latter two of Jenkins and Azure Pipelines, which set no ``CI``."""
 
 
 class Updating:

@@ -27,6 +27,11 @@ class Known:
         """Return the one metric."""
         return (METRIC,) if benchmark == "b" else ()
 
+    def pivot(self, benchmark: str) -> str | None:
+        """Return that it is not known."""
+        assert "b" == benchmark
+        return None
+
     def scores(self, benchmark: str, metric: str) -> dict[str, list[Score]]:
         """Return the scores of whatever metric."""
         assert "b" == benchmark

@@ -54,7 +54,7 @@ def xling(
 def browser() -> Iterator[Browser]:
     """A headless Chromium of the system's.
 
-    While it is open this thread has a running event loop, so that other tests could not have theirs.
+    While it is open this thread has a running event loop: other tests could not have theirs.
     """
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = next((found for name in _BROWSERS if (found := shutil.which(name))), None)
