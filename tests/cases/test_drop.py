@@ -103,6 +103,19 @@ def test_questions_in_both_are_compared() -> None:
     assert verdict.reason.endswith("; base-1 has 8 of 10 questions")
 
 
+def test_what_is_not_answered_is_not_passed_over() -> None:
+    """The baseline has 60 values, the candidate 20, all as good: too few of them to pass."""
+    then = _scores([0.5 + number / 100 for number in range(60)])
+    now = [
+        replace(score, value=None, reason="no answer") if number >= 20 else score
+        for number, score in enumerate(then)
+    ]
+    verdict = _judge(now, _side(now, then))
+    assert ("inconclusive", 20) == (verdict.outcome, verdict.estimate.n)
+    whole = _judge(then, _side(then, then))
+    assert "pass" == whole.outcome
+
+
 def test_a_question_that_reads_otherwise_is_another() -> None:
     """The same id with another text, or another right answer, is not compared."""
     now, then = _scores(NOW), _scores(THEN)

@@ -110,6 +110,18 @@ def test_unusual_yaml_is_left_to_ruamel() -> None:
     assert "emoji: {max_rate: &x 0.5}" in after or "emoji: {max_rate: 0.5}" in after
 
 
+def test_a_limit_that_others_share_is_not_changed_for_them() -> None:
+    """An alias would take the change along to another language; a merged mapping gets its own."""
+    text = "benchmarks:\n  a:\n    emoji:\n      languages:\n        hi: &low {max_rate: .1}\n"
+    place = ("benchmarks", "a", "emoji", "languages", "hi", "max_rate")
+    with pytest.raises(ConfigError, match="written by an anchor that other limits share"):
+        edited(text + "        zh: *low\n", {place: 0.9})
+    merged = "x: &base {max_rate: 0.1}\nbenchmarks:\n  a:\n    emoji: {<<: *base, min_n: 3}\n"
+    after = edited(merged, {("benchmarks", "a", "emoji", "max_rate"): 0.9})
+    assert "x: &base {max_rate: 0.1}" in after
+    assert "0.9" in after
+
+
 def test_replacing_is_refused_where_somebody_was_faster(tmp_path: Path) -> None:
     """What another program wrote meanwhile is not lost, and nothing is left lying about."""
     path = tmp_path / "t.yaml"
