@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.baseline import open_baseline
@@ -13,7 +14,7 @@ from pytest_xling.config.values import number
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.comparison import comparison_text
 from pytest_xling.reports.opinions_sheet import opinions_sheet
-from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.runs import get_run
 
@@ -61,11 +62,7 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         record = get_run(connection, args.run)
         baseline = open_baseline(args.baseline, store=store_path(args))
-
-        def pivot(benchmark: str) -> str | None:
-            return None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
-
-        found = compare(connection, record, baseline, pivots=pivot)
+        found = compare(connection, record, baseline, pivots=partial(named_pivot, record))
     opinions = _opinions(found, margin=args.margin) if args.tests else {}
     if args.json:
         changes = [

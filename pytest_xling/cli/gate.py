@@ -15,7 +15,7 @@ from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.closing import is_closed
-from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
@@ -116,7 +116,7 @@ def _judged(
     }
     verdicts: list[Verdict] = []
     for benchmark, metric in dict.fromkeys((step.benchmark, step.metric) for step in gated):
-        pivot = None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
+        pivot = named_pivot(record, benchmark)
         gates = gates_of(
             file,
             metric,

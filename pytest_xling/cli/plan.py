@@ -11,7 +11,7 @@ from pytest_xling.config.values import price as parse_pair
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics import direction_of, is_directed, is_share
 from pytest_xling.registry import load
-from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, scores
 from pytest_xling.store.spent import tokens_of
@@ -276,8 +276,8 @@ def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace)
 
 
 def _pivot(record: RunRecord, benchmark: str, languages: list[str]) -> str:
-    pivot = pivot_of(record, benchmark)
-    if names_no_pivot(record, benchmark) or pivot not in languages:
+    pivot = named_pivot(record, benchmark)
+    if pivot is None or pivot not in languages:
         msg = (
             f"run {record.run_id!r} has no answers of {benchmark!r} in a language that others are "
             "compared with; compare with another run: --baseline=RUN"

@@ -6,15 +6,15 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 __all__ = ["color", "print_json", "print_text", "width", "written"]
 
@@ -58,29 +58,8 @@ def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
         msg = f"{path} exists already; say --force to replace it"
         raise ConfigError(msg)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="\n",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-        ) as file:
-            unfinished = Path(file.name)
-            try:
-                yield file
-            except BaseException:
-                unfinished.unlink()
-                raise
-        unfinished.chmod(0o666 & ~_umask())
-        unfinished.replace(path)
+        with whole(path) as file:
+            yield file
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise ConfigError(msg) from error
-
-
-def _umask() -> int:
-    """Return the process's umask, which can be read only by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

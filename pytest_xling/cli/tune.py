@@ -11,14 +11,13 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.pivot import named_pivot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_xling.cases.tuning import Tuning
     from pytest_xling.cases.tuning_runs import Wanted
-    from pytest_xling.records import RunRecord
 
 __all__ = ["add_arguments", "run"]
 
@@ -117,8 +116,8 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
 
     path, before = _file(args)
     with reading(args) as connection:
-        good = read_runs(connection, args.runs, pivot=_pivot)
-        bad = read_runs(connection, args.bad, pivot=_pivot)
+        good = read_runs(connection, args.runs, pivot=named_pivot)
+        bad = read_runs(connection, args.bad, pivot=named_pivot)
     both = {one.record.run_id for one in good} & {one.record.run_id for one in bad}
     if both:
         msg = f"run {min(both)!r} is named as good and as bad; it cannot be both"
@@ -170,10 +169,6 @@ def _file(args: argparse.Namespace) -> tuple[Path, str]:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"cannot read {path}: {error}"
         raise ConfigError(msg) from error
-
-
-def _pivot(record: RunRecord, benchmark: str) -> str | None:
-    return None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)
 
 
 def _between(low: float, high: float) -> Callable[[str], float]:

@@ -7,11 +7,8 @@ somebody writes YAML in an unusual way, ruamel.yaml writes the whole file, comme
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ruamel.yaml import YAML
@@ -19,9 +16,11 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files import whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["Place", "edited", "replace_text"]
 
@@ -79,21 +78,13 @@ def replace_text(path: Path, text: str, *, read: str) -> None:
     """
     target = path.resolve()
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=target.parent, prefix=".xling-", delete=False
-        ) as file:
-            unfinished = Path(file.name)
+        mode = target.stat().st_mode & 0o7777 if target.exists() else None
+        with whole(target, newline="", mode=mode) as file:
             file.write(text)
-        try:
-            mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
-            unfinished.chmod(mode)
             there = target.read_bytes().decode() if target.exists() else ""
             if there != read:
                 msg = f"{path} was changed meanwhile; nothing is written, run this again"
                 raise ConfigError(msg)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise ConfigError(msg) from error
@@ -215,10 +206,3 @@ def _yaml() -> YAML:
     yaml.preserve_quotes = True
     yaml.width = 4096
     return yaml
-
-
-def _umask() -> int:
-    """Return the process's umask, which can be read only by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

@@ -12,7 +12,6 @@ from pytest_xling.plugin.ending import status_of
 
 if TYPE_CHECKING:
     from pytest_xling.plugin.session import XlingSession
-    from pytest_xling.records import RunRecord
 
 __all__ = ["Updating"]
 
@@ -77,12 +76,13 @@ class Updating:
         from pytest_xling.cases.tuning_changes import proposed_text  # noqa: PLC0415
         from pytest_xling.cases.tuning_runs import Wanted, read_runs, tuned  # noqa: PLC0415
         from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415
+        from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415
         from pytest_xling.reports.tuning_table import diff  # noqa: PLC0415
 
         ours = self._session
         file = ours.setup.thresholds
         with ours.database.read() as connection:
-            runs = read_runs(connection, [ours.run_id], pivot=_pivot)
+            runs = read_runs(connection, [ours.run_id], pivot=named_pivot)
         found = tuned(runs, [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed))
         after = proposed_text(self._before, found, file, ours.setup.model)
         changed = diff(self._before, after, name=str(self._path))
@@ -106,9 +106,3 @@ class Updating:
 
 def _is_on(value: str) -> bool:
     return value.lower() not in {"", "0", "false", "no", "off"}
-
-
-def _pivot(record: RunRecord, benchmark: str) -> str | None:
-    from pytest_xling.reports.pivot import names_no_pivot, pivot_of  # noqa: PLC0415  as above
-
-    return None if names_no_pivot(record, benchmark) else pivot_of(record, benchmark)

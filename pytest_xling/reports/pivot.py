@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
 
-__all__ = ["DEFAULT_PIVOT", "named_pivot", "names_no_pivot", "pivot_of"]
+__all__ = ["DEFAULT_PIVOT", "named_pivot", "pivot_of"]
 
 DEFAULT_PIVOT = "en"
 """For runs that were made before benchmarks could name one."""
@@ -21,12 +21,8 @@ def pivot_of(run: RunRecord, benchmark: str) -> str:
     return named if isinstance(named, str) else DEFAULT_PIVOT
 
 
-def names_no_pivot(run: RunRecord, benchmark: str) -> bool:
-    """Tell whether a run knows of pivot languages, but of none of a benchmark's."""
-    pivots = run.settings.get("pivots")
-    return isinstance(pivots, Mapping) and benchmark not in pivots
-
-
 def named_pivot(run: RunRecord, benchmark: str) -> str | None:
-    """Return the pivot language of a benchmark; None where it has none."""
-    return None if names_no_pivot(run, benchmark) else pivot_of(run, benchmark)
+    """Return the pivot language of a benchmark; None where the run names some and none for it."""
+    pivots = run.settings.get("pivots")
+    unnamed = isinstance(pivots, Mapping) and benchmark not in pivots
+    return None if unnamed else pivot_of(run, benchmark)

@@ -12,7 +12,7 @@ from pytest_xling.reports.html.groups import groups_of, language_traits
 from pytest_xling.reports.html.lines import curves_of, stance_figures
 from pytest_xling.reports.html.shown import compact, cut_to, visible
 from pytest_xling.reports.html.verdict import verdict_model
-from pytest_xling.reports.pivot import names_no_pivot, pivot_of
+from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
@@ -147,7 +147,7 @@ def _benchmark(
     languages: Mapping[str, Mapping[str, JsonValue]],
     changes: Mapping[Place, Change],
 ) -> dict[str, JsonValue]:
-    pivot = "" if names_no_pivot(run, name) else pivot_of(run, name)
+    pivot = named_pivot(run, name) or ""
     mine = {*answers, *(v.threshold.language for v in verdicts)}
     order = sorted(mine, key=lambda code: (code != pivot, code))
     gated = {v.threshold.metric for v in verdicts}

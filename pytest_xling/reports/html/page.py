@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import html
 import json
@@ -13,6 +12,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files import whole
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.text.clean import clean
 from pytest_xling.text.display import printable
@@ -66,15 +66,11 @@ def write_report(
     """
     model = report_model(connection, run_id, comparison=comparison, complete=complete)
     file = Path(path)
-    # Whole or not at all: nobody shall read half a report.
-    unfinished = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(render(model), encoding="utf-8", newline="\n")
-        unfinished.replace(file)
+        with whole(file) as page:
+            page.write(render(model))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
         msg = (
             f"the report cannot be written to {file}: {error.strerror or error}; name another file"
         )
