@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Kind", "Lexicon", "Word", "lexicon", "plain"]
+__all__ = ["Kind", "Lexicon", "Word", "languages", "lexicon", "plain"]
 
 Kind: TypeAlias = Literal[
     "yes",  # opens or closes a clause as its verdict
@@ -39,16 +39,25 @@ Kind: TypeAlias = Literal[
     "because",  # ends what a clause says
     "so",  # what follows is the conclusion
     "lead",  # may stand before a verdict and between a negator and its judgement
+    "that",  # after a comma, goes on with what stands before it: "nicht, dass"
 ]
 
 _FILE = Path(__file__).with_name("yes_no.jsonl")
 _ALONE: frozenset[Kind] = frozenset({"yes_alone", "no_alone"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
-# Letters that make a word longer. Python's \w lacks the vowel signs of Devanagari, and has the
-# characters of Chinese, which part no words.
-_LETTER = "[a-z0-9\u00df-\u024f\u0900-\u0963\u0966-\u097f]"
+# Letters that make a word longer: Latin, Cyrillic, Arabic, Devanagari, Bengali, Hangul. Python's \w
+# lacks vowel signs, and has the characters of Chinese and Japanese, which part no words.
+_LETTER = (
+    "[a-z0-9\u00df-\u024f\u0400-\u052f\u0620-\u065f\u066e-\u06d3\u0900-\u0963\u0966-\u097f"
+    "\u0980-\u09fe\u1e00-\u1eff\uac00-\ud7a3]"
+)
 _JOINED = re.compile(_LETTER)
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]")
+# What is often left out: the vowels and the lengthening of Arabic. A dotted capital of Turkish
+# leaves its dot behind.
+_MARKS = re.compile("[\u0640\u064b-\u0652\u0670]|(?<=i)\u0307")
+# Letters that are often written for one another.
+_ALIKE = str.maketrans("\u2019\u2018\u0623\u0625\u0622\u0671\u0649\u0451", "''\u0627\u0627\u0627\u0627\u064a\u0435")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +75,8 @@ class Lexicon:
 
     kinds: Mapping[str, frozenset[Kind]]
     pattern: re.Pattern[str]
+    going_on: re.Pattern[str] | None
+    """A comma whose clause goes on after it; None where no comma is like that."""
 
     def find(self, clause: str) -> list[Word]:
         """Return the words in *clause*, a :func:`plain` text; the longest where several begin.
@@ -79,14 +90,20 @@ class Lexicon:
 
 
 def plain(text: str) -> str:
-    """Return *text* in one width and case, without invisible characters."""
+    """Return *text* in one width, case and spelling, without invisible characters."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
-    return text.replace("\u2019", "'").replace("\u2018", "'")
+    return _MARKS.sub("", text).translate(_ALIKE)
+
+
+@cache
+def languages() -> frozenset[str]:
+    """Return the codes of the languages that have words of their own."""
+    return frozenset(row["language"] for row in _rows()) - {"*"}
 
 
 @cache
 def lexicon(language: str) -> Lexicon:
-    """Return the words for *language*; where it has none of its own, English's.
+    """Return the words for *language* and English's; English's alone where it has none.
 
     Args:
         language: a code of the table of languages.
@@ -97,7 +114,12 @@ def lexicon(language: str) -> Lexicon:
     longest_first = sorted(inside, key=lambda word: (-len(word), word))
     letters = "|".join(_ending(word) for word in longest_first if _JOINED.match(word))
     others = "|".join(_ending(word) for word in longest_first if not _JOINED.match(word))
-    return Lexicon(kinds=kinds, pattern=re.compile(f"(?<!{_LETTER})(?:{letters})|{others}"))
+    that = "|".join(_ending(word) for word, of in kinds.items() if "that" in of)
+    return Lexicon(
+        kinds=kinds,
+        pattern=re.compile(f"(?<!{_LETTER})(?:{letters})|{others}"),
+        going_on=re.compile(f",(?=\\s*(?:{that}))") if that else None,
+    )
 
 
 def _words(language: str) -> dict[str, frozenset[Kind]]:

@@ -43,9 +43,9 @@ _KEY = re.compile(r"""["'][^"'\n]{1,40}["']\s*:""")
 # HTML, LaTeX, and the colours of a terminal.
 _TAG = re.compile(r"</?[a-z][^<>\n]{0,40}>|\\[a-z]+|\x1b\[[0-?]{0,20}[a-z]")
 _MARKUP = re.compile(r"[\"“”«»„「」『』\[\]{}<>|\\*_`#~$=¡]|(?<!\w)'|'(?!\w)")
-_SENTENCE = re.compile(r"([.!?。．！？।॥;；\n]+)")
-_CLAUSE = re.compile(r"([,:，、()（）：—–…]| -+ )")
-_EDGES = " \t\r\n.,:;!?¿，。：；！？।、()（）-"
+_SENTENCE = re.compile(r"([.!?。．！？।॥;；؛؟\n]+)")
+_CLAUSE = re.compile(r"([,:，、،()（）：—–…]| -+ )")
+_EDGES = " \t\r\n.,:;!?¿，。：；！？।、،؛؟()（）-"
 _YES: frozenset[Kind] = frozenset({"yes", "yes_alone", "soft", "right"})
 _NO: frozenset[Kind] = frozenset({"no", "no_alone", "wrong"})
 _PARTICLES: frozenset[Kind] = frozenset({"yes", "no"})
@@ -154,8 +154,9 @@ def _clauses(text: str, words: Lexicon) -> Iterator[Clause]:
     parts = _SENTENCE.split(text)
     so = False
     for number, (sentence, end) in enumerate(zip(parts[::2], [*parts[1::2], ""], strict=True)):
-        pieces = _CLAUSE.split(sentence)
-        asked = "?" in end and "¿" not in sentence
+        whole = words.going_on.sub(" ", sentence) if words.going_on else sentence
+        pieces = _CLAUSE.split(whole)
+        asked = ("?" in end or "؟" in end) and "¿" not in sentence
         read: list[tuple[Clause, str]] = []
         for piece, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
             if not has_words(piece):
