@@ -26,11 +26,12 @@ class Misjudged:
 
     No verdict is as bad as the wrong one, refusals and filtered answers included: who asked does
     not know. (XLingEval's released code drops them.) An API error says nothing about the model and
-    gets None, and so do samples without such a reference.
+    gets None, and so do samples without such a reference, and replies in a language without words
+    for yes and no (:mod:`pytest_xling.text.yes_no`).
     """
 
     name: ClassVar[str] = "misjudged"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ()
@@ -47,7 +48,7 @@ def _read(answer: Answer) -> Reading:
         reason = "the sample's reference is neither 'right' nor 'wrong'"
         return Reading(value=None, reason=reason)
     verdict = verdict_of(answer)
-    if answer.response.stop_reason == "error":
+    if verdict.unread:
         return Reading(value=None, reason=verdict.reason)
     if verdict.right is None:
         return Reading(value=1.0, reason=f"no verdict: {verdict.reason}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.languages import find
+from pytest_xling.metrics._verdict import unknown_words
 from pytest_xling.records import Reading
 from pytest_xling.text.yes_no import begins
 
@@ -28,12 +29,13 @@ class PRight:
 
     Each of those tokens that begins a yes or a no, in the reply's language or in English, adds its
     probability to that side; what is less likely than the tokens listed counts as nothing. The
-    reply itself is not read, so there is a value even where it says neither. Needs
+    reply itself is not read, so there is a value even where it says neither. In a language without
+    words for yes and no the value is None: English tokens alone would be no share of it. Needs
     ``top_logprobs`` in prompts.yaml and a provider that gives log-probabilities.
     """
 
     name: ClassVar[str] = "p_right"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     kind: ClassVar[MetricKind] = "number"
     bounds: ClassVar[Bounds] = (0.0, 1.0)
     needs: ClassVar[tuple[str, ...]] = ()
@@ -50,6 +52,8 @@ def _read(answer: Answer) -> Reading:
     first = [(token, p) for token, p in answer.response.first_token if math.isfinite(p)]
     if not first:
         return _MISSING
+    if reason := unknown_words(language):
+        return Reading(value=None, reason=reason)
     sides: dict[bool, list[float]] = {True: [], False: []}
     for token, logprob in first:
         side = begins(token, language)

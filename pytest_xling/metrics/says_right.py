@@ -27,7 +27,7 @@ class SaysRight:
     """
 
     name: ClassVar[str] = "says_right"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     kind: ClassVar[MetricKind] = "number"
     bounds: ClassVar[Bounds] = (0.0, 1.0)
     share: ClassVar[bool] = True

@@ -25,11 +25,12 @@ class UnknownVerdict:
 
     XLingEval drops such replies from its scores (section 5); how many they are then matters. A
     refusal or a filtered answer counts, with that as its reason. An API error says nothing about
-    the model and gets None.
+    the model and gets None, and so does a reply in a language without words for yes and no
+    (:mod:`pytest_xling.text.yes_no`).
     """
 
     name: ClassVar[str] = "unknown_verdict"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     kind: ClassVar[MetricKind] = "flag"
     needs: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ()
@@ -44,5 +45,4 @@ def _read(answer: Answer) -> Reading:
     verdict = verdict_of(answer)
     if verdict.right is not None:
         return _CLEAR
-    value = None if answer.response.stop_reason == "error" else 1.0
-    return Reading(value=value, reason=verdict.reason)
+    return Reading(value=None if verdict.unread else 1.0, reason=verdict.reason)

@@ -57,7 +57,10 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\uf
 # leaves its dot behind.
 _MARKS = re.compile("[\u0640\u064b-\u0652\u0670]|(?<=i)\u0307")
 # Letters that are often written for one another.
-_ALIKE = str.maketrans("\u2019\u2018\u0623\u0625\u0622\u0671\u0649\u0451", "''\u0627\u0627\u0627\u0627\u064a\u0435")
+_ALIKE = str.maketrans(
+    "\u2019\u2018\u0623\u0625\u0622\u0671\u0649\u0451",
+    "''\u0627\u0627\u0627\u0627\u064a\u0435",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

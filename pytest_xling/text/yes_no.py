@@ -17,6 +17,9 @@ applies decides:
 4. What all verdicts agree on; "certainly" and its like only where there is nothing else.
 
 Otherwise the reply says neither, or both, and nothing is guessed.
+
+Sixteen languages have words of their own (``yes_no.jsonl``). In any other a reply in English is
+read; what is not English is *unread*: whether it says yes or no is not known.
 """
 
 from __future__ import annotations
@@ -27,14 +30,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_xling.text._yes_no_clause import Clause, has_words, read_clause
-from pytest_xling.text._yes_no_words import lexicon, plain
+from pytest_xling.text._yes_no_words import languages, lexicon, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_xling.text._yes_no_words import Kind, Lexicon
 
-__all__ = ["YesNo", "begins", "yes_or_no"]
+__all__ = ["YesNo", "begins", "languages", "yes_or_no"]
 
 _END = 2_000  # characters that are read at either end of a longer reply
 _SHORTEST_ECHO = 20  # an answer that is asked about may itself be no more than "No"
@@ -49,6 +52,8 @@ _EDGES = " \t\r\n.,:;!?¿，。：；！？।、،؛؟()（）-"
 _YES: frozenset[Kind] = frozenset({"yes", "yes_alone", "soft", "right"})
 _NO: frozenset[Kind] = frozenset({"no", "no_alone", "wrong"})
 _PARTICLES: frozenset[Kind] = frozenset({"yes", "no"})
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FEW = 4  # words of which langid can tell little
 # How much of a judgement a token must hold to begin it; of a yes or no, one letter is enough.
 _SHORTEST_LATIN, _SHORTEST = 3, 2
 
@@ -61,6 +66,8 @@ class YesNo:
     """True for yes, False for no."""
     why: str = ""
     """Why it is neither; reads on from "the reply"."""
+    unread: bool = False
+    """Whether it is in a language without words, so that nobody knows what it says."""
 
 
 def yes_or_no(text: str, language: str, *, echo: Sequence[str] = ()) -> YesNo:
@@ -71,7 +78,11 @@ def yes_or_no(text: str, language: str, *, echo: Sequence[str] = ()) -> YesNo:
         language: code of the language it should be in; English is always understood.
         echo: parts of the prompt that a reply may repeat.
     """
-    clauses = list(_clauses(_prepared(text, echo), lexicon(language)))
+    prepared = _prepared(text, echo)
+    if language not in languages() and not _is_english(prepared):
+        why = "is not in English, and no words for yes and no are known in its language"
+        return YesNo(said=None, why=why, unread=True)
+    clauses = list(_clauses(prepared, lexicon(language)))
     if any(clause.both for clause in clauses):
         return YesNo(said=None, why="says yes and no at once")
     told = [clause for clause in clauses if not clause.filler and not clause.soft]
@@ -80,6 +91,20 @@ def yes_or_no(text: str, language: str, *, echo: Sequence[str] = ()) -> YesNo:
     if any(clause.soft for clause in clauses) and not told:
         return YesNo(said=True)
     return YesNo(said=None, why="says neither yes nor no")
+
+
+def _is_english(text: str) -> bool:
+    """Tell whether plain *text* is in English, or holds no letters at all.
+
+    Of a few words each must be one of the English lists: "no" and "to" are Polish, too.
+    """
+    found = _LETTERS.findall(text)
+    if len(found) <= _FEW:
+        known = {part for word in lexicon("en").kinds for part in _LETTERS.findall(word)}
+        return known.issuperset(found)
+    from pytest_xling.text.langid import identify  # noqa: PLC0415  numpy, for rare languages
+
+    return identify([text]) == ["en"]
 
 
 def _decided(told: Sequence[Clause]) -> YesNo:
@@ -103,7 +128,7 @@ def begins(token: str, language: str) -> bool | None:
 
     Args:
         token: as a tokenizer gives it, such as ``" Yes"``, ``"▁No"`` or ``"सह"``.
-        language: as for :func:`yes_or_no`.
+        language: one of :func:`languages`; English is always understood.
     """
     start = _MARKUP.sub("", plain(token.replace("▁", " ").replace("Ġ", " "))).strip(_EDGES)
     if not start:

@@ -78,6 +78,9 @@ def test_numbers_go_from_0_to_1_and_have_no_better_end() -> None:
         ("hi", "यह सही नहीं है।", 0.0, 1.0, 0.0),
         ("hi", "Yes", 1.0, 0.0, 1.0),
         ("sw", "No", 0.0, 1.0, 0.0),
+        ("sw", "Ndiyo, jibu ni sahihi.", 1.0, 0.0, 1.0),
+        ("ar", "الإجابة صحيحة.", 1.0, 0.0, 1.0),
+        ("nl", "No", 0.0, 1.0, 0.0),
         ("en", "Maybe.", None, 1.0, 1.0),
     ],
 )
@@ -133,6 +136,25 @@ def test_an_api_error_says_nothing_of_the_model() -> None:
     for metric in (Misjudged(), UnknownVerdict(), SaysRight()):
         (reading,) = metric.score(asked)
         assert (None, "no answer: API error: 503") == (reading.value, reading.reason)
+
+
+@pytest.mark.parametrize("text", ["Ja, dat klopt.", "Nee.", "Geen idee."])
+def test_a_reply_nobody_can_read_says_nothing_of_the_model(text: str) -> None:
+    """Neither misjudged nor unknown: None, naming the language and what to do."""
+    asked = [answer(text, language="nl", first_token=(("Ja", -0.1), ("N", -3.0)))]
+    for metric in (Misjudged(), UnknownVerdict(), SaysRight(), PRight()):
+        (reading,) = metric.score(asked)
+        assert reading.value is None
+        assert "no words for yes and no are known in Dutch (nl)" in reading.reason
+        assert "--langs" in reading.reason
+
+
+@pytest.mark.parametrize("stop_reason", ["refusal", "content_filter"])
+def test_no_reply_needs_no_words(stop_reason: StopReason) -> None:
+    """A refusal is one in any language."""
+    asked = [answer("Nee.", language="nl", stop_reason=stop_reason)]
+    assert 1.0 == Misjudged().score(asked)[0].value
+    assert 1.0 == UnknownVerdict().score(asked)[0].value
 
 
 def test_without_a_gold_label_nothing_is_misjudged() -> None:

@@ -1,15 +1,24 @@
-"""Yes or no, read from replies as models write them, in four languages."""
+"""Yes or no, read from replies as models write them.
+
+Those of ``data/yes_no-*.jsonl`` are machine-written, before the words of their languages were: by
+one half (``dev``) the words were tried, the other is only measured. docs/guide.md has the shares.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.text.yes_no import begins, yes_or_no
+from pytest_xling.text.yes_no import begins, languages, yes_or_no
 
+DATA = Path(__file__).parent / "data"
+MEASURED = ("ar", "bn", "de", "fr", "id", "ja", "ko", "pt", "ru", "sw", "tr", "vi")
+SAID = {"yes": True, "no": False, "neither": None}
 YES = {
     "en": [
         "Yes",
@@ -467,12 +476,68 @@ def test_each_language_is_tried_with_25_messy_replies_at_least() -> None:
         assert min(map(len, replies.values())) >= 25
 
 
+def share_right(language: str, half: str) -> float:
+    """Return the share of a file's replies that are read as labelled."""
+    lines = (DATA / f"yes_no-{language}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for line in lines if (row := json.loads(line))["half"] == half]
+    assert len(rows) >= 20
+    right = [yes_or_no(row["text"], language).said is SAID[row["is"]] for row in rows]
+    return sum(right) / len(right)
+
+
+def test_languages_with_words() -> None:
+    """Each has replies to measure it on."""
+    assert {*YES, *MEASURED} == languages()
+
+
+@pytest.mark.parametrize("language", MEASURED)
+def test_labelled_replies(language: str) -> None:
+    """Nearly all are read as labelled, in the half that no word was chosen by as well."""
+    assert share_right(language, "dev") >= 0.95
+    assert share_right(language, "held-out") >= 0.95
+
+
 @pytest.mark.parametrize("language", ["en", "sw", "he", "hi"])
-def test_a_language_without_words_of_its_own_has_english(language: str) -> None:
-    """English is understood everywhere; Spanish is not."""
+def test_english_is_understood_everywhere(language: str) -> None:
+    """Spanish is not."""
     assert yes_or_no("Yes, the answer is correct.", language).said is True
     assert yes_or_no("No.", language).said is False
     assert yes_or_no("Es correcta.", language).said is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("he", "כן, זה נכון."),
+        ("hu", "Igen, ez helyes."),
+        ("nl", "Ja, dat is correct."),
+        ("pl", "No tak, to prawda."),
+        ("it", "No, la risposta non è corretta secondo le linee guida."),
+        ("ta", "ஆம்"),
+    ],
+)
+def test_a_language_without_words_is_unread(language: str, text: str) -> None:
+    """Whatever English word it seems to hold: what it says is not known."""
+    read = yes_or_no(text, language)
+    assert (None, True) == (read.said, read.unread)
+    assert "no words for yes and no" in read.why
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Yes", True),
+        ("**No.**", False),
+        ("👍", True),
+        ("No, antibiotics do not help against viruses.", False),
+        ("I cannot say whether the given answer is right.", None),
+        ("", None),
+    ],
+)
+def test_english_in_a_language_without_words(text: str, said: bool | None) -> None:  # noqa: FBT001
+    """Is read, and so are signs; what says neither then says neither."""
+    read = yes_or_no(text, "nl")
+    assert (said, False) == (read.said, read.unread)
 
 
 def test_the_other_languages_words_are_no_words() -> None:
