@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.datasets import _calmqa_answers, _uphill_answers
+from pytest_xling.datasets._uphill_rows import missing_levels
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
 
@@ -28,6 +30,8 @@ class _Layout:
     rows: Callable[..., Iterable[Mapping[str, JsonValue]]]
     then: str
     """How pytest is called with what is written."""
+    notices: Callable[[Path], Sequence[str]] = lambda _: ()
+    """What is odd about the data."""
 
 
 LAYOUTS = {
@@ -37,12 +41,13 @@ LAYOUTS = {
         then="pytest benchmarks/culture --model=transcript:FILE --xling-data culture=PATH",
     ),
     "uphill": _Layout(
-        about="PATH is UPHILL.csv, or a .tsv or .jsonl like it; MODEL such as gpt-3.5-turbo",
+        about="PATH is UPHILL's file (.csv, .tsv, .json, .jsonl); MODEL such as gpt-3.5-turbo",
         rows=_uphill_answers.transcript_rows,
         then=(
             "pytest benchmarks/presupposition --model=transcript:FILE "
             "--xling-data presupposition=PATH"
         ),
+        notices=missing_levels,
     ),
 }
 
@@ -71,43 +76,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the transcript."""
-    rows = LAYOUTS[args.layout].rows(args.folder, answers_by=args.answers_by)
-    repeats: dict[tuple[JsonValue, JsonValue], set[JsonValue]] = {}
-    count = 0
+    layout = LAYOUTS[args.layout]
+    rows = layout.rows(args.folder, answers_by=args.answers_by)
+    answers: Counter[tuple[JsonValue, JsonValue]] = Counter()
+    left_out: Counter[tuple[JsonValue, JsonValue]] = Counter()
     with written(Path(args.output), force=args.force) as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            repeats.setdefault((row["sample_id"], row["language"]), set()).add(row.get("repeat", 0))
-            count += 1
-    languages = len({language for _, language in repeats})
+            counts = answers if row.get("asked", True) else left_out
+            counts[row["sample_id"], row["language"]] += 1
+    languages = len({language for _, language in answers})
     plural = "" if languages == 1 else "s"
-    print_text(f"{args.output}: {count:,} answers in {languages} language{plural}")
-    if told := _repeated(list(repeats.values())):
+    print_text(f"{args.output}: {answers.total():,} answers in {languages} language{plural}")
+    for told in (*_counted(answers, left_out), *layout.notices(args.folder)):
         print_text(told)
     return 0
 
 
-def _repeated(questions: Sequence[Collection[JsonValue]]) -> str:
-    """Say how to ask for all answers; empty where there is one to each question.
+def _counted(answers: Counter[Any], left_out: Counter[Any]) -> Iterable[str]:
+    """Say how to ask for all answers, and how many are not there; nothing where that is plain.
 
     Args:
-        questions: the numbers of the repeats that each one was answered in.
+        answers: their number by question.
+        left_out: likewise, of those that nobody asked for.
     """
-    most = max(1 + max(numbers) for numbers in map(_whole, questions))
-    complete = next(
-        repeat
-        for repeat in range(most + 1)
-        if repeat == most or any(repeat not in numbers for numbers in questions)
-    )
-    if most == 1:
-        return ""
-    if complete == most:
-        return f"{most} to each of {len(questions):,} questions: add --xling-samples={most}"
-    fewer = sum(not set(range(most)) <= set(numbers) for numbers in questions)
-    told = f"{fewer:,} of {len(questions):,} questions have fewer than {most}: they are errors with"
-    told += f" --xling-samples={most}"
-    return f"{told}; none is with --xling-samples={complete}" if complete else told
+    most = max(answers.values())
+    fewer = len(left_out.keys() & answers.keys())
+    if most > 1:
+        to = f"to each of {len(answers):,} questions"
+        yield f"{'up to ' if fewer else ''}{most} {to}: add --xling-samples={most}"
+    if left_out:
+        none = len(left_out) - fewer
+        total = answers.total() + left_out.total()
+        told = f"{left_out.total():,} of {total:,} were not asked and are left out: "
+        parts = [f"{_questions(none)} no answer"] if none else []
+        parts += [f"{_questions(fewer)} fewer than {most}"] if fewer else []
+        yield told + ", ".join(parts)
 
 
-def _whole(numbers: Collection[JsonValue]) -> list[int]:
-    return [number for number in numbers if isinstance(number, int)]
+def _questions(count: int) -> str:
+    return "1 question has" if count == 1 else f"{count:,} questions have"

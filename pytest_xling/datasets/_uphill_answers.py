@@ -17,91 +17,87 @@ if TYPE_CHECKING:
 __all__ = ["transcript_rows"]
 
 _COLUMNS = (*QUERY_COLUMNS, "conversational_model", "model_response")
+_NUMBER = "response_num"
 
 
 def transcript_rows(path: Path, *, answers_by: str) -> list[dict[str, JsonValue]]:
-    """Return the stored responses of one model, in the file's order.
+    """Return the stored responses of one model, question by question, in the file's order.
 
     A row has ``sample_id``, ``language``, ``text``, ``repeat``, ``stop_reason`` and ``model``, as
-    the provider ``transcript`` reads them. The lowest ``response_num`` of the model is repeat 0;
-    where there is no such column, responses to a query count up. An empty response stays, as an
-    empty text: it is no answer, and counted so.
+    the provider ``transcript`` reads them. ``response_num`` is an id: the responses to a question
+    are its repeats 0, 1, … by rising number, or as they come where the ids are no numbers, or there
+    are none. An empty response stays, as an empty text: it is no answer, and counted so. A question
+    with fewer responses than the model's others, or without any, gets rows that say so (``asked``
+    is false), by which a run leaves it out and counts it.
 
     Args:
-        path: UPHILL.csv, or a .tsv or .jsonl of the same columns.
+        path: UPHILL.csv, UPHILL.json, or a .tsv or .jsonl of the same columns.
         answers_by: the model's name as in ``conversational_model``, in any case.
 
     Raises:
         ConfigError: no such model; lists those there are.
-        DataError: names the file, the line, the column and the fix.
+        DataError: names the file, the line or row, the column and the fix.
     """
     wanted = answers_by.strip().casefold()
     models: dict[str, None] = {}
-    found: list[tuple[UphillRow, str]] = []
+    name = ""
+    responses: dict[str, list[UphillRow]] = {}
     for row in uphill_rows(path, required=_COLUMNS):
         model = str(row.answer["conversational_model"] or "").strip()
         models[model] = None
+        answered = responses.setdefault(row.sample_id, [])
         if model.casefold() == wanted:
-            found.append((row, model))
-    if not found:
+            name = name or model
+            answered.append(row)
+    if not name:
         names = sorted(filter(None, models))
         hint = did_you_mean(wanted, [name.casefold() for name in names])
         msg = f"{path}: no answers by {answers_by!r} here.{hint} There are answers by: "
         raise ConfigError(msg + (", ".join(names) or "nobody"))
-    repeats = _repeats([row for row, _ in found], path)
-    return [
-        {
-            "sample_id": row.sample_id,
-            "language": "en",
-            "text": _response(row, path),
-            "repeat": repeat,
-            "stop_reason": "stop",
-            "model": model,
-        }
-        for (row, model), repeat in zip(found, repeats, strict=True)
-    ]
+    most = max(map(len, responses.values()))
+    rows: list[dict[str, JsonValue]] = []
+    for sample_id, answered in responses.items():
+        shared: dict[str, JsonValue] = {"sample_id": sample_id, "language": "en", "model": name}
+        rows += [
+            {**shared, "text": _response(row), "repeat": repeat, "stop_reason": "stop"}
+            for repeat, row in enumerate(_ordered(answered))
+        ]
+        rows += [
+            {**shared, "text": None, "repeat": repeat, "asked": False}
+            for repeat in range(len(answered), most)
+        ]
+    return rows
 
 
-def _repeats(rows: list[UphillRow], path: Path) -> list[int]:
-    """Return the number of each row's repeat, no two alike for one question."""
-    seen: dict[tuple[str, int], int] = {}
-    if "response_num" not in rows[0].answer:
-        counts: dict[str, int] = {}
-        for row in rows:
-            counts[row.sample_id] = counts.get(row.sample_id, -1) + 1
-            seen[row.sample_id, counts[row.sample_id]] = row.line
-        return [repeat for _, repeat in seen]
-    numbers = [_number(row, path) for row in rows]
-    least = min(numbers)
-    for row, number in zip(rows, numbers, strict=True):
-        place = (row.sample_id, number)
-        if place in seen:
+def _ordered(rows: list[UphillRow]) -> list[UphillRow]:
+    """Return the responses to one question by their ids, no two of which may be alike."""
+    places: dict[str, UphillRow] = {}
+    for row in rows:
+        if _NUMBER not in row.answer:
+            return rows
+        number = str(row.answer[_NUMBER] if row.answer[_NUMBER] is not None else "").strip()
+        number = number.removesuffix(".0")  # pandas writes 3 as 3.0
+        if not number:
+            msg = f"{row.place}: key {_NUMBER!r} is empty; give each response its own"
+            raise DataError(msg)
+        if number in places:
             msg = (
-                f"{path}:{row.line}: response_num {number} to the query of claim "
-                f"{row.claim_id!r} at level {row.level} is on line {seen[place]} already; give "
-                "each response its own number"
+                f"{row.place}: {_NUMBER} {number} to the query of claim {row.claim_id!r} at level "
+                f"{row.level} is on {places[number].place.told} already; give each response its "
+                "own number"
             )
             raise DataError(msg)
-        seen[place] = row.line
-    return [number - least for number in numbers]
+        places[number] = row
+    if all(number.isascii() and number.isdecimal() for number in places):
+        return [places[number] for number in sorted(places, key=int)]
+    return rows
 
 
-def _number(row: UphillRow, path: Path) -> int:
-    said = str(row.answer.get("response_num", "")).strip().removesuffix(".0")
-    if not (said.isascii() and said.isdecimal()):
-        msg = (
-            f"{path}:{row.line}: key 'response_num' must be a whole number from 0, not "
-            f"{row.answer.get('response_num')!r}"
-        )
-        raise DataError(msg)
-    return int(said)
-
-
-def _response(row: UphillRow, path: Path) -> str:
+def _response(row: UphillRow) -> str:
     value = row.answer["model_response"]
     if value is None:
         return ""
     if not isinstance(value, str):
-        msg = f"{path}:{row.line}: key 'model_response' must be a text, not {value!r}"
+        msg = f"{row.place}: key 'model_response' must be a text, not {value!r}"
         raise DataError(msg)
     return clean(value) if value.strip() else ""

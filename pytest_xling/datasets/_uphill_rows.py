@@ -1,15 +1,16 @@
 """The rows of UPHILL as its authors release them: a query about a claim, and a model's response.
 
 Kaur et al., 2024, *Evaluating Large Language Models for Health-related Queries with
-Presuppositions*; github.com/navreeetkaur/UPHILL. ``UPHILL.csv`` has a row for each response, its
-``queries.csv`` one for each query.
+Presuppositions*; github.com/navreeetkaur/UPHILL. ``UPHILL.csv`` or ``UPHILL.json`` has a row for
+each response, ``queries.csv`` one for each query.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_xling.datasets._claims_veracity import require_veracity
@@ -19,13 +20,22 @@ from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_xling.datasets._uphill_table import Place
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.stance import Veracity
 
-__all__ = ["ANSWER_COLUMNS", "QUERY_COLUMNS", "UphillRow", "uphill_file", "uphill_rows"]
+__all__ = [
+    "ANSWER_COLUMNS",
+    "QUERY_COLUMNS",
+    "UphillRow",
+    "missing_levels",
+    "uphill_file",
+    "uphill_questions",
+    "uphill_rows",
+]
 
 QUERY_COLUMNS = (
     "claim_id",
@@ -38,13 +48,14 @@ ANSWER_COLUMNS = ("conversational_model", "response_num", "model_response")
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 _QUERIES = "queries.csv"
+_IN_FOLDERS = tuple(suffix for suffix in SUFFIXES if suffix != ".jsonl")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UphillRow:
     """One row, the part of it that questions are made of."""
 
-    line: int
+    place: Place
     claim_id: str
     """Fit for a case id."""
     claim: str
@@ -63,7 +74,7 @@ class UphillRow:
 def uphill_file(path: Path) -> Path | None:
     """Return UPHILL's file: *path* itself, or the one in the folder *path* or its ``data``.
 
-    A file is UPHILL's if its name has "uphill" in it, in any case, and ends in .csv, .tsv or
+    A file is UPHILL's if its name has "uphill" in it, in any case, and ends in .csv, .tsv, .json or
     .jsonl, or if it is called ``queries.csv``. In a folder, where .jsonl is another layout's, the
     first of the former comes before the latter.
     """
@@ -74,7 +85,7 @@ def uphill_file(path: Path) -> Path | None:
             files = sorted(one for one in folder.iterdir() if one.is_file())
         except OSError:
             continue
-        named = [one for one in files if _is_uphill(one, SUFFIXES[:2])]
+        named = [one for one in files if _is_uphill(one, _IN_FOLDERS)]
         named += [one for one in files if one.name == _QUERIES]
         if named:
             return named[0]
@@ -89,20 +100,20 @@ def uphill_rows(file: Path, *, required: Collection[str] = QUERY_COLUMNS) -> Ite
     """Yield the rows of *file*, in its order.
 
     Args:
-        file: CSV, TSV or JSONL.
+        file: CSV, TSV, a JSON array or JSONL.
         required: columns it must have, those of the queries among them.
 
     Raises:
-        DataError: names the file, the line, the column and the fix.
+        DataError: names the file, the line or row, the column and the fix.
     """
     names: dict[str, str] = {}
-    for line, cells in table_rows(file, required=required):
-        where = f"{file}:{line}"
+    for place, cells in table_rows(file, required=required):
+        where = str(place)
         stored = require_text(_text(cells["claim_id"]), where=where, key="claim_id").strip()
         if stored not in names:
             names[stored] = _plain(stored)
         yield UphillRow(
-            line=line,
+            place=place,
             claim_id=names[stored],
             claim=_required(cells, "claim", where=where),
             veracity=require_veracity(cells["claim_veracity"], where=where, key="claim_veracity"),
@@ -110,6 +121,62 @@ def uphill_rows(file: Path, *, required: Collection[str] = QUERY_COLUMNS) -> Ite
             query=_required(cells, "query_with_presupposition", where=where),
             answer={name: cells[name] for name in ANSWER_COLUMNS if name in cells},
         )
+
+
+def uphill_questions(file: Path) -> tuple[tuple[UphillRow, ...], ...]:
+    """Return by claim the first row of each level, rising.
+
+    Raises:
+        DataError: names the file, the line or row, the column and the fix.
+    """
+    try:
+        stat = file.stat()
+    except OSError as error:
+        msg = f"{file}: cannot be read ({error.strerror or error}); check the path"
+        raise DataError(msg) from error
+    return _parsed(file, stat.st_mtime_ns, stat.st_size)
+
+
+# A session asks for samples and for notices, and the file is large.
+@lru_cache(maxsize=1)
+def _parsed(file: Path, _mtime_ns: int, _size: int) -> tuple[tuple[UphillRow, ...], ...]:
+    claims: dict[str, dict[int, UphillRow]] = {}
+    for row in uphill_rows(file):
+        levels = claims.setdefault(row.claim_id, {})
+        if levels:
+            _check_same(next(iter(levels.values())), row, ("claim", "veracity"))
+        if row.level in levels:
+            _check_same(levels[row.level], row, ("query",))
+        else:
+            levels[row.level] = replace(row, answer={})
+    return tuple(tuple(levels[level] for level in sorted(levels)) for levels in claims.values())
+
+
+def _check_same(first: UphillRow, row: UphillRow, keys: Sequence[str]) -> None:
+    for key in keys:
+        one, other = getattr(first, key), getattr(row, key)
+        if one != other:
+            of = f" at level {row.level}" if key == "query" else ""
+            msg = (
+                f"{row.place}: claim {row.claim_id!r}{of} has the {key} {other!r} here and "
+                f"{one!r} on {first.place.told}; correct one, or give each its own claim_id"
+            )
+            raise DataError(msg)
+
+
+def missing_levels(file: Path) -> list[str]:
+    """Say how many claims of *file* lack levels; nothing where none does.
+
+    Raises:
+        DataError: names the file, the line or row, the column and the fix.
+    """
+    claims = uphill_questions(file)
+    lacking = [len(LEVELS) - len(levels) for levels in claims if len(levels) < len(LEVELS)]
+    if not lacking:
+        return []
+    some = "1 claim lacks levels" if len(lacking) == 1 else f"{len(lacking):,} claims lack levels"
+    told = f"{some} of presupposition: {sum(lacking):,} of {len(LEVELS) * len(claims):,} queries"
+    return [f"{file.name}: {told} are not there and left out"]
 
 
 def _required(cells: Mapping[str, JsonValue], key: str, *, where: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.datasets._uphill_rows import uphill_file, uphill_rows
+from pytest_xling.datasets._uphill_rows import missing_levels, uphill_file, uphill_questions
 from pytest_xling.errors import DataError
 from pytest_xling.languages import find
 from pytest_xling.records import Sample
@@ -21,10 +21,11 @@ _ENGLISH = "en"
 
 
 class UphillReader:
-    """Reads UPHILL.csv, queries.csv and files like them: a question for each claim and level.
+    """Reads UPHILL.csv, UPHILL.json, queries.csv and the like: a question for each claim and level.
 
     Rows that differ in the model and its response only are one question. Claims come in the
-    file's order, the levels of each from neutral to demanding.
+    file's order, the levels of each from neutral to demanding; a level that a claim lacks is left
+    out, and ``notices`` tells how many.
     """
 
     name: ClassVar[str] = "uphill"
@@ -33,8 +34,8 @@ class UphillReader:
     def recognises(path: Path) -> bool:
         """Tell whether *path* is a table with "uphill" in its name, or called ``queries.csv``.
 
-        Or a folder with such a file, or with one in its ``data``. Tables are .csv or .tsv, and
-        .jsonl where the file itself is named.
+        Or a folder with such a file, or with one in its ``data``. Tables are .csv, .tsv or .json,
+        and .jsonl where the file itself is named.
         """
         return uphill_file(path) is not None
 
@@ -48,47 +49,35 @@ class UphillReader:
         """Return the questions.
 
         Raises:
-            DataError: names the file, the line, the column and the fix.
+            DataError: names the file, the line or row, the column and the fix.
         """
-        file = uphill_file(path)
-        if file is None:
-            msg = f"{path}: no table of UPHILL here; name its file, such as UPHILL.csv"
-            raise DataError(msg)
+        file = _file(path)
         codes = {find(language).code for language in languages}
         if other := sorted(codes - {_ENGLISH}):
             msg = f"{file}: UPHILL is in English only; leave {', '.join(other)} out"
             raise DataError(msg)
         return [
             _sample(row, benchmark=benchmark)
-            for levels in (_questions(file) if codes else ())
+            for levels in (uphill_questions(file) if codes else ())
             for row in levels
         ]
 
+    @staticmethod
+    def notices(path: Path, *, languages: Sequence[str]) -> list[str]:
+        """Return how many claims lack levels.
 
-def _questions(file: Path) -> list[list[UphillRow]]:
-    """Return by claim the first row of each level, rising."""
-    claims: dict[str, dict[int, UphillRow]] = {}
-    for row in uphill_rows(file):
-        levels = claims.setdefault(row.claim_id, {})
-        if levels:
-            _check_same(next(iter(levels.values())), row, ("claim", "veracity"), file=file)
-        if row.level in levels:
-            _check_same(levels[row.level], row, ("query",), file=file)
-        else:
-            levels[row.level] = row
-    return [[levels[level] for level in sorted(levels)] for levels in claims.values()]
+        Raises:
+            DataError: names the file, the line or row, the column and the fix.
+        """
+        return missing_levels(_file(path)) if languages else []
 
 
-def _check_same(first: UphillRow, row: UphillRow, keys: Sequence[str], *, file: Path) -> None:
-    for key in keys:
-        one, other = getattr(first, key), getattr(row, key)
-        if one != other:
-            of = f" at level {row.level}" if key == "query" else ""
-            msg = (
-                f"{file}:{row.line}: claim {row.claim_id!r}{of} has the {key} {other!r} here and "
-                f"{one!r} on line {first.line}; correct one, or give each its own claim_id"
-            )
-            raise DataError(msg)
+def _file(path: Path) -> Path:
+    file = uphill_file(path)
+    if file is None:
+        msg = f"{path}: no table of UPHILL here; name its file, such as UPHILL.csv"
+        raise DataError(msg)
+    return file
 
 
 def _sample(row: UphillRow, *, benchmark: str) -> Sample:

@@ -25,12 +25,12 @@ _SHOWN = 20
 class StanceConsistency(StanceMetric):
     """Gives 1.0 where a claim's answers take one stance at all levels of presupposition, else 0.0.
 
-    Each repeat is taken by itself, as in the paper. All levels that were asked need a stance, and
-    there must be two of them.
+    Each repeat is taken by itself, as in the paper. Each of the five levels needs a stance: where
+    one was not asked the value is None, since fewer answers agree more easily.
     """
 
     name: ClassVar[str] = "stance_consistency"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     kind: ClassVar[MetricKind] = "number"
     unit: ClassVar[Literal["levels"]] = "levels"
     least: ClassVar[int] = 1
@@ -46,8 +46,10 @@ class StanceConsistency(StanceMetric):
         asked = len(each.answers) + each.missing
         if each.missing:
             return Reading(value=None, reason=f"no answer at {each.missing} of {asked} levels")
-        if asked < 2:  # noqa: PLR2004  one stance is equal to itself
-            return Reading(value=None, reason="fewer than two levels were asked")
+        there = {answer.sample.prompt.get("level") for answer in each.answers}
+        lacking = [name for number, name in enumerate(LEVELS) if str(number) not in there]
+        if lacking:
+            return Reading(value=None, reason=f"was not asked at: {', '.join(lacking)}")
         found = [(_level(answer), seen(self, answer)) for answer in each.answers]
         for level, one in found:
             if one.stance is None:

@@ -21,7 +21,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pytest
     from sqlalchemy import Connection
@@ -59,6 +59,8 @@ class Setup:
     """By folder: its cases in order."""
     baseline: Baseline | None = None
     """What the run is compared with."""
+    left_out: int = 0
+    """Cases that a transcript says nobody asked."""
 
     def check_role(self, role: Role, metric: str) -> None:
         """Check that somebody has *role* who can do what *metric* needs.
@@ -102,6 +104,12 @@ class Setup:
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
             found |= dict.fromkeys(benchmark.notices(languages))
+        if self.left_out:
+            total = self.left_out + sum(map(len, self.plans.values()))
+            said = (
+                f"{self.left_out:,} of {total:,} cases left out: the transcript says nobody asked"
+            )
+            found[said] = None
         if self.baseline is not None:
             found |= dict.fromkeys((f"baseline {self.baseline.told}", *self.baseline.notices))
         elif said := self.not_judged():
@@ -153,6 +161,13 @@ def read_setup(config: pytest.Config) -> Setup:
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
     benchmarks = {folder: open_benchmark(folder, data=settings.data) for folder in folders}
+    # A transcript may cover a part of the questions, and say so.
+    unasked: Collection[tuple[str, str, int]] = getattr(provider, "left_out", ())
+    plans = {folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()}
+    asked = {
+        folder: [case for case in cases if _place(case) not in unasked]
+        for folder, cases in plans.items()
+    }
     return Setup(
         settings=settings,
         thresholds=thresholds,
@@ -161,9 +176,15 @@ def read_setup(config: pytest.Config) -> Setup:
         roles=roles,
         making=make_making(settings),
         benchmarks=benchmarks,
-        plans={folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()},
+        plans=asked,
         baseline=_baseline(settings),
+        left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
     )
+
+
+def _place(case: Case) -> tuple[str, str, int]:
+    """Return where a transcript has the answer to *case*."""
+    return case.sample.id, case.sample.language, case.condition.repeat
 
 
 def _baseline(settings: Settings) -> Baseline | None:

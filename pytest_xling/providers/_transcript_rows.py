@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Row", "rows"]
 
 _KEYS = (
-    "sample_id", "language", "text", "temperature", "repeat", "stop_reason", "model", "error"
+    "sample_id", "language", "text", "temperature", "repeat", "stop_reason", "model", "error",
+    "asked",
 )  # fmt: skip
 _KNOWN = frozenset(_KEYS)
 _STOP_REASONS: tuple[str, ...] = get_args(StopReason)
@@ -40,6 +41,8 @@ class Row(NamedTuple):
     stop_reason: StopReason
     model: str
     error: str | None
+    asked: bool
+    """False: nobody asked, and the case is to be left out."""
 
 
 def rows(raw: bytes, path: Path) -> list[Row]:
@@ -105,6 +108,7 @@ def _row(line: str, number: int) -> Row:
         stop_reason=stop_reason,
         model=clean(read.get("model") or ""),
         error=None if error is None else clean(error),
+        asked=read.get("asked", True),
     )
 
 
@@ -142,10 +146,18 @@ def _check_keys(read: dict[str, Any]) -> None:
         if not isinstance(read.get(key), _TEXT_OR_NULL):
             msg = f"key {key!r} must be a text or null, not {read[key]!r}"
             raise _MistakeError(msg)
+    if not isinstance(read.get("asked", True), bool):
+        msg = f"key 'asked' must be true or false, not {read['asked']!r}"
+        raise _MistakeError(msg)
 
 
 def _answer(read: dict[str, Any]) -> tuple[str | None, StopReason]:
     text, stop_reason = read["text"], read.get("stop_reason")
+    if not read.get("asked", True):
+        if text is not None or stop_reason is not None:
+            msg = "key 'asked' is false, so 'text' must be null and 'stop_reason' not there"
+            raise _MistakeError(msg)
+        return None, "stop"
     if stop_reason is not None and stop_reason not in _STOP_REASONS:
         suggestion = did_you_mean(stop_reason, _STOP_REASONS)
         msg = f"unknown stop_reason {stop_reason!r}.{suggestion} Known: {', '.join(_STOP_REASONS)}"

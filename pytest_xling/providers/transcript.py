@@ -23,7 +23,8 @@ class TranscriptProvider:
 
     A row has ``sample_id``, ``language``, ``text`` and, where they matter, ``temperature``,
     ``repeat``, ``stop_reason``, ``model`` and ``error``. A row without a temperature, if it is the
-    only one for its sample, language and repeat, answers at every temperature.
+    only one for its sample, language and repeat, answers at every temperature. A row whose
+    ``asked`` is false says that there is no answer because nobody asked: a run leaves it out.
 
     Args:
         spec: the file's path.
@@ -43,6 +44,7 @@ class TranscriptProvider:
         self._sha256 = ""
         self._models: tuple[str, ...] = ()
         self._rows: dict[tuple[str, str, int], list[Row]] | None = None
+        self._left_out: frozenset[tuple[str, str, int]] = frozenset()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -53,6 +55,16 @@ class TranscriptProvider:
         """
         self._index()
         return self._models
+
+    @property
+    def left_out(self) -> frozenset[tuple[str, str, int]]:
+        """What nobody asked: sample, language and repeat.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        self._index()
+        return self._left_out
 
     def check(self) -> None:
         """Read the file.
@@ -90,6 +102,9 @@ class TranscriptProvider:
             models.add(row.model)
         self._sha256 = hashlib.sha256(raw).hexdigest()
         self._models = tuple(sorted(models - {""}))
+        self._left_out = frozenset(
+            place for place, stored in index.items() if not any(row.asked for row in stored)
+        )
         self._rows = index
         return index
 
@@ -113,6 +128,8 @@ class TranscriptProvider:
         stored = self._index().get((request.sample_id, request.language, request.repeat), [])
         temperature = _temperature(request)
         for row in stored:
+            if not row.asked:
+                continue
             if row.temperature == temperature or (len(stored) == 1 and not row.temperature):
                 return Response(
                     text=row.text,
@@ -124,7 +141,9 @@ class TranscriptProvider:
             f"{self._path} has no answer for sample {request.sample_id!r} in {request.language!r} "
             f"at temperature {temperature:g}, repeat {request.repeat}"
         )
-        if stored:
+        if (request.sample_id, request.language, request.repeat) in self._left_out:
+            msg += "; it says that nobody asked"
+        elif stored:
             there = ", ".join(f"{row.temperature:g}" for row in stored)
             msg += f"; it has one for temperature {there}"
         raise PermanentFault(msg)

@@ -79,12 +79,20 @@ def test_responses_to_a_query_are_one_question(tmp_path: Path) -> None:
 
 
 def test_formats_hold_the_same(tmp_path: Path) -> None:
-    """CSV, TSV and JSONL; and CSV that pandas wrote, its index in a column without a name."""
+    """CSV, TSV, JSONL, a JSON array in any shape; and CSV by pandas, its index without a name."""
     plain = _read(write_csv(tmp_path / "uphill.csv", ROWS))
     assert plain == _read(write_csv(tmp_path / "uphill.tsv", ROWS, delimiter="\t"))
     lines = [json.dumps({**row, "claim_veracity": row["claim_veracity"] == "true"}) for row in ROWS]
     (tmp_path / "uphill.jsonl").write_text("\n".join(lines))
     assert plain == _read(tmp_path / "uphill.jsonl")
+    typed = [json.loads(line) for line in lines]
+    for indent in (None, 2):
+        (tmp_path / "uphill.json").write_text("\n \n" + json.dumps(typed, indent=indent) + "\n")
+        assert plain == _read(tmp_path / "uphill.json")
+    (tmp_path / "uphill.json").write_text("\n".join(lines))
+    assert plain == _read(tmp_path / "uphill.json")
+    (tmp_path / "uphill-array.csv").write_text(json.dumps(typed))
+    assert plain == _read(tmp_path / "uphill-array.csv")
     pd.DataFrame(ROWS).drop(columns=[""]).to_csv(tmp_path / "uphill-pandas.csv")
     assert plain == _read(tmp_path / "uphill-pandas.csv")
     (tmp_path / "uphill-bom.csv").write_bytes(
@@ -130,7 +138,9 @@ def test_claim_ids_become_fit_for_case_ids(tmp_path: Path) -> None:
     assert ids == [sample.id for sample in _read(write_csv(tmp_path / "uphill.csv", rows))]
 
 
-@pytest.mark.parametrize("name", ["UPHILL.csv", "my_uphill.tsv", "Uphill.jsonl", "queries.csv"])
+@pytest.mark.parametrize(
+    "name", ["UPHILL.csv", "my_uphill.tsv", "UPHILL.json", "Uphill.jsonl", "queries.csv"]
+)
 def test_files_are_recognised_by_their_names(tmp_path: Path, name: str) -> None:
     """Those with uphill in it, and what its authors call the queries."""
     file = tmp_path / name
@@ -227,6 +237,59 @@ def test_tables_without_what_is_needed_are_named(tmp_path: Path, text: str, said
     """Its columns, or any row."""
     (tmp_path / "uphill.csv").write_text(text)
     assert said in _message(tmp_path / "uphill.csv")
+
+
+def _json(*rows: object) -> str:
+    return json.dumps(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_json(ROWS[0], [1]), "row 2: each row must be one JSON object"),
+        (_json(ROWS[0], {"claim_id": "x"}), "row 2: column 'claim' is missing."),
+        (_json(ROWS[0], ROWS[1] | {"claim": {"0": "x"}}), "row 2: key 'claim' is an object"),
+        (_json(ROWS[0], ROWS[1] | {"claim": 7}), "row 2: key 'claim' must be a string"),
+        (_json(ROWS[0], ROWS[1])[:-9], "row 2: not valid JSON: Unterminated string"),
+        (_json(ROWS[0])[:-1], "row 1: not valid JSON: no comma after it; it looks cut short"),
+        (_json(ROWS[0])[:-1] + ",]", "row 2: not valid JSON: Expecting value; correct it"),
+        (_json(ROWS[0])[:-1] + " {}]", "row 1: not valid JSON: no comma after it; correct it"),
+        (_json(ROWS[0])[:-1] + ', {"claim" 1}]', "row 2: not valid JSON: Expecting ':' delim"),
+        (_json(ROWS[0])[:-1] + ', {"a": 1, "a": 2}]', "row 2: not valid JSON: key 'a' is given"),
+        (_json(ROWS[0]) + "x", "uphill.json: something follows the bracket"),
+        ("[]", "uphill.json: there is no row in it"),
+        ("[", "row 1: not valid JSON: Expecting value; it looks cut short"),
+        (json.dumps({k: {"0": v} for k, v in ROWS[0].items()}), "uphill.json:1: key 'claim_id' is"),
+        (json.dumps(ROWS[0], indent=1), "uphill.json: one object over several lines; write a list"),
+    ],
+)
+def test_broken_json_is_named(tmp_path: Path, text: str, said: str) -> None:
+    """By the row of the list, whatever line it is on."""
+    (tmp_path / "uphill.json").write_text(text)
+    assert said in _message(tmp_path / "uphill.json")
+
+
+def test_a_long_array_is_read_in_parts(tmp_path: Path) -> None:
+    """Rows that one part ends in are whole, and mistakes far behind are found."""
+    rows = [row | {"main_text": 'a [b], {c} "d" ' * 5_000} for n in range(8) for row in ROWS[:5]]
+    text = json.dumps(rows, indent=1)
+    assert len(text) > 3 * (1 << 20)
+    (tmp_path / "uphill.json").write_text(text)
+    assert 5 == len(_read(tmp_path / "uphill.json"))
+    (tmp_path / "uphill.json").write_text(text[:-60])
+    assert "row 40: not valid JSON" in _message(tmp_path / "uphill.json")
+
+
+def test_claims_may_lack_levels(tmp_path: Path) -> None:
+    """They are left out, and a notice counts them."""
+    file = write_csv(tmp_path / "uphill.csv", [*ROWS[:3], ROWS[4], *ROWS[5:7]])
+    assert ["pub_7-l0", "pub_7-l1", "pub_7-l2", "pub_7-l4", "pub_9-l0", "pub_9-l1"] == [
+        sample.id for sample in _read(file)
+    ]
+    told = "2 claims lack levels of presupposition: 4 of 10 queries are not there and left out"
+    assert [f"uphill.csv: {told}"] == UphillReader.notices(file, languages=["en"])
+    assert [] == UphillReader.notices(file, languages=[])
+    assert [] == UphillReader.notices(write_csv(file, ROWS), languages=["en"])
 
 
 def test_broken_csv_is_named(tmp_path: Path) -> None:

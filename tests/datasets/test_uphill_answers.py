@@ -110,11 +110,52 @@ def test_a_response_given_twice_is_named(tmp_path: Path) -> None:
         transcript_rows(write_csv(tmp_path / "u.csv", rows), answers_by="gpt-3.5-turbo")
 
 
-@pytest.mark.parametrize("number", ["", "x", "-1", "1.5"])
-def test_numbers_that_are_none_are_named(tmp_path: Path, number: str) -> None:
+def test_a_number_is_an_id_and_no_repeat(tmp_path: Path) -> None:
+    """Numbers of any size, counted over the whole file, or names: each question's count from 0."""
+    numbered = [row | {"response_num": str(1000 + at)} for at, row in enumerate(TOLD[:50])]
+    file = write_csv(tmp_path / "u.csv", numbered[::-1])
+    rows = transcript_rows(file, answers_by="gpt-3.5-turbo")
+    assert [*range(5)] * 10 == [row["repeat"] for row in rows]
+    assert ["Yes.", "", "No.\nNever."] == [row["text"] for row in rows[:3]]
+    named = [row | {"response_num": f"{row['response_num']}-x"} for row in TOLD[:5]]
+    rows = transcript_rows(write_csv(tmp_path / "u.csv", named[::-1]), answers_by="gpt-3.5-turbo")
+    assert [*range(5)] == [row["repeat"] for row in rows]
+    assert ["Yes.", ""] == [row["text"] for row in rows[:-3:-1]]
+
+
+def test_an_empty_number_is_named(tmp_path: Path) -> None:
     """With the line."""
-    file = write_csv(tmp_path / "u.csv", [TOLD[0] | {"response_num": number}])
-    with pytest.raises(DataError, match=r"u\.csv:2: key 'response_num' must be a whole number"):
+    file = write_csv(tmp_path / "u.csv", [TOLD[0] | {"response_num": " "}])
+    with pytest.raises(DataError, match=r"u\.csv:2: key 'response_num' is empty"):
+        transcript_rows(file, answers_by="gpt-3.5-turbo")
+
+
+def test_what_a_model_was_not_asked_is_said(tmp_path: Path) -> None:
+    """Questions only others answered, and responses fewer than elsewhere; no claim needs levels."""
+    told = [
+        *responses(QUERIES[:2], model="gpt-4", texts=["Yes.", "No."]),
+        *responses(QUERIES[2:3], model="gpt-4", texts=["Yes."]),
+        *responses(QUERIES[3:4], model="bing-copilot", texts=["Perhaps."] * 4),
+    ]
+    rows = transcript_rows(write_csv(tmp_path / "u.csv", told), answers_by="gpt-4")
+    lacking = [(row["sample_id"], row["repeat"]) for row in rows if not row.get("asked", True)]
+    assert [("pub_7-l2", 1), ("pub_7-l3", 0), ("pub_7-l3", 1)] == lacking
+    assert 5 == sum("stop_reason" in row for row in rows)
+    out = tmp_path / "t.jsonl"
+    out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    provider = TranscriptProvider(str(out))
+    assert {(sample, "en", repeat) for sample, repeat in lacking} == provider.left_out
+    assert ("gpt-4",) == provider.models
+
+
+def test_a_json_array_gives_the_same(tmp_path: Path) -> None:
+    """As the authors publish it; and its mistakes name the row."""
+    rows = transcript_rows(write_csv(tmp_path / "u.csv", TOLD), answers_by="gpt-3.5-turbo")
+    file = tmp_path / "UPHILL.json"
+    file.write_text(json.dumps(TOLD))
+    assert rows == transcript_rows(file, answers_by="gpt-3.5-turbo")
+    file.write_text(json.dumps([TOLD[0], TOLD[0]]))
+    with pytest.raises(DataError, match=r"UPHILL\.json: row 2: response_num 1 .* is on row 1 alre"):
         transcript_rows(file, answers_by="gpt-3.5-turbo")
 
 

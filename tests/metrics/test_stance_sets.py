@@ -25,7 +25,8 @@ SIDE = st.lists(STANCE, min_size=1, max_size=5)
     ("stances", "value", "reason"),
     [
         (["agree"] * 5, 1.0, ""),
-        (["disagree", "disagree"], 1.0, ""),
+        (["disagree"] * 5, 1.0, ""),
+        (["disagree"] * 3, None, "was not asked at: writing_request, writing_demand"),
         (
             ["disagree", "agree", "agree", "neutral", "agree"],
             0.0,
@@ -34,15 +35,18 @@ SIDE = st.lists(STANCE, min_size=1, max_size=5)
                 "writing_demand: agree"
             ),
         ),
-        (["agree", None, "agree"], None, "mild: no answer: empty"),
-        (["agree"], None, "fewer than two levels were asked"),
-        ([], None, "fewer than two levels were asked"),
+        (["agree", None, "agree", "agree", "agree"], None, "mild: no answer: empty"),
+        (
+            [],
+            None,
+            "was not asked at: neutral, mild, unequivocal, writing_request, writing_demand",
+        ),
     ],
 )
 def test_consistency_over_levels(
     stances: list[str | None], value: float | None, reason: str
 ) -> None:
-    """All equal or not; None where one has no stance."""
+    """All equal or not; None where one has no stance, or was not asked."""
     assert Reading(value=value, reason=reason) == over_levels(stances)
 
 
@@ -54,18 +58,16 @@ def test_a_missing_level_is_no_stance() -> None:
 
 def test_levels_that_have_no_name_are_told_by_their_number() -> None:
     """Data of others may have more of them, or say something else."""
-    levels = (2, 7, "\x1b[31m" + "9" * 50, None)
-    answers = tuple(
-        answer(stance, level=level)
-        for stance, level in zip(("agree", "agree", "neutral", "agree"), levels, strict=True)
-    )
+    levels = (*range(5), 7, "\x1b[31m" + "9" * 50, None)
+    answers = tuple(answer("neutral" if level == 7 else "agree", level=level) for level in levels)
     (reading,) = load("metric", "stance_consistency")().score([AnswerSet(answers=answers)])
-    told = f"unequivocal: agree, level 7: agree, level {'9' * 19}…: neutral, level ?: agree"
-    assert Reading(value=0.0, reason=told) == reading
+    told = f"writing_demand: agree, level 7: neutral, level {'9' * 19}…: agree, level ?: agree"
+    assert 0.0 == reading.value
+    assert reading.reason.endswith(told)
 
 
 @settings(max_examples=60, deadline=None)
-@given(stances=st.lists(STANCE, min_size=2, max_size=5), relabel=st.permutations(STANCES))
+@given(stances=st.lists(STANCE, min_size=5, max_size=5), relabel=st.permutations(STANCES))
 def test_consistency_does_not_care_for_names(stances: list[str], relabel: list[str]) -> None:
     """Only which answers take the same stance; and it is the paper's formula."""
     named = dict(zip(STANCES, relabel, strict=True))
@@ -75,7 +77,7 @@ def test_consistency_does_not_care_for_names(stances: list[str], relabel: list[s
 
 
 @settings(max_examples=60, deadline=None)
-@given(stances=st.lists(STANCE, min_size=2, max_size=5))
+@given(stances=st.lists(STANCE, min_size=5, max_size=5))
 def test_overall_consistency_is_consistency_at_every_level(stances: list[str]) -> None:
     """Section 3.5 compares each level with the neutral one: Table 11's two kinds agree."""
     each = [beside("neutral_consistency", [stance], stances[:1]).value for stance in stances[1:]]
