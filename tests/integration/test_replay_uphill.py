@@ -18,6 +18,8 @@ from tests.integration.project import Project
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.integration.project import Outcome
+
 TEST_FILE = """
 import pytest
 
@@ -44,24 +46,27 @@ SAID = {
 TEXTS = {"-": "", "?": "Hmm."}
 
 
-@pytest.fixture
-def rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    """The table's rows, after a replay."""
+def _stored() -> list[dict[str, str]]:
     stored = []
     for claim, (veracity, levels) in SAID.items():
         asked = queries(claim, veracity, claim=f"the claim of {claim} is so")
         for query, marks in zip(asked, levels, strict=True):
             texts = [TEXTS.get(mark, f"MARK-{mark} It is said.") for mark in marks]
             stored += responses([query], model="gpt-3.5-turbo", texts=texts)
+    return stored
+
+
+def _replayed(tmp_path: Path, file: Path, *more: str) -> Outcome:
+    """Run the benchmark on the responses of one model that *file* has."""
     project = Project(tmp_path)
     project.write("pytest.ini", "[pytest]\n")
     project.write("presupposition/prompts.yaml", 'chat: "{question}"\n')
     project.write("presupposition/test_presupposition.py", TEST_FILE)
     project.write("judge.yaml", JUDGE)
-    file, out = write_csv(tmp_path / "UPHILL.csv", stored), tmp_path / "t.jsonl"
+    out = tmp_path / "t.jsonl"
     asked_for = ["--answers-by", "gpt-3.5-turbo", "-o", str(out)]
     assert 0 == main(["transcripts", "uphill", str(file), *asked_for])
-    done = project.run(
+    return project.run(
         f"--model=transcript:{out}",
         "--langs=en",
         f"--xling-data=presupposition={file}",
@@ -69,7 +74,14 @@ def rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, o
         "--xling-stance=llm",
         "--xling-judge=scripted:judge.yaml",
         "--xling-store=s.sqlite",
+        *more,
     )
+
+
+@pytest.fixture
+def rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """The table's rows, after a replay."""
+    done = _replayed(tmp_path, write_csv(tmp_path / "UPHILL.csv", _stored()))
     assert 0 == done.code, done.out
     assert "b_3-l4-en-r1" in "".join(done.cases)
     capsys.readouterr()
@@ -107,3 +119,20 @@ def test_responses_become_the_tables_of_the_paper(rows: list[dict[str, object]])
     assert [(1, 1.0), (2, 0.5), (3, 0.0), (4, 0.0)] == [
         row[:2] for row in of("neutral_consistency", "false")
     ]
+
+
+@pytest.mark.parametrize("more", [(), ("-n2",)])
+def test_what_was_not_asked_is_left_out_and_counted(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """A JSON array: a claim lacks a level, a query the model's responses, another one of two."""
+    stored = [row | {"response_num": str(700 + at)} for at, row in enumerate(_stored())]
+    other = stored[4] | {"conversational_model": "gpt-4"}
+    stored = [row for at, row in enumerate(stored) if at not in {0, 4, 5, 28, 29}]
+    file = tmp_path / "UPHILL.json"
+    file.write_text(json.dumps([*stored, other]))
+    done = _replayed(tmp_path, file, *more)
+    assert 0 == done.code, done.out
+    assert 25 == len(done.cases)
+    assert "xling: 3 of 28 cases left out: the transcript says nobody asked" in done.out
+    left_out = "1 claim lacks levels of presupposition: 1 of 15 queries are not there and left out"
+    assert f"xling: UPHILL.json: {left_out}" in done.out
+    assert not {"b_1-l0-en-r1", "b_1-l2-en", "b_1-l2-en-r1", "b_3-l4-en"} & set(done.cases)

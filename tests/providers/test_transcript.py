@@ -69,6 +69,30 @@ def test_an_answer_that_is_none_says_why(tmp_path: Path) -> None:
     assert (None, "error", None) == (second.text, second.stop_reason, second.error)
 
 
+def test_what_nobody_asked_is_told_apart(tmp_path: Path) -> None:
+    """It is no answer and no mistake: a run asks the provider what to leave out."""
+    lacking = {"sample_id": "q2", "language": "hi", "text": None, "asked": False, "repeat": 1}
+    provider = _write(tmp_path, _ROW | {"asked": True}, lacking)
+    assert {("q2", "hi", 1)} == provider.left_out
+    assert "नमस्ते" == _look_up(provider, _request()).text
+    with pytest.raises(PermanentFault, match="it says that nobody asked"):
+        _look_up(provider, _request("q2", repeat=1))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"asked": "no"}, "key 'asked' must be true or false, not 'no'"),
+        ({"asked": False}, "key 'asked' is false, so 'text' must be null"),
+        ({"asked": False, "text": None, "stop_reason": "error"}, "and 'stop_reason' not there"),
+    ],
+)
+def test_mistakes_in_what_nobody_asked(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    """An answer that is there was asked for."""
+    with pytest.raises(DataError, match=said):
+        _write(tmp_path, _ROW | change).check()
+
+
 def test_conditions_are_told_apart(tmp_path: Path) -> None:
     """Temperature and repeat choose the row."""
     rows: list[dict[str, Any] | str] = [
