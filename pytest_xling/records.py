@@ -239,8 +239,7 @@ class Estimate:
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
     p: float | None = None
-    """For gaps, drops and trends: how likely such a distance from the limit is by chance,
-    two-sided."""
+    """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
     """The same after Holm's correction for all gates of its family."""
     tested: str = ""

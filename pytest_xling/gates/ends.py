@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from pytest_xling.gates.gap import NOISE
-from pytest_xling.stats.normal import two_sided_z
 from pytest_xling.stats.student import two_sided_t
 from pytest_xling.stats.summary import RESOLUTION
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
 
 Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
-"""Whose interval it is: a t interval of a mean (clustered), a Wilson interval, or one of paired
+"""Whose interval it is: a t interval of a mean (clustered), an exact one of a rate, or one of paired
 differences, one per question."""
 
 _EXACT = 1e-9
@@ -193,8 +192,9 @@ def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.wilson.wilson_interval` of the effective size."""
-    z = np.array([two_sided_z(column.alpha) for column in columns])
+    """As :func:`pytest_xling.stats.exact.exact_interval` of the effective size."""
+    from scipy.special import betaincinv  # noqa: PLC0415  not before limits are tuned
+
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     rate = np.clip(sums.centre + sums.values / n, 0.0, 1.0)
     away = sums.values / n
@@ -203,10 +203,16 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     effect = (np.maximum(linearised, 0.0) + alike**2) / (n * rate * (1 - rate) + alike)
     effect = np.where(alike <= 1 + _EXACT, 1.0, np.maximum(effect, 1.0))
     size = n / effect
-    shrink = 1 + z * z / size
-    centre = (rate + z * z / (2 * size)) / shrink
-    half = z * np.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / shrink
-    ends: NDArray[np.float64] = np.minimum(centre + half, 1.0)
+    left = size * (1 - rate)
+    some = left > _EXACT
+    sure = 1 - np.array([column.alpha for column in columns]) / 2
+    # Few of many resamples differ in what the end depends on.
+    asked = np.stack(
+        [rate * size + 1, np.where(some, left, 1.0), np.broadcast_to(sure, rate.shape)], axis=-1
+    )
+    distinct, where = np.unique(asked.reshape(-1, 3), axis=0, return_inverse=True)
+    found = betaincinv(distinct[:, 0], distinct[:, 1], distinct[:, 2])[where.reshape(rate.shape)]
+    ends: NDArray[np.float64] = np.where(some, found, 1.0)
     return ends
 
 
