@@ -266,7 +266,7 @@ class Threshold:
     """The one level of presupposition that is judged; None: all together."""
     min_judge_f1: float | None = None
     """How well an annotator the metric rests on must do in this language (macro F1 on labelled
-    answers); below it the gate decides nothing."""
+    answers, the lower end of the interval); below it the gate decides nothing."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"
