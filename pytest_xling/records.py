@@ -239,8 +239,7 @@ class Estimate:
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
     p: float | None = None
-    """For gaps, drops and trends: how likely such a distance from the limit is by chance,
-    two-sided."""
+    """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
     """The same after Holm's correction for all gates of its family."""
     tested: str = ""
@@ -267,7 +266,7 @@ class Threshold:
     """The one level of presupposition that is judged; None: all together."""
     min_judge_f1: float | None = None
     """How well an annotator the metric rests on must do in this language (macro F1 on labelled
-    answers); below it the gate decides nothing."""
+    answers, the lower end of the interval); below it the gate decides nothing."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"

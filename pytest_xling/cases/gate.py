@@ -222,7 +222,7 @@ def judge_gates(
     *,
     against: Against | None = None,
 ) -> list[Verdict]:
-    """Judge gates of one metric of a benchmark; those of gaps together, of drops, and of trends.
+    """Judge gates of one metric of a benchmark; those of a kind together.
 
     Args:
         gates: whole families; their verdicts come in the same order.
@@ -240,12 +240,18 @@ def judge_gates(
         )
         for gate in gates
     ]
-    for kind in ("gap", "drop", "trend"):
+    for kind in LIMITS:
         family = [index for index, gate in enumerate(gates) if gate.kind == kind]
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
     return verdicts
+
+
+def _limits(threshold: Threshold) -> list[float]:
+    """Return what a threshold says of the metric itself."""
+    given = (getattr(threshold, name) for name in LIMITS["limit"])
+    return [limit for limit in given if limit is not None]
 
 
 def judge_gate(
@@ -305,5 +311,7 @@ def judge_gate(
         kind=values,
         alpha=threshold.alpha,
         bounds=bounds_of(metric),
+        # A budget of 0 is a rule, which chance has no say in.
+        limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
     )
     return judge(made, threshold, case=case)

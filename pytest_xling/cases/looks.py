@@ -16,14 +16,13 @@ from pytest_xling.keys import content_key
 from pytest_xling.metrics import is_fitted, is_share
 from pytest_xling.registry import load
 from pytest_xling.stats.sequential import looks
-from pytest_xling.stats.wilson import size_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_xling.cases.gate import GateSpec
     from pytest_xling.cases.plan import Case
-    from pytest_xling.records import Estimate, Verdict
+    from pytest_xling.records import Verdict
     from pytest_xling.stats.sequential import Look, Spending
 
 __all__ = ["Looks", "at_look", "looked_at", "question_of", "random_place"]
@@ -165,25 +164,5 @@ def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
         return ""
     if verdict.outcome == "pass":
         return "a gate does not pass before the last look"
-    if budget is not None and (p := _binomial_p(verdict.estimate, budget, at.alpha)) >= at.alpha:
-        return f"an exact test of so few answers is not as sure (p = {p:.2g})"
     few = verdict.estimate.n < _FEWEST_NUMBERS and not is_share(load("metric", gate.metric))
     return f"fewer than {_FEWEST_NUMBERS} numbers do not fail before the last look" if few else ""
-
-
-def _binomial_p(estimate: Estimate, budget: float, alpha: float) -> float:
-    """Return how likely so many flagged answers are within the budget, two-sided.
-
-    With few answers and a small alpha the interval of a low rate lies too high: ten looks by it
-    alone would stop one good run in twenty on one side. Answers to one question count by what the
-    interval took them to be worth.
-    """
-    from scipy.special import betainc  # noqa: PLC0415  not before a gate would fail early
-
-    rate, low, high = estimate.value, estimate.low, estimate.high
-    if rate is None or low is None or high is None:
-        return 1.0
-    n = min(float(estimate.n), size_behind(rate, low, high, alpha=alpha))
-    raised = rate * n
-    # P(X >= raised); fractions of an answer are what clusters leave.
-    return min(1.0, 2 * float(betainc(raised, n - raised + 1, budget)))

@@ -16,10 +16,10 @@ from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.stats.power import Noise, detectable_mean, noise_of, power_of_mean, samples_needed
 from pytest_xling.stats.power_rates import (
     PairedRates,
-    connor_pairs,
-    connor_power,
-    mcnemar_pairs,
-    mcnemar_power,
+    exact_pairs,
+    exact_power,
+    normal_pairs,
+    normal_power,
 )
 
 if TYPE_CHECKING:
@@ -171,21 +171,21 @@ def assumed_rates(rate: float, *, correlation: float, icc: float) -> Expected:
 def samples(goal: Goal, expected: Expected, *, repeats: int) -> int | None:
     """Return how many questions find the difference; None where ten million do not.
 
-    Of a share that may not be worse at all, by McNemar's exact test; else by the t test that
-    the interval of the gate is.
+    By the test that the interval of the gate is: Tango's of shares, Student's of numbers.
 
     Raises:
         ValueError: the difference is within the margin, or no rates differ by it.
     """
     rates = expected.rates(goal.effect)
-    if rates is None or goal.margin:
+    if rates is None:
         noise = expected.noise(goal.effect)
         return samples_needed(
             goal.effect - goal.margin, noise, repeats=repeats, alpha=goal.alpha, power=goal.power
         )
-    pairs = mcnemar_pairs(rates, alpha=goal.alpha, power=goal.power)
+    how = {"alpha": goal.alpha, "power": goal.power, "margin": goal.margin}
+    pairs = exact_pairs(rates, **how)
     if pairs is None:
-        pairs = connor_pairs(rates, alpha=goal.alpha, power=goal.power)
+        pairs = normal_pairs(rates, **how)
     return max(2, math.ceil(pairs * (1 + (repeats - 1) * expected.icc) / repeats - 1e-9))
 
 
@@ -199,13 +199,13 @@ def power(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> fl
     if beyond <= 0:
         return 0.0
     rates = expected.rates(goal.effect)
-    if rates is None or goal.margin:
+    if rates is None:
         noise = expected.noise(goal.effect)
         return power_of_mean(beyond, noise, samples=questions, repeats=repeats, alpha=goal.alpha)
     # What clusters of repeats are worth in independent pairs.
     pairs = math.floor(questions * repeats / (1 + (repeats - 1) * expected.icc) + 1e-9)
-    found = connor_power if pairs > _EXACT else mcnemar_power
-    return found(rates, pairs, alpha=goal.alpha)
+    found = normal_power if pairs > _EXACT else exact_power
+    return found(rates, pairs, alpha=goal.alpha, margin=goal.margin)
 
 
 def least(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> float | None:

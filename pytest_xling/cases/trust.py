@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.annotators import is_calibrated
-from pytest_xling.gates.trust import distrusted
+from pytest_xling.gates.trust import distrusted, doubt
 from pytest_xling.metrics import unit_of
 from pytest_xling.registry import load
 from pytest_xling.store.queries import step_parameters
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Threshold, Verdict
 
 __all__ = ["Doubt", "doubts", "languages_judged", "trusted", "unmeasured"]
-
-LEAST_PER_LABEL = 5
-"""Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
 
 
 def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> list[str]:
@@ -59,7 +56,6 @@ class Doubt:
 
     told: str
     """Such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
-    f1: float | None
     reason: str
     """Empty where there is no doubt."""
 
@@ -69,8 +65,8 @@ def doubts(
 ) -> list[Doubt]:
     """Return what is known of each annotator behind a gate in each of *languages*.
 
-    One is doubted where nobody has measured it, on fewer answers than ``min_n``, or on fewer than
-    five with one of the labels; and where its macro F1 is below ``min_judge_f1``.
+    One is doubted where nobody has measured it, and for what :func:`pytest_xling.gates.trust.doubt`
+    says.
     """
     from pytest_xling.cases.calibration import calibration_of  # noqa: PLC0415  imports numpy
 
@@ -102,10 +98,10 @@ def trusted(connection: Connection, run_id: str, verdict: Verdict, *, pivot: str
         return verdict
     languages = languages_judged(threshold, pivot=pivot, gap=bool(verdict.estimate.pivot))
     found = doubts(connection, run_id, threshold, languages=languages)
-    for doubt in found:
-        if doubt.reason:
-            return distrusted(verdict, f1=doubt.f1, reason=doubt.reason)
-    rests = "; ".join(doubt.told for doubt in found)
+    for one in found:
+        if one.reason:
+            return distrusted(verdict, one.reason)
+    rests = "; ".join(one.told for one in found)
     return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
 
 
@@ -113,22 +109,18 @@ def _doubt(annotator: str, language: str, found: Calibration | None, threshold: 
     if found is None:
         how = "(xling calibrate stance --labels)"
         told = f"{annotator} has not been measured in {language} {how}"
-        return Doubt(told=told, f1=None, reason=told)
+        return Doubt(told=told, reason=f"{told}, needs F1 {threshold.min_judge_f1:g}")
     quality = found.quality
-    n = f"on {quality.n} labelled answer{'' if quality.n == 1 else 's'} ({found.source})"
-    f1 = quality.macro_f1.value
-    if f1 is None:
-        told = f"{annotator} has no F1 in {language} {n}"
-        return Doubt(told=told, f1=None, reason=told)
-    told = f"{annotator} has F1 {f1:.2f} in {language} {n}"
-    rare = [label.label for label in quality.labels if label.support < LEAST_PER_LABEL]
-    if quality.n < threshold.min_n:
-        return Doubt(told=told, f1=None, reason=f"{told}, too few to say")
-    if rare:
-        few = f"{told}, too few of them {' or '.join(rare)} to say"
-        return Doubt(told=told, f1=None, reason=few)
-    low = f1 < (threshold.min_judge_f1 or 0.0)
-    return Doubt(told=told, f1=f1, reason=told if low else "")
+    f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
+    reached = "no F1" if f1 is None else f"F1 {f1:.2f}"
+    plural = "" if quality.n == 1 else "s"
+    ends = "" if low is None or high is None else f"; interval {low:.2f} to {high:.2f}"
+    told = (
+        f"{annotator} has {reached} in {language} on {quality.n} labelled answer{plural}"
+        f" ({found.source}{ends})"
+    )
+    lacks = doubt(quality, threshold)
+    return Doubt(told=told, reason=lacks and f"{told}, {lacks}")
 
 
 def _behind(connection: Connection, run_id: str, threshold: Threshold) -> list[tuple[str, str]]:

@@ -107,7 +107,7 @@ class Tables:
     singles: NDArray[np.float64]
     """Of gaps: the mean square of a question's single pairs."""
     grouped: NDArray[np.float64]
-    """Of gaps: the square of their mean."""
+    """Of gaps: the square of the gap."""
     here: NDArray[np.float64]
     """Of gaps: how bad this language is by itself."""
     answers: NDArray[np.float64]
@@ -253,7 +253,7 @@ def tables(
             pairs = single.get(question)
             apart = [a - b for a, b in pairs] if pairs else [gap]
             singles[row, place] = math.fsum(one * one for one in apart) / len(apart)
-            grouped[row, place] = (math.fsum(apart) / len(apart)) ** 2
+            grouped[row, place] = gap * gap
     return Tables(
         limits=tuple(limits),
         questions=tuple(questions),

@@ -19,6 +19,7 @@ from pytest_xling.gates.gap import NOISE
 from pytest_xling.stats.normal import two_sided_z
 from pytest_xling.stats.student import two_sided_t
 from pytest_xling.stats.summary import RESOLUTION
+from pytest_xling.stats.tango import score_z
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
 
 Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
-"""Whose interval it is: a t interval of a mean (clustered), a Wilson interval, or one of paired
-differences, one per question."""
+"""Whose interval it is: a t interval of a mean (clustered), an exact one of a rate, or one of
+paired differences, one per question."""
 
 _EXACT = 1e-9
+_HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ class Totals:
     singles: NDArray[np.float64]
     """Of the mean square of a question's single pairs."""
     grouped: NDArray[np.float64]
-    """Of the square of their mean."""
+    """Of the square of its gap."""
     centre: NDArray[np.float64]
     """One per gate: what was taken off, so that squares do not cancel."""
 
@@ -100,7 +102,7 @@ def totals(
         counts: answers with a value, of gaps 1 where a question has one: questions x gates.
         sums: of their values: questions x gates.
         singles: of gaps the mean square of the question's single pairs: questions x gates.
-        grouped: likewise the square of their mean.
+        grouped: likewise the square of the gap.
     """
     many = counts.sum(axis=0)
     centre = np.divide(sums.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
@@ -193,8 +195,9 @@ def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.wilson.wilson_interval` of the effective size."""
-    z = np.array([two_sided_z(column.alpha) for column in columns])
+    """As :func:`pytest_xling.stats.exact.exact_interval` of the effective size."""
+    from scipy.special import betaincinv  # noqa: PLC0415  not before limits are tuned
+
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     rate = np.clip(sums.centre + sums.values / n, 0.0, 1.0)
     away = sums.values / n
@@ -203,10 +206,16 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     effect = (np.maximum(linearised, 0.0) + alike**2) / (n * rate * (1 - rate) + alike)
     effect = np.where(alike <= 1 + _EXACT, 1.0, np.maximum(effect, 1.0))
     size = n / effect
-    shrink = 1 + z * z / size
-    centre = (rate + z * z / (2 * size)) / shrink
-    half = z * np.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / shrink
-    ends: NDArray[np.float64] = np.minimum(centre + half, 1.0)
+    left = size * (1 - rate)
+    some = left > _EXACT
+    sure = 1 - np.array([column.alpha for column in columns]) / 2
+    # Few of many resamples differ in what the end depends on.
+    asked = np.stack(
+        [rate * size + 1, np.where(some, left, 1.0), np.broadcast_to(sure, rate.shape)], axis=-1
+    )
+    distinct, where = np.unique(asked.reshape(-1, 3), axis=0, return_inverse=True)
+    found = betaincinv(distinct[:, 0], distinct[:, 1], distinct[:, 2])[where.reshape(rate.shape)]
+    ends: NDArray[np.float64] = np.where(some, found, 1.0)
     return ends
 
 
@@ -221,17 +230,21 @@ def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.paired.paired_mean` of rates, with the weight it adds."""
+    """As :func:`pytest_xling.stats.tango.rate_difference` and its interval."""
     enough = sums.questions > 1 + _EXACT
     m = np.where(enough, sums.questions, 2.0)
-    total = sums.values + sums.centre * sums.questions
-    squares = sums.squared_values + 2 * sums.centre * sums.values + sums.centre**2 * sums.questions
-    weight = np.minimum((sums.grouped + 1) / (sums.singles + 1), 1.0)
-    n = m + 2 * weight
-    middle = total / n
-    error = np.sqrt(np.maximum((squares + 2 * weight) / n - middle**2, 0.0) / n)
-    ends = np.maximum(middle + _ts(m, columns) * error, total / m)
-    return np.where(enough, np.minimum(ends, [column.worst for column in columns]), np.inf)
+    difference = np.clip(sums.values / m + sums.centre, -1.0, 1.0)
+    square = m * difference**2
+    spread = np.maximum(sums.grouped - square, 0.0)
+    pairs = m * np.maximum((sums.singles - square + 1) / (spread + 1), 1.0)
+    differing = np.minimum(np.maximum(sums.singles / m, np.abs(difference)), 1.0)
+    z = np.array([two_sided_z(column.alpha) for column in columns])
+    low, high = difference.copy(), np.ones(difference.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        within = score_z(difference, differing, pairs, middle) > -z
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    return np.where(enough, np.minimum(high, [column.worst for column in columns]), np.inf)
 
 
 def _ts(m: NDArray[np.float64], columns: list[Column]) -> NDArray[np.float64]:

@@ -10,8 +10,9 @@ from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate
 from pytest_xling.stats.cluster import effective_size
+from pytest_xling.stats.exact import exact_interval, exact_p
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.normal import p_by_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ def estimate(
     kind: MetricKind,
     alpha: float,
     bounds: Bounds = (None, None),
+    limits: Sequence[float] = (),
 ) -> Estimate:
     """Estimate the rate of a flag, or the mean of a number.
 
@@ -45,9 +47,11 @@ def estimate(
         scores: one per answer, in any order.
         metric: the metric all of them are of.
         language: the language all of them are in, or ``all``.
-        kind: ``flag`` gives a Wilson interval, ``number`` a t interval.
+        kind: ``flag`` gives an exact interval, ``number`` a t interval.
         alpha: the interval misses with this probability, both sides together.
         bounds: of a number's values; a t interval, which knows of none, is cut there.
+        limits: what it will be judged by. The p value is of being on one of them, by the test that
+            the interval is made of; without limits there is none.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
@@ -73,9 +77,12 @@ def estimate(
     _check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
     if kind == "flag":
-        interval = wilson_interval(mean, effective_size(values, clusters), alpha=alpha)
+        size = effective_size(values, clusters)
+        interval = exact_interval(mean, size, alpha=alpha)
+        ps = [exact_p(mean, size, limit) for limit in limits]
     else:
         interval = mean_interval(values, clusters, alpha=alpha)
+        ps = [_p_of_mean(values, clusters, limit) for limit in limits] if interval else []
     low, high = _within(bounds, interval) if interval else (None, None)
     return Estimate(
         metric=metric,
@@ -87,7 +94,13 @@ def estimate(
         unscored=unscored,
         flagged=int(sum(values)) if kind == "flag" else 0,
         signature=next(score.signature for score in scores if score.value is not None),
+        p=max(ps, default=None),
     )
+
+
+def _p_of_mean(values: Sequence[float], clusters: Sequence[object], limit: float) -> float:
+    """Return how likely a mean is so far from *limit* by chance, by its interval."""
+    return p_by_interval(lambda alpha: mean_interval(values, clusters, alpha=alpha), limit)
 
 
 def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:

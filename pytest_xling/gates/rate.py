@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
 from pytest_xling.records import Verdict
-from pytest_xling.stats.wilson import size_behind, size_to_exclude
+from pytest_xling.stats.exact import size_behind, size_to_exclude, size_to_pass
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
@@ -69,7 +70,8 @@ def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Ou
     if budget == 0 and estimate.flagged:
         return "fail", f"{seen}: none is tolerated"
     if few:
-        return "inconclusive", f"{seen}; {few}"
+        passing = _passing(estimate, threshold, budget) if budget else ""
+        return "inconclusive", f"{seen}; {few}{passing and f'; {passing}'}"
     if budget == 0 or high <= budget:
         return "pass", seen
     if low > budget:
@@ -78,12 +80,40 @@ def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Ou
 
 
 def _what_would_decide(estimate: Estimate, threshold: Threshold, budget: float) -> str:
-    rate, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
-    if rate is None or low is None or high is None:
+    rate, n = estimate.value, estimate.n
+    worth = _worth(estimate, threshold)
+    if rate is None or not worth:
         return ""
-    worth = min(float(n), size_behind(rate, low, high, alpha=threshold.alpha))
+    if not rate and (passing := _passing(estimate, threshold, budget)):
+        return f"{passing}; has {n}{_alike(worth, n)}"
     answers = size_to_exclude(rate, budget, alpha=threshold.alpha) * n / worth
-    said = wording.needed(answers, n)
-    if round(worth) < n:
-        said += f", worth {round(worth)} since answers to one question are alike"
-    return said
+    return wording.needed(answers, n) + _alike(worth, n)
+
+
+def _passing(estimate: Estimate, threshold: Threshold, budget: float) -> str:
+    """Say how many answers it takes to pass; empty where min_n do, or any number are too few."""
+    rate, n = estimate.value, estimate.n
+    worth = _worth(estimate, threshold)
+    if rate is None or not worth:
+        return ""
+    size = size_to_pass(rate * worth, budget, alpha=threshold.alpha) * n / worth
+    if size <= threshold.min_n or size > wording.UNDECIDABLE * n:
+        return ""
+    # What the answers are worth is read from their interval, but for rounding.
+    answers = math.ceil(size - 1e-6)
+    some = f"with no more than {estimate.flagged} flagged" if estimate.flagged else "without a flag"
+    return f"passing takes {answers} answers {some}"
+
+
+def _worth(estimate: Estimate, threshold: Threshold) -> float:
+    """Return how many independent answers the interval takes the answers to be; 0 where none."""
+    rate, low, high = estimate.value, estimate.low, estimate.high
+    if rate is None or low is None or high is None:
+        return 0.0
+    return min(float(estimate.n), size_behind(rate, low, high, alpha=threshold.alpha))
+
+
+def _alike(worth: float, n: int) -> str:
+    if round(worth) >= n:
+        return ""
+    return f", worth {round(worth)} since answers to one question are alike"

@@ -1,38 +1,66 @@
-"""Decide nothing by an annotator that is known to err too often, or not known at all."""
+"""Decide nothing by an annotator that may err too often, or of which too little is known."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_xling.gates import wording
+
 if TYPE_CHECKING:
-    from pytest_xling.records import Verdict
+    from pytest_xling.records import Threshold, Verdict
+    from pytest_xling.stats.labelling import Labelling
 
-__all__ = ["distrusted"]
+__all__ = ["LEAST_LABELLED", "LEAST_PER_LABEL", "distrusted", "doubt"]
+
+LEAST_LABELLED = 30
+"""Fewer labelled answers vouch for no annotator: an interval made by drawing them again is right
+from about here on."""
+
+LEAST_PER_LABEL = 5
+"""Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
 
 
-def distrusted(
-    verdict: Verdict, *, f1: float | None, low: float | None = None, reason: str
-) -> Verdict:
-    """Return *verdict*, inconclusive if the annotator it rests on does not reach ``min_judge_f1``.
+def doubt(quality: Labelling, threshold: Threshold) -> str:
+    """Say why an annotator cannot be trusted; empty where it can, or nobody asked.
+
+    What counts is the lower end of the interval of its macro F1, since on few labelled
+    answers a bad annotator may well have a high F1 by chance.
+
+    Args:
+        quality: how well it did on labelled answers in the language.
+        threshold: says which F1 it needs, and how many answers anything is decided by.
+    """
+    least = threshold.min_judge_f1
+    if least is None:
+        return ""
+    f1, low = quality.macro_f1.value, quality.macro_f1.low
+    most = max(LEAST_LABELLED, threshold.min_n)
+    if quality.n < most:
+        return f"too few to say: needs {most} labelled answers"
+    rare = [label.label for label in quality.labels if label.support < LEAST_PER_LABEL]
+    if rare:
+        return f"too few of them {' or '.join(rare)} to say: needs {LEAST_PER_LABEL} of each"
+    if f1 is None or low is None:
+        return f"which has no interval; calibrate again on two claims or more, to reach {least:g}"
+    if f1 < least or low >= least:
+        return f"below {least:g}" if f1 < least else ""
+    size = quality.n * ((f1 - low) / (f1 - least)) ** 2 if f1 > least else math.inf
+    enough = wording.needed(size, quality.n, of="labelled answers")
+    return f"the interval must reach {least:g}; {enough}"
+
+
+def distrusted(verdict: Verdict, reason: str) -> Verdict:
+    """Return *verdict*, inconclusive because the annotator it rests on is not trusted.
 
     An error stays one: there scores are missing, whoever made them.
 
     Args:
         verdict: of a gate.
-        f1: macro F1 of the annotator on labelled answers in the verdict's language; None where it
-            has not been measured.
-        low: lower end of its interval; told where it is known.
-        reason: who the annotator is and what is known of it, such as "the annotator stance_head has
-            F1 0.52 in hi (calibrated on 46 labelled answers)".
+        reason: who the annotator is, what is known of it, and what that lacks.
     """
-    least = verdict.threshold.min_judge_f1
-    if least is None or verdict.outcome == "error" or (f1 is not None and f1 >= least):
+    if verdict.outcome == "error":
         return verdict
-    if f1 is None:
-        demand = f"needs F1 {least:g}"
-    else:
-        reach = "" if low is None else f" (interval from {low:.2f})"
-        demand = f"below {least:g}{reach}"
-    told = f"{reason}, {demand}: nothing is decided; {verdict.reason}"
+    told = f"{reason}: nothing is decided; {verdict.reason}"
     return replace(verdict, outcome="inconclusive", reason=told)

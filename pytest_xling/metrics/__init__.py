@@ -181,7 +181,7 @@ def is_share(metric: type) -> bool:
     """Tell whether all values of a metric are 0 or 1, so that its mean is a share.
 
     That of flags is; a number says so with ``share = True``. A t interval of such values has no
-    width where all agree, and would prove anything; Wilson's has.
+    width where all agree, and would prove anything; an exact one of a rate has.
     """
     return getattr(metric, "kind", "number") == "flag" or bool(getattr(metric, "share", False))
 

@@ -34,7 +34,7 @@ class Gates(Protocol):
 
 
 class Judging:
-    """Knows what gates of gaps, drops and trends say together, and how many scores a gate lacks.
+    """Knows what the gates of a family say together, and how many scores a gate lacks.
 
     Gates run when all scores are in the store. Where that is not so (a test of the user's own order
     or one that met a fault), nothing is kept and the next gate reads again.
@@ -46,15 +46,12 @@ class Judging:
         self._held: dict[tuple[str, str], dict[str, Sequence[Score]]] = {}
 
     def verdict(self, spec: GateSpec, read: Callable[[str], Sequence[Score]]) -> Verdict:
-        """Judge a gate, where chance has a say together with its family.
+        """Judge a gate together with its family.
 
         Args:
             spec: the gate.
             read: gives the scores of its benchmark and metric in a language from the store.
         """
-        if spec.kind == "limit":
-            (verdict,) = judge_gates([spec], lambda language: self.scores(spec, language, read))
-            return verdict
         if spec.family in self._judged:
             return self._judged[spec.family][spec.id]
         family = self._selection.family(spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.cases.trust import LEAST_PER_LABEL
+from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if missing:
         notes.append(f"{missing} answers were given no stance: misses of the one they have.")
+    short = [one.language for one in group if one.quality.n < LEAST_LABELLED]
+    if short:
+        few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
+        notes.append(f"{few}: gates trust nothing that rests on so few.")
     if rare:
         few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({', '.join(rare)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")

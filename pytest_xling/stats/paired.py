@@ -13,7 +13,7 @@ from pytest_xling.stats.summary import RESOLUTION, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["POWER", "PairedMean", "added_weight", "detectable", "paired_mean"]
+__all__ = ["POWER", "PairedMean", "detectable", "paired_mean"]
 
 POWER = 0.8
 """How often a difference shall be found, by custom."""
@@ -55,7 +55,6 @@ def paired_mean(
     alpha: float = 0.05,
     rates: bool = False,
     widest: float = 1.0,
-    weight: float = 1.0,
 ) -> PairedMean:
     """Return the mean of *differences* with its two-sided 1 - *alpha* interval.
 
@@ -69,16 +68,11 @@ def paired_mean(
         alpha: the interval misses with this probability, both sides together.
         rates: whether each difference is one of rates, so from -1 to 1.
         widest: how far from 0 a difference of rates can be, where that is not 1.
-        weight: of each sample thought added, above 0 and up to 1, as :func:`added_weight` gives it.
 
     Raises:
-        ValueError: there are no differences, one is not finite, or one of rates is too far from 0;
-            or there is no such weight.
+        ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
     """
     check_alpha(alpha)
-    if not 0 < weight <= 1:
-        msg = f"a weight is above 0 and up to 1, not {weight!r}"
-        raise ValueError(msg)
     seen = summarise(differences)
     mean = seen.mean
     if seen.n < 2:  # noqa: PLR2004  spread needs two
@@ -88,10 +82,10 @@ def paired_mean(
         if any(abs(difference) > widest for difference in differences):
             msg = f"a difference of rates lies between {-widest:g} and {widest:g}"
             raise ValueError(msg)
-        n = seen.n + 2 * weight
+        n = seen.n + 2
         centre = math.fsum(differences) / n
         squares = math.fsum(difference**2 for difference in differences)
-        squares += 2 * weight * widest**2
+        squares += 2 * widest**2
         error = math.sqrt((squares / n - centre**2) / n)
     half = two_sided_t(alpha, seen.n - 1) * error
     return PairedMean(
@@ -103,22 +97,6 @@ def paired_mean(
         error=error,
         even=seen.sd <= RESOLUTION * max(map(abs, differences)),
     )
-
-
-def added_weight(pairs: Sequence[Sequence[float]]) -> float:
-    """Return how much the samples that :func:`paired_mean` adds to rates shall weigh.
-
-    A sample of one pair is wholly better, wholly worse or alike, and so are those that are added. A
-    sample asked several times has the mean of its pairs, which is nearer to 0; to add whole ones
-    then would widen the interval beyond what is known. They weigh as much as means vary beside
-    single pairs: (Σ mean(d)² + 1) / (Σ mean(d²) + 1), which is 1 of single pairs.
-
-    Args:
-        pairs: for each sample the differences of its pairs, one at least.
-    """
-    means = math.fsum((math.fsum(found) / len(found)) ** 2 for found in pairs)
-    single = math.fsum(math.fsum(d * d for d in found) / len(found) for found in pairs)
-    return min(1.0, (means + 1) / (single + 1))
 
 
 def detectable(

@@ -1,22 +1,27 @@
-"""How many pairs find a difference of rates by McNemar's test, and how often so many do.
+"""How many pairs find a difference of rates by the test that gates use, and how often so many do.
 
-Connor (1987), Sample size for testing differences in proportions for the paired-sample design; and
-exactly, by going through all tables there can be.
+Exactly, by going through all tables there can be; where there are too many, by the normal
+distribution (Connor 1987, Sample size for testing differences in proportions for the paired-sample
+design, of which this is the form with a margin).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
-from pytest_xling.stats.mcnemar import binomial_p
 from pytest_xling.stats.normal import check_alpha, two_sided_z
 from pytest_xling.stats.paired import POWER
 from pytest_xling.stats.power import Noise
+from pytest_xling.stats.tango import score_z, spread_at
 
-__all__ = ["PairedRates", "connor_pairs", "connor_power", "mcnemar_pairs", "mcnemar_power"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["PairedRates", "exact_pairs", "exact_power", "normal_pairs", "normal_power"]
 
 _MOST = 5_000
 """Pairs up to which tables are gone through one by one."""
@@ -83,101 +88,123 @@ class PairedRates:
         return Noise(sd=math.sqrt(max(self.differing - self.effect**2, _RARE)), icc=icc)
 
 
-def connor_power(rates: PairedRates, pairs: float, *, alpha: float = 0.05) -> float:
-    """Return how often McNemar's test finds the difference, by the normal distribution.
+def normal_power(
+    rates: PairedRates, pairs: float, *, alpha: float = 0.05, margin: float = 0.0
+) -> float:
+    """Return how often Tango's test finds the difference, by the normal distribution.
+
+    Without a margin that is McNemar's test, and this Connor's formula.
 
     Args:
         rates: what is true.
         pairs: independent pairs. Of n clusters of K repeats it is worth n K / (1 + (K - 1) ICC).
         alpha: of the test, two-sided.
+        margin: what is allowed, less than the difference.
     """
-    z, delta = two_sided_z(alpha), rates.effect
-    spread = math.sqrt(max(rates.differing - delta**2, _RARE))
-    return _NORMAL.cdf((delta * math.sqrt(pairs) - z * math.sqrt(rates.differing)) / spread)
+    z, spread, limit = two_sided_z(alpha), rates.noise().sd, _limit_sd(rates, margin)
+    return _NORMAL.cdf(((rates.effect - margin) * math.sqrt(pairs) - z * limit) / spread)
 
 
-def connor_pairs(rates: PairedRates, *, alpha: float = 0.05, power: float = POWER) -> int:
-    """Return how many pairs find the difference with probability *power*, by Connor's formula.
+def normal_pairs(
+    rates: PairedRates, *, alpha: float = 0.05, power: float = POWER, margin: float = 0.0
+) -> int:
+    """Return how many pairs find the difference with probability *power*, as :func:`normal_power`.
 
     Raises:
-        ValueError: *power* or *alpha* is out of range.
+        ValueError: *power* or *alpha* is out of range, or the difference is within the margin.
     """
     _check_power(alpha, power)
-    z, delta = two_sided_z(alpha), rates.effect
-    spread = math.sqrt(max(rates.differing - delta**2, 0.0))
-    root = (z * math.sqrt(rates.differing) + _NORMAL.inv_cdf(power) * spread) / delta
+    beyond = rates.effect - margin
+    if beyond <= 0:
+        msg = f"a difference of {rates.effect:g} is within the margin of {margin:g}"
+        raise ValueError(msg)
+    z, spread, limit = two_sided_z(alpha), rates.noise().sd, _limit_sd(rates, margin)
+    root = (z * limit + _NORMAL.inv_cdf(power) * spread) / beyond
     return math.ceil(root**2 - 1e-9)
 
 
-def mcnemar_power(
-    rates: PairedRates, pairs: int, *, alpha: float = 0.05, mid: bool = False
+def exact_power(
+    rates: PairedRates, pairs: int, *, alpha: float = 0.05, margin: float = 0.0
 ) -> float:
-    """Return how often McNemar's exact test finds the difference, on its own side.
+    """Return how often Tango's test finds the difference, on its own side, by all tables there are.
 
     Args:
         rates: what is true.
         pairs: independent pairs.
         alpha: of the test, two-sided.
-        mid: whether the test counts what was seen by half (mid-p).
+        margin: what is allowed.
 
     Raises:
         ValueError: *alpha* is out of range, or there are negative or too many pairs.
     """
     import numpy as np  # noqa: PLC0415  not before a plan is wanted
-    from scipy.special import bdtr, gammaln, xlog1py, xlogy  # noqa: PLC0415  as above
+    from scipy.special import gammaln, xlogy  # noqa: PLC0415  as above
 
     check_alpha(alpha)
     if not 0 <= pairs <= _MOST:
-        msg = f"tables are gone through for up to {_MOST} pairs, not {pairs!r}; take connor_power"
+        msg = f"tables are gone through for up to {_MOST} pairs, not {pairs!r}; take normal_power"
         raise ValueError(msg)
-    differing = rates.differing
-    reach = _FAR * math.sqrt(pairs * differing * (1 - differing)) + _FAR
-    first, last = (
-        max(0, math.floor(pairs * differing - reach)),
-        math.ceil(pairs * differing + reach),
+    if not pairs:
+        return 0.0
+    worse, better = np.meshgrid(
+        _likely(pairs, rates.worse), _likely(pairs, rates.better), indexing="ij"
     )
-    counts = np.arange(first, min(pairs, last) + 1)
-    found = _most_better(alpha, mid=mid, size=1 << int(counts[-1]).bit_length())
-    ways = gammaln(pairs + 1) - gammaln(counts + 1) - gammaln(pairs - counts + 1)
-    chances = np.exp(ways + xlogy(counts, differing) + xlog1py(pairs - counts, -differing))
-    limits = np.array(found[int(counts[0]) : int(counts[-1]) + 1])
-    below = bdtr(np.maximum(limits, 0), counts, rates.better / differing)
-    return float(chances @ np.where(limits < 0, 0.0, below))
+    there = worse + better <= pairs
+    worse, better = worse[there].astype(np.float64), better[there].astype(np.float64)
+    alike = pairs - worse - better
+    ways = gammaln(pairs + 1) - gammaln(worse + 1) - gammaln(better + 1) - gammaln(alike + 1)
+    logs = xlogy(worse, rates.worse) + xlogy(better, rates.better)
+    logs += xlogy(alike, max(0.0, 1 - rates.differing))
+    size = np.full(worse.shape, float(pairs))
+    z = score_z((worse - better) / pairs, (worse + better) / pairs, size, margin + 0 * size)
+    return float(np.exp(ways + logs)[z > two_sided_z(alpha)].sum())
 
 
-def mcnemar_pairs(
-    rates: PairedRates, *, alpha: float = 0.05, power: float = POWER, mid: bool = False
+def exact_pairs(
+    rates: PairedRates, *, alpha: float = 0.05, power: float = POWER, margin: float = 0.0
 ) -> int | None:
-    """Return from how many pairs on McNemar's exact test finds the difference often enough.
+    """Return from how many pairs on Tango's test finds the difference often enough.
 
     Its power rises and falls by steps; from here on it no longer falls below *power*.
 
     Returns:
-        None where Connor's number says that there are too many to go through them.
+        None where there are too many to go through their tables.
 
     Raises:
-        ValueError: *power* or *alpha* is out of range.
+        ValueError: as :func:`normal_pairs`.
     """
-    pairs = round(1.25 * connor_pairs(rates, alpha=alpha, power=power)) + 30
+    pairs = round(1.1 * normal_pairs(rates, alpha=alpha, power=power, margin=margin)) + 30
     if pairs > _MOST:
         return None
-    while pairs and mcnemar_power(rates, pairs, alpha=alpha, mid=mid) >= power:
+
+    def enough(many: int) -> bool:
+        return exact_power(rates, many, alpha=alpha, margin=margin) >= power
+
+    while not enough(pairs):
+        pairs = round(1.1 * pairs)
+        if pairs > _MOST:
+            return None
+    # Down in strides to near where it falls below, then one by one for its steps.
+    stride = max(1, pairs // 50)
+    while pairs > stride and enough(pairs - stride):
+        pairs -= stride
+    while pairs and enough(pairs):
         pairs -= 1
     return pairs + 1
 
 
-@cache
-def _most_better(alpha: float, *, mid: bool, size: int) -> tuple[int, ...]:
-    """Return of 0, 1, 2, … pairs that differ the most that may be better for the test to find it.
+def _limit_sd(rates: PairedRates, margin: float) -> float:
+    """Return the standard deviation that the test takes single pairs to have."""
+    return math.sqrt(max(spread_at(rates.effect, rates.differing, margin), _RARE))
 
-    Looking for a number of pairs asks this again and again, and it depends on none of them.
-    """
-    most, found = -1, []
-    for many in range(size):
-        while most + 1 < many / 2 and binomial_p(many - most - 1, most + 1, mid=mid) < alpha:
-            most += 1
-        found.append(most)
-    return tuple(found)
+
+def _likely(pairs: int, rate: float) -> NDArray[np.intp]:
+    """Return the numbers of pairs that are likely enough to count where each has a chance."""
+    import numpy as np  # noqa: PLC0415  not before a plan is wanted
+
+    reach = _FAR * math.sqrt(pairs * rate * (1 - rate)) + _FAR
+    first, last = max(0, math.floor(pairs * rate - reach)), math.ceil(pairs * rate + reach)
+    return np.arange(first, min(pairs, last) + 1)
 
 
 def _check_power(alpha: float, power: float) -> None:

@@ -10,7 +10,7 @@ import math
 
 from pytest_xling.stats.normal import two_sided_z
 
-__all__ = ["size_behind", "size_to_exclude", "wilson_interval"]
+__all__ = ["wilson_interval"]
 
 
 def wilson_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float, float] | None:
@@ -43,22 +43,3 @@ def wilson_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[floa
     low = 0.0 if rate == 0 else min(max(centre - half, 0.0), rate)
     high = 1.0 if rate == 1 else max(min(centre + half, 1.0), rate)
     return low, high
-
-
-def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:
-    """Return from what n on the interval around *rate* no longer reaches *limit*.
-
-    Infinite where the two are equal; 0 where *limit* is 0 or 1, which any other rate rules out.
-    """
-    if rate == limit:
-        return math.inf
-    z = two_sided_z(alpha)
-    # The interval's ends are the limits at which the score test of the rate is just significant.
-    distance = rate - limit
-    return z * z * (limit / distance) * ((1 - limit) / distance)  # its square could underflow
-
-
-def size_behind(rate: float, low: float, high: float, *, alpha: float = 0.05) -> float:
-    """Return the n whose Wilson interval around *rate* is (*low*, *high*)."""
-    end = high if high - rate >= rate - low else low  # the farther end loses fewer digits
-    return size_to_exclude(rate, end, alpha=alpha)

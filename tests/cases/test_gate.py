@@ -76,7 +76,7 @@ def test_ten_of_ten_prove_no_more_than_of_a_flag(metric: str) -> None:
     verdict = judge_gate(scores(metric, "hi", [1.0] * 10), limits)
     assert "inconclusive" == verdict.outcome
     assert verdict.estimate.low is not None
-    assert 0.7 < verdict.estimate.low < 0.75
+    assert 0.65 < verdict.estimate.low < 0.7
 
 
 def test_a_gap_of_shares_has_a_width() -> None:
@@ -242,4 +242,4 @@ def test_levels_trends_and_families(tmp_path: Path) -> None:
     trend = verdicts["no_answer-trend-hi"]
     assert "by level 5% 10% 30% 50% 90%, Cochran-Armitage z" in trend.reason
     assert trend.estimate.p_holm is not None
-    assert verdicts["no_answer-hi"].estimate.p is None
+    assert 0.5 < (verdicts["no_answer-hi"].estimate.p or 0) < 1

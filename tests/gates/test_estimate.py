@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.records import Estimate, Score
+from pytest_xling.stats.exact import exact_interval
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.wilson import wilson_interval
 
 if TYPE_CHECKING:
     import random
@@ -48,9 +48,9 @@ def _estimate(
 
 
 def test_rate() -> None:
-    """One answer per sample gives the plain Wilson interval; what has no score is counted apart."""
+    """One answer per sample gives the plain exact interval; what has no score is counted apart."""
     scores = [_score(float(i < 4), f"q{i}") for i in range(54)] + [_score(None, "q54")]
-    low, high = wilson_interval(4 / 54, 54) or (0.0, 0.0)
+    low, high = exact_interval(4 / 54, 54) or (0.0, 0.0)
     expected = Estimate(
         metric="m",
         language="hi",
@@ -114,7 +114,7 @@ def test_languages_pooled() -> None:
     """All languages together keep the parallel versions of a sample in one cluster."""
     scores = [_score(1.0, f"q{i}", language=code) for i in range(4) for code in ("hi", "zh", "sw")]
     result = _estimate(scores, language=ALL_LANGUAGES)
-    assert pytest.approx(wilson_interval(1.0, 4)) == (result.low, result.high)
+    assert pytest.approx(exact_interval(1.0, 4)) == (result.low, result.high)
 
 
 @pytest.mark.parametrize(

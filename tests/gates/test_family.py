@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.family import judge_family
 from pytest_xling.gates.gap import gap_estimate, judge_gap
+from pytest_xling.gates.rate import judge_rate
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.holm import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 THRESHOLD = Threshold(benchmark="b", metric="m", language="hi", max_gap=0.1, min_n=10)
 
@@ -114,6 +123,90 @@ def test_a_family_without_gaps_seldom_fails() -> None:
         together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
     assert alone / 200 > 0.1
     assert together / 200 <= 0.05
+
+
+def _flags(counts: Sequence[int], repeats: int) -> list[Score]:
+    """Return answers to as many questions, each with so many flagged among its repeats."""
+    return [
+        Score(
+            metric="m",
+            benchmark="b",
+            sample_id=f"q{question}",
+            language="hi",
+            condition=f"r{repeat}",
+            value=float(repeat < flagged),
+            reason="",
+            signature="s",
+        )
+        for question, flagged in enumerate(counts)
+        for repeat in range(repeats)
+    ]
+
+
+@cache
+def _rate_verdict(counts: tuple[int, ...], repeats: int, budget: float) -> Verdict:
+    made = estimate(
+        _flags(counts, repeats),
+        metric="m",
+        language="hi",
+        kind="flag",
+        alpha=0.05,
+        limits=[budget],
+    )
+    limits = Threshold(benchmark="b", metric="m", language="hi", max_rate=budget, min_n=10)
+    return judge_rate(made, limits, case="m-hi")
+
+
+def _shares(
+    budget: float, *, questions: int, repeats: int, icc: float, runs: int, languages: int
+) -> dict[str, float]:
+    """Return how often models exactly at their budget fail or pass, alone and of any language."""
+    rng = np.random.default_rng(23)
+    shape = (runs, languages, questions)
+    rates = np.full(shape, budget)
+    if icc:
+        rates = rng.beta(budget * (1 - icc) / icc, (1 - budget) * (1 - icc) / icc, shape)
+    flagged = np.sort(rng.binomial(repeats, rates), axis=2)
+    alone = failed = passed = 0
+    for run in flagged.tolist():
+        verdicts = [_rate_verdict(tuple(counts), repeats, budget) for counts in run]
+        alone += sum(verdict.outcome == "fail" for verdict in verdicts)
+        passed += sum(verdict.outcome == "pass" for verdict in verdicts)
+        failed += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
+    many = runs * languages
+    return {"fails": alone / many, "passes": passed / many, "any fails": failed / runs}
+
+
+def _check_budget(
+    budget: float, *, questions: int, repeats: int, icc: float, runs: int = 400
+) -> None:
+    """Assert that neither side is wrong in more than 2.5 % and three standard errors."""
+    seen = _shares(budget, questions=questions, repeats=repeats, icc=icc, runs=runs, languages=10)
+    for what, share in seen.items():
+        many = runs if what == "any fails" else 10 * runs
+        most = 0.025 + 3 * math.sqrt(0.025 * 0.975 / many)
+        assert share <= most, (what, budget, questions, repeats, icc, share)
+
+
+@pytest.mark.parametrize("budget", [0.01, 0.02, 0.05, 0.2])
+@pytest.mark.parametrize("questions", [18, 100])
+def test_a_model_at_its_budget_is_seldom_stopped(budget: float, questions: int) -> None:
+    """Exactly at it one language fails, or passes, in 2.5 % of runs; so do any of ten together.
+
+    Wilson's interval, each by itself, failed up to 15.7 % and any of ten languages up to 52 %.
+    """
+    _check_budget(budget, questions=questions, repeats=1, icc=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [0.01, 0.02, 0.05, 0.2])
+def test_a_model_at_its_budget_is_seldom_stopped_however_it_is_asked(budget: float) -> None:
+    """Likewise of many answers, and of repeats that resemble each other."""
+    for questions in (24, 50, 250, 1000):
+        _check_budget(budget, questions=questions, repeats=1, icc=0, runs=2000)
+    for questions in (18, 50, 250):
+        for icc in (0, 0.3, 0.5):
+            _check_budget(budget, questions=questions, repeats=4, icc=icc, runs=200)
 
 
 def _scores(rng: random.Random, language: str) -> list[Score]:

@@ -14,6 +14,7 @@ from statsmodels.stats.power import TTestPower
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.gap import gap_estimate, judge_gap
+from pytest_xling.stats.tango import RateDifference
 from pytest_xling.records import Estimate, Score, Threshold
 
 if TYPE_CHECKING:
@@ -367,29 +368,21 @@ def test_fails_alone_just_where_p_is_below_alpha(
     assert fails == (_judge(found, max_gap=margin).outcome == "fail")
 
 
-def test_where_no_gap_is_allowed_mcnemar_has_to_agree() -> None:
-    """29 pairs worse here, 9 in English, at alpha .001: beyond 0 by t, not by McNemar's mid-p."""
-    found = _estimate(*_shares(29, 9, 2, 10), better="lower", kind="flag", alpha=0.001)
-    assert found.low is not None
-    assert found.low > 0.0
-    mid = float(stats.binomtest(9, 38).pvalue - stats.binom.pmf(9, 38, 0.5))
-    assert mid == pytest.approx(found.p)
-    limits = replace(THRESHOLD, max_gap=0.0, alpha=0.001)
-    verdict = judge_gap(found, limits, case="g")
-    assert "inconclusive" == verdict.outcome
-    assert verdict.reason.endswith(
-        "McNemar mid-p = .0011; may be 0 worse: exceeded, but McNemar's test does not confirm it"
-    )
-    more = _estimate(*_shares(31, 9, 2, 8), better="lower", kind="flag", alpha=0.001)
-    assert "fail" == judge_gap(more, limits, case="g").outcome
+@pytest.mark.parametrize(("worse", "better"), [(29, 9), (31, 9), (11, 3), (9, 2), (8, 2)])
+def test_where_no_gap_is_allowed_it_is_mcnemars_test(worse: int, better: int) -> None:
+    """The interval leaves 0 out just where McNemar's chi-squared is significant, at any alpha."""
+    shares = _shares(worse, better, 5, 60)
+    expected = stats.chi2.sf((worse - better) ** 2 / (worse + better), 1)
+    for alpha in (0.05, 0.001):
+        found = _estimate(*shares, better="lower", kind="flag", alpha=alpha)
+        assert expected == pytest.approx(found.p, rel=1e-3)
+        verdict = judge_gap(found, replace(THRESHOLD, max_gap=0.0, alpha=alpha), case="g")
+        assert (expected < alpha) == (verdict.outcome == "fail")
 
 
-def test_where_no_gap_is_allowed_the_exact_test_would_be_too_shy() -> None:
+def test_mcnemars_exact_test_is_told_and_decides_nothing() -> None:
     """Eleven pairs worse here, three in English: the exact p says .057, the mid-p .035."""
     found = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag")
-    mid = float(stats.binomtest(3, 14).pvalue - stats.binom.pmf(3, 14, 0.5))
-    assert found.p is not None
-    assert mid <= found.p < 0.05
     verdict = _judge(found, max_gap=0.0)
     assert "fail" == verdict.outcome
     assert "McNemar mid-p = .035; may be 0 worse: exceeded" in verdict.reason
@@ -398,7 +391,7 @@ def test_where_no_gap_is_allowed_the_exact_test_would_be_too_shy() -> None:
 
 
 def test_repeats_do_not_widen_the_interval() -> None:
-    """The two samples thought added weigh as much as means of repeats vary beside single pairs."""
+    """They narrow it by as much as means of repeats vary less than single pairs."""
     here = [[1.0, 0.0, 0.0, 0.0]] * 6 + [[0.0, 0.0, 1.0, 0.0]] * 6
     there = [[0.0, 1.0, 0.0, 0.0]] * 3 + [[0.0] * 4] * 9
 
@@ -414,22 +407,21 @@ def test_repeats_do_not_widen_the_interval() -> None:
         ]
 
     found = _estimate(repeats(here, "hi"), repeats(there, "en"), better="lower", kind="flag")
+    # Of twelve questions the means vary less than single pairs do: they are worth more than twelve.
     means = [(sum(a) - sum(b)) / 4 for a, b in zip(here, there, strict=True)]
     single = sum(
         sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / 4
         for a, b in zip(here, there, strict=True)
     )
-    weight = (sum(d * d for d in means) + 1) / (single + 1)
-    size = 12 + 2 * weight
-    centre = sum(means) / size
-    error = math.sqrt(((sum(d * d for d in means) + 2 * weight) / size - centre**2) / size)
-    half = float(stats.t.ppf(0.975, 11)) * error
-    assert 0.3 < weight < 0.6
-    assert (centre - half, centre + half) == pytest.approx((found.low, found.high))
-    whole = _estimate(_scores(means, "hi"), _scores([0.0] * 12, "en"), better="lower", kind="flag")
-    assert whole.high is not None
+    centre = 12 * (sum(means) / 12) ** 2
+    pairs = 12 * (single - centre + 1) / (sum(d * d for d in means) - centre + 1)
+    assert 24 < pairs < 48
+    expected = RateDifference(difference=sum(means) / 12, differing=single / 12, pairs=pairs)
+    assert expected.interval() == pytest.approx((found.low, found.high))
+    once = _estimate(*_shares(3, 1, 0, 8), better="lower", kind="flag")
+    assert once.high is not None
     assert found.high is not None
-    assert found.high < whole.high
+    assert found.high < once.high
 
 
 def test_answers_to_one_claim_are_no_pairs_of_their_own() -> None:

@@ -61,7 +61,7 @@ def test_verdict_holds_everything() -> None:
         outcome="pass",
         estimate=result,
         threshold=threshold,
-        reason="0 of 100 answers flagged: 0% (95% interval 0% to 3.7%); budget 5%",
+        reason="0 of 100 answers flagged: 0% (95% interval 0% to 3.62%); budget 5%",
     )
     assert expected == judge_rate(result, threshold, case="gate")
 
@@ -73,15 +73,15 @@ def test_verdict_holds_everything() -> None:
             30,
             100,
             "fail",
-            "30 of 100 answers flagged: 30% (95% interval 21.9% to 39.6%); budget 5% exceeded",
+            "30 of 100 answers flagged: 30% (95% interval 21.2% to 40%); budget 5% exceeded",
         ),
         (
             0,
             54,
             "inconclusive",
             (
-                "0 of 54 answers flagged: 0% (95% interval 0% to 6.64%); budget 5%;"
-                " needs about 73 answers at this value; has 54"
+                "0 of 54 answers flagged: 0% (95% interval 0% to 6.6%); budget 5%;"
+                " passing takes 72 answers without a flag; has 54"
             ),
         ),
         (
@@ -89,8 +89,8 @@ def test_verdict_holds_everything() -> None:
             54,
             "inconclusive",
             (
-                "4 of 54 answers flagged: 7.41% (95% interval 2.92% to 17.6%); budget 5%;"
-                " needs about 315 answers at this value; has 54"
+                "4 of 54 answers flagged: 7.41% (95% interval 2.06% to 17.9%); budget 5%;"
+                " needs about 386 answers at this value; has 54"
             ),
         ),
         (
@@ -98,7 +98,7 @@ def test_verdict_holds_everything() -> None:
             60,
             "inconclusive",
             (
-                "3 of 60 answers flagged: 5% (95% interval 1.71% to 13.7%); budget 5%;"
+                "3 of 60 answers flagged: 5% (95% interval 1.04% to 13.9%); budget 5%;"
                 " cannot be decided so near the limit"
             ),
         ),
@@ -107,8 +107,9 @@ def test_verdict_holds_everything() -> None:
             12,
             "inconclusive",
             (
-                "12 of 12 answers flagged: 100% (95% interval 75.8% to 100%); budget 5%;"
-                " too few answers: needs 20, has 12"
+                "12 of 12 answers flagged: 100% (95% interval 73.5% to 100%); budget 5%;"
+                " too few answers: needs 20, has 12; passing takes 415 answers with no more than 12"
+                " flagged"
             ),
         ),
     ],
@@ -129,6 +130,27 @@ def test_nothing_scored() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("flagged", "n", "budget", "end"),
+    [
+        (0, 4, 0.05, "needs 10, has 4; passing takes 72 answers without a flag"),
+        (1, 4, 0.05, "needs 10, has 4; passing takes 110 answers with no more than 1 flagged"),
+        (0, 18, 0.05, "budget 5%; passing takes 72 answers without a flag; has 18"),
+        # Ten without a flag do.
+        (0, 4, 0.35, "needs 10, has 4"),
+    ],
+)
+def test_what_passing_takes(flagged: int, n: int, budget: float, end: str) -> None:
+    """Where more than min_n answers are needed the reason says so, and so many pass."""
+    limits = _threshold(budget, min_n=10)
+    reason = _judge(_scores(flagged, n), limits).reason
+    assert reason.endswith(end)
+    if asked := re.search(r"passing takes (\d+) answers", reason):
+        answers = int(asked[1])
+        outcomes = [_judge(_scores(flagged, n), limits).outcome for n in (answers, answers - 1)]
+        assert ["pass", "inconclusive"] == outcomes
+
+
 def test_unscored_answers_are_told() -> None:
     """A reader sees how many answers the rate leaves out."""
     reason = _judge(_scores(0, 100, unscored=7), _threshold()).reason
@@ -140,8 +162,8 @@ def test_repeats_are_told() -> None:
     verdict = _judge(_scores(0, 100, repeats=5), _threshold())
     assert "inconclusive" == verdict.outcome
     assert verdict.reason.endswith(
-        "needs about 365 answers at this value; has 100, worth 20 since answers to one question are"
-        " alike"
+        "passing takes 360 answers without a flag; has 100, worth 20 since answers to one question"
+        " are alike"
     )
 
 
@@ -229,7 +251,7 @@ def test_what_would_decide_does(n: int, data: st.DataObject, budget: float) -> N
     """With as many answers as the reason asks for, at the same rate, the gate is decided."""
     flagged = data.draw(st.integers(0, n))
     verdict = _judge(_scores(flagged, n), _threshold(budget))
-    asked = re.search(r"needs about (\d+) answers", verdict.reason)
+    asked = re.search(r"(?:needs about|passing takes) (\d+) answers", verdict.reason)
     if asked is None:
         assert "inconclusive" != verdict.outcome or "cannot be decided" in verdict.reason
         return

@@ -36,11 +36,13 @@ class _Planned:
     """What is planned: ten answers in each language, half of them at each of two levels."""
 
     def __init__(self) -> None:
-        self.gaps = [_gap(language) for language in LANGUAGES]
+        self.gates = [_gap(language) for language in LANGUAGES]
+        self.gates += [_limit(level) for level in (None, 0, 1)]
+        self.gates += [_limit(None, metric="apology")]
 
     def family(self, spec: GateSpec) -> list[GateSpec]:
-        """Return the gates of all gaps."""
-        return [gate for gate in self.gaps if gate.family == spec.family]
+        """Return the gates of that family."""
+        return [gate for gate in self.gates if gate.family == spec.family]
 
     def planned_scores(self, benchmark: str, metric: str) -> Counter[tuple[str, int | None]]:
         """Return five for each language and level."""
@@ -92,7 +94,7 @@ def test_a_metric_is_read_once_for_all_its_gates() -> None:
     other = _Store(10, metric="apology")
     judging.verdict(_limit(None, metric="apology"), other)
     judging.verdict(_limit(None), store)
-    assert (1, 2) == (other.asked["hi"], store.asked["hi"])
+    assert (1, 1) == (other.asked["hi"], store.asked["hi"])
     judging.verdict(_gap("es"), store)
     assert 1 == store.asked["es"]
 

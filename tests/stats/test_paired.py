@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from pytest_xling.stats.paired import added_weight, detectable, paired_mean
+from pytest_xling.stats.paired import detectable, paired_mean
 from pytest_xling.stats.wilson import wilson_interval
 
 finite = st.floats(-1, 1).map(lambda x: round(x, 4))
@@ -93,38 +93,6 @@ def test_equal_differences_are_known_as_such() -> None:
     assert [True, True, False, False] == [
         paired_mean(d).even for d in (even, [0.0] * 3, [0.3, 0.31], [0.3])
     ]
-
-
-def test_added_samples_may_weigh_less() -> None:
-    """Of single pairs they are whole; of repeats that cancel out hardly anything."""
-    assert 1.0 == added_weight([[1.0], [-1.0], [0.0]])
-    assert 1.0 == added_weight([[1.0, 1.0], [0.0, 0.0]])
-    # Means 1/2, 1/2 and 0 beside squares of single pairs of 1/2, 1/2 and 1 on average.
-    assert (0.5 + 1) / (2 + 1) == added_weight([[1.0, 0.0], [1.0, 0.0], [1.0, -1.0]])
-    whole, light = (paired_mean([0.2, 0.0, -0.1], rates=True, weight=w) for w in (1.0, 0.25))
-    assert whole.high is not None
-    assert light.high is not None
-    assert light.high < whole.high
-    with pytest.raises(ValueError, match="a weight is above 0"):
-        paired_mean([0.0, 1.0], rates=True, weight=0.0)
-
-
-@pytest.mark.parametrize(("rate", "most"), [(0.05, 1.0), (0.3, 0.98)])
-def test_rates_of_repeats_keep_their_coverage(rate: float, most: float) -> None:
-    """And use it up where there is enough to go by: 1,000 simulated runs with five repeats."""
-    rng = random.Random(8)  # noqa: S311  a simulation, repeatable
-    held = 0
-    for _ in range(1000):
-        pairs = []
-        for _ in range(30):
-            hard = min(1.0, 2 * rate * rng.random())
-            pairs.append([float((rng.random() < hard) - (rng.random() < hard)) for _ in range(5)])
-        means = [sum(d) / 5 for d in pairs]
-        found = paired_mean(means, rates=True, weight=added_weight(pairs))
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 0 <= found.high
-    assert 0.93 <= held / 1000 <= most
 
 
 def test_pairs_that_agree_prove_little() -> None:

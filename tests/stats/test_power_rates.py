@@ -8,70 +8,92 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.stats.mcnemar import binomial_p
 from pytest_xling.stats.power import samples_needed
 from pytest_xling.stats.power_rates import (
     PairedRates,
-    connor_pairs,
-    connor_power,
-    mcnemar_pairs,
-    mcnemar_power,
+    exact_pairs,
+    exact_power,
+    normal_pairs,
+    normal_power,
 )
+from pytest_xling.stats.tango import RateDifference
 
 RATES = PairedRates(worse=0.25, better=0.1)
 
 
-@pytest.mark.parametrize("mid", [False, True])
+def _found(worse: float, better: float, pairs: float, margin: float) -> bool:
+    """Tell whether the interval of so many pairs is beyond the margin."""
+    rates = RateDifference(
+        difference=(worse - better) / pairs, differing=(worse + better) / pairs, pairs=pairs
+    )
+    return rates.interval()[0] > margin
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
 @pytest.mark.parametrize("pairs", [0, 5, 9, 30])
-def test_all_tables(pairs: int, mid: bool) -> None:  # noqa: FBT001  a test's parameter
-    """Every table that the test calls worse, by its multinomial probability."""
+def test_all_tables(pairs: int, margin: float) -> None:
+    """Every table whose interval is beyond the margin, by its multinomial probability."""
     expected = sum(
         stats.multinomial.pmf([b, c, pairs - b - c], pairs, [0.25, 0.1, 0.65])
         for b in range(pairs + 1)
         for c in range(pairs - b + 1)
-        if b > c and binomial_p(b, c, mid=mid) < 0.05
+        if pairs and _found(b, c, pairs, margin)
     )
-    assert float(expected) == pytest.approx(mcnemar_power(RATES, pairs, mid=mid), abs=1e-9)
+    assert float(expected) == pytest.approx(exact_power(RATES, pairs, margin=margin), abs=1e-9)
 
 
 def test_pairs_that_all_differ() -> None:
-    """Then it is the power of a binomial test."""
-    found = mcnemar_power(PairedRates(worse=0.7, better=0.3), 40)
-    critical = max(c for c in range(20) if binomial_p(40 - c, c) < 0.05)
+    """Then it is the power of a test of the binomial distribution: more than 1.96 √40 apart."""
+    found = exact_power(PairedRates(worse=0.7, better=0.3), 40)
+    critical = max(c for c in range(20) if 40 - 2 * c > 1.96 * math.sqrt(40))
     assert float(stats.binom.cdf(critical, 40, 0.3)) == pytest.approx(found)
 
 
 def test_connor_by_hand() -> None:
-    """(1.96 √.35 + .8416 √(.35 - .0225))² / .0225."""
+    """(1.96 √.35 + .8416 √(.35 - .0225))² / .0225, without a margin."""
     z, y = stats.norm.ppf(0.975), stats.norm.ppf(0.8)
     expected = (z * math.sqrt(0.35) + y * math.sqrt(0.35 - 0.0225)) ** 2 / 0.0225
-    assert math.ceil(expected) == connor_pairs(RATES) == 120
-    assert 0.8 == pytest.approx(connor_power(RATES, expected))
+    assert math.ceil(expected) == normal_pairs(RATES) == 120
+    assert 0.8 == pytest.approx(normal_power(RATES, expected))
 
 
 @pytest.mark.parametrize("power", [0.7, 0.9])
+@pytest.mark.parametrize("margin", [0.0, 0.02])
 @pytest.mark.parametrize(("worse", "better"), [(0.08, 0.03), (0.2, 0.08), (0.3, 0.15)])
-def test_exact_needs_a_little_more(worse: float, better: float, power: float) -> None:
-    """The exact test is conservative; its mid-p needs about what Connor says."""
+def test_exact_is_near_the_formula(
+    worse: float, better: float, margin: float, power: float
+) -> None:
+    """From there on the power is reached, one pair less it is not."""
     rates = PairedRates(worse=worse, better=better)
-    connor = connor_pairs(rates, power=power)
-    exact, mid = (mcnemar_pairs(rates, power=power, mid=mid) for mid in (False, True))
+    exact = exact_pairs(rates, power=power, margin=margin)
     assert exact is not None
-    assert mid is not None
-    assert connor < exact
-    assert mid <= exact
-    assert connor == pytest.approx(mid, rel=0.1)
-    assert mcnemar_power(rates, exact, alpha=0.05) >= power
-    assert mcnemar_power(rates, exact - 1, alpha=0.05) < power
+    assert exact == pytest.approx(normal_pairs(rates, power=power, margin=margin), rel=0.1)
+    assert exact_power(rates, exact, margin=margin) >= power
+    assert exact_power(rates, exact - 1, margin=margin) < power
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2])
+@pytest.mark.parametrize(("effect", "margin"), [(0.1, 0.0), (0.15, 0.05)])
+def test_the_power_is_as_planned(rate: float, effect: float, margin: float) -> None:
+    """Of 4,000 simulated runs as many are found as the plan says, within two points."""
+    rates = PairedRates.of(rate + effect, rate, correlation=0.3)
+    for power in (0.8, 0.95):
+        pairs = exact_pairs(rates, power=power, margin=margin)
+        assert pairs is not None
+        rng = np.random.default_rng(6)
+        cells = [rates.worse, rates.better, 1 - rates.differing]
+        drawn = rng.multinomial(pairs, cells, size=4000).tolist()
+        found = np.mean([_found(worse, better, pairs, margin) for worse, better, _ in drawn])
+        assert power == pytest.approx(float(found), abs=0.02)
 
 
 def test_too_many_to_go_through() -> None:
-    """Connor's formula has an answer then."""
+    """The formula has an answer then."""
     tiny = PairedRates(worse=0.0051, better=0.005)
-    assert None is mcnemar_pairs(tiny)
-    assert connor_pairs(tiny) > 5_000_000
-    with pytest.raises(ValueError, match="take connor_power"):
-        mcnemar_power(tiny, 10_000)
+    assert None is exact_pairs(tiny)
+    assert normal_pairs(tiny) > 5_000_000
+    with pytest.raises(ValueError, match="take normal_power"):
+        exact_power(tiny, 10_000)
 
 
 def test_rates_with_a_correlation() -> None:
@@ -85,14 +107,14 @@ def test_rates_with_a_correlation() -> None:
     first, second = cells < 2, (cells == 0) | (cells == 2)
     assert 0.6 == pytest.approx(float(np.corrcoef(first, second)[0, 1]), abs=0.01)
     assert float((first & ~second).mean()) == pytest.approx(alike.worse, abs=0.002)
-    assert connor_pairs(alike) < 0.6 * connor_pairs(apart)
+    assert normal_pairs(alike) < 0.6 * normal_pairs(apart)
 
 
 def test_interval_gates_need_as_many() -> None:
     """The t test of the differences, by which clusters are planned, asks for the same."""
     for rates in (RATES, PairedRates.of(0.13, 0.1, correlation=0.5)):
         samples = samples_needed(rates.effect, rates.noise())
-        assert connor_pairs(rates) == pytest.approx(samples, rel=0.03)
+        assert normal_pairs(rates) == pytest.approx(samples, rel=0.03)
     assert math.sqrt(0.3275) == pytest.approx(RATES.noise(icc=0.4).sd)
     assert 0.4 == RATES.noise(icc=0.4).icc
 
@@ -111,6 +133,8 @@ def test_mistakes() -> None:
     with pytest.raises(ValueError, match="the first above the second"):
         PairedRates.of(0.1, 0.2)
     with pytest.raises(ValueError, match="power lies between"):
-        connor_pairs(RATES, power=1.0)
+        normal_pairs(RATES, power=1.0)
+    with pytest.raises(ValueError, match="within the margin"):
+        normal_pairs(RATES, margin=0.15)
     with pytest.raises(ValueError, match="alpha"):
-        mcnemar_power(RATES, 10, alpha=2.0)
+        exact_power(RATES, 10, alpha=2.0)

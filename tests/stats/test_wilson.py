@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_xling.stats.wilson import size_behind, size_to_exclude, wilson_interval
+from pytest_xling.stats.wilson import wilson_interval
 
 RATES = st.floats(0, 1)
 SIZES = st.floats(0.5, 1e5)
@@ -97,30 +97,3 @@ def test_coverage(n: int, rate: float) -> None:
     intervals = [wilson_interval(k / n, n) or (0.0, 0.0) for k in flagged.tolist()]
     holds = np.array([low <= rate <= high for low, high in intervals])
     assert float(chance[holds].sum()) >= 0.93
-
-
-@given(RATES, st.floats(1, 1e5), ALPHAS)
-def test_size_behind_an_interval(rate: float, n: float, alpha: float) -> None:
-    """The size can be read back from an interval."""
-    interval = wilson_interval(rate, n, alpha=alpha)
-    assert interval is not None
-    assert pytest.approx(n, rel=1e-6) == size_behind(rate, *interval, alpha=alpha)
-
-
-@given(st.floats(0, 1), st.floats(0.01, 0.99), ALPHAS)
-def test_size_to_exclude_a_limit(rate: float, limit: float, alpha: float) -> None:
-    """Just above that size the interval misses the limit, just below it holds it."""
-    size = size_to_exclude(rate, limit, alpha=alpha)
-    if not 1e-6 < size < 1e12:
-        return
-    above, below = (wilson_interval(rate, size * f, alpha=alpha) for f in (1.001, 0.999))
-    assert above is not None
-    assert below is not None
-    assert not above[0] <= limit <= above[1]
-    assert below[0] <= limit <= below[1]
-
-
-def test_size_that_never_suffices() -> None:
-    """A rate that is the limit itself can never be told from it."""
-    assert math.inf == size_to_exclude(0.05, 0.05)
-    assert 73.0 == math.ceil(size_to_exclude(0.0, 0.05))

@@ -1,0 +1,125 @@
+"""The exact interval agrees with statsmodels, and misses on no side more often than it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from pytest_xling.stats.exact import (
+    exact_interval,
+    exact_p,
+    size_behind,
+    size_to_exclude,
+    size_to_pass,
+)
+
+RATES = st.just(0.0) | st.floats(1e-6, 1)
+SIZES = st.floats(1, 1e4)
+ALPHAS = st.floats(0.001, 0.5)
+
+
+def _interval(rate: float, n: float, alpha: float = 0.05) -> tuple[float, float]:
+    interval = exact_interval(rate, n, alpha=alpha)
+    assert interval is not None
+    return interval
+
+
+@pytest.mark.parametrize(
+    ("flagged", "n"), [(0, 10), (1, 10), (4, 54), (50, 100), (969, 969), (3, 100_000)]
+)
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.001])
+def test_agrees_with_statsmodels(flagged: int, n: int, alpha: float) -> None:
+    """An independent program gives the same interval."""
+    expected = proportion_confint(flagged, n, alpha=alpha, method="beta")
+    assert pytest.approx(expected, abs=1e-11) == _interval(flagged / n, n, alpha)
+
+
+@pytest.mark.parametrize(("flagged", "n", "limit"), [(4, 54, 0.05), (0, 18, 0.2), (30, 40, 0.5)])
+def test_p_is_twice_the_smaller_tail(flagged: int, n: int, limit: float) -> None:
+    """Of the binomial distribution, by scipy."""
+    upper = stats.binom.sf(flagged - 1, n, limit)
+    lower = stats.binom.cdf(flagged, n, limit)
+    expected = min(1.0, 2 * min(upper, lower))
+    assert pytest.approx(expected, rel=1e-10) == exact_p(flagged / n, n, limit)
+
+
+@given(RATES, SIZES, ALPHAS, st.floats(0.001, 0.999))
+def test_p_and_interval_agree(rate: float, n: float, alpha: float, limit: float) -> None:
+    """The interval lies within 0 to 1, holds the rate, and just the limits whose p is not small."""
+    low, high = _interval(rate, n, alpha)
+    assert 0 <= low <= rate <= high <= 1
+    p = exact_p(rate, n, limit)
+    if abs(p - alpha) > 1e-6:
+        assert (p > alpha) == (low <= limit <= high)
+
+
+@given(RATES, SIZES, ALPHAS)
+def test_symmetry(rate: float, n: float, alpha: float) -> None:
+    """Counting the unflagged instead mirrors the interval."""
+    low, high = _interval(rate, n, alpha)
+    assert pytest.approx((1 - high, 1 - low), abs=1e-9) == _interval(1 - rate, n, alpha)
+
+
+def test_no_answers_no_interval() -> None:
+    """Nothing is known of a rate nobody has seen."""
+    assert exact_interval(0.0, 0) is None
+
+
+@pytest.mark.parametrize("n", [18, 28, 100, 1000])
+@pytest.mark.parametrize("rate", [0.01, 0.02, 0.05, 0.2, 0.5])
+def test_neither_side_misses_too_often(n: int, rate: float) -> None:
+    """At most 2.5 % each, computed and not simulated."""
+    flagged = np.arange(n + 1)
+    chance = stats.binom.pmf(flagged, n, rate)
+    ends = np.array([_interval(k / n, n) for k in flagged.tolist()])
+    assert float(chance[ends[:, 0] > rate].sum()) <= 0.025
+    assert float(chance[ends[:, 1] < rate].sum()) <= 0.025
+
+
+@pytest.mark.parametrize(
+    ("rate", "n"), [(-0.1, 5.0), (1.1, 5.0), (math.nan, 5.0), (0.5, -1.0), (0.5, math.inf)]
+)
+def test_out_of_range(rate: float, n: float) -> None:
+    """What is no rate or no number of answers is refused."""
+    with pytest.raises(ValueError, match=r"a rate lies|a number of answers"):
+        exact_interval(rate, n)
+
+
+@given(RATES, SIZES, ALPHAS)
+def test_size_behind_an_interval(rate: float, n: float, alpha: float) -> None:
+    """The size can be read back from an interval."""
+    assert pytest.approx(n, rel=1e-5) == size_behind(rate, *_interval(rate, n, alpha), alpha=alpha)
+
+
+@given(RATES, st.floats(0.01, 0.99), ALPHAS)
+def test_size_to_exclude_a_limit(rate: float, limit: float, alpha: float) -> None:
+    """Just above that size the interval misses the limit, just below it holds it."""
+    size = size_to_exclude(rate, limit, alpha=alpha)
+    if not 1e-3 < size < 1e6:
+        return
+    above, below = (_interval(rate, size * f, alpha) for f in (1.001, 0.999))
+    assert not above[0] <= limit <= above[1]
+    assert below[0] <= limit <= below[1]
+
+
+@pytest.mark.parametrize(
+    ("flagged", "limit", "answers"), [(0, 0.05, 72), (1, 0.05, 110), (0, 0.2, 17), (0, 0.01, 368)]
+)
+def test_size_to_pass(flagged: int, limit: float, answers: int) -> None:
+    """So many answers with no more flags are within the budget, and one fewer is not."""
+    assert answers == math.ceil(size_to_pass(flagged, limit))
+    assert _interval(flagged / answers, answers)[1] <= limit
+    assert _interval(flagged / (answers - 1), answers - 1)[1] > limit
+
+
+def test_sizes_that_never_suffice() -> None:
+    """A rate that is the limit itself can never be told from it, and nothing proves a rate of 0."""
+    assert math.inf == size_to_exclude(0.05, 0.05)
+    assert math.inf == size_to_pass(0, 0.0)
+    assert 72 == math.ceil(size_to_exclude(0.0, 0.05))
