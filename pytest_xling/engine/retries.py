@@ -63,9 +63,8 @@ async def ask(
     breaker = limit.breaker
     try:
         async with asyncio.timeout(None) as waiting:
-            exchange = _Exchange(
-                provider, request, limit, cap, _Patience(attempts, breaker), waiting
-            )
+            patience = _Patience(attempts, breaker)
+            exchange = _Exchange(provider, request, limit, cap, patience, waiting=waiting)
             breaker.watch(waiting)
             try:
                 try:
@@ -129,6 +128,7 @@ class _Exchange:
         limit: AdaptiveLimit,
         cap: CostCap | None,
         patience: _Patience,
+        *,
         waiting: asyncio.Timeout,
     ) -> None:
         self._provider = provider

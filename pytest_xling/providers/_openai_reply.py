@@ -72,7 +72,7 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
         msg = f"{url} broke off with an error: {excerpt(str(choice.get('error') or choice))!r}"
         raise TransientFault(msg)
     text = _text(message, url)
-    refusal = message.get("refusal")
+    refusal = message.get("refusal") or _refusal_in(message.get("content"))
     stop_reason = "refusal" if refusal else _STOP_REASONS.get(finish, "stop")
     if stop_reason in {"stop", "length"}:
         text = text or ""  # the model ended without a word, which is an answer, if a poor one
@@ -118,15 +118,21 @@ def _joined(parts: Sequence[Any], url: str) -> str:
     return "".join(texts)
 
 
+def _refusal_in(content: object) -> str:
+    parts = content if isinstance(content, list) else []
+    said = [part.get("refusal") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in said if isinstance(text, str))
+
+
 def _kind(value: object) -> str:
     """Name the JSON type of *value*."""
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, int | float):
         return "a number"
-    if isinstance(value, dict):
-        return "an object"
-    return {list: "a list", str: "a text"}.get(type(value), "null")
+    if isinstance(value, str):
+        return "a text"
+    return "null" if value is None else "a list" if isinstance(value, list) else "an object"
 
 
 def _no_text(url: str, what: str, value: object) -> PermanentFault:
