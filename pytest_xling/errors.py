@@ -10,7 +10,7 @@ XlingError
 │       ├── RateLimited      429: ask again later
 │       ├── TransientFault   timeout, 5xx, broken reply: ask again
 │       └── PermanentFault   401, 404, 400…: asking again will not help
-│           └── NotAsked     nothing more is asked, for what other requests met
+│           └── GivenUp      nothing more is asked, for what other requests met
 └── BudgetExceeded      the cost cap was reached
 """
 
@@ -28,7 +28,7 @@ __all__ = [
     "ConfigError",
     "DataError",
     "EvaluationError",
-    "NotAsked",
+    "GivenUp",
     "PermanentFault",
     "ProviderFault",
     "RateLimited",
@@ -107,7 +107,7 @@ class PermanentFault(ProviderFault):
         self.every_request = every_request
 
 
-class NotAsked(PermanentFault):
+class GivenUp(PermanentFault):
     """A request that was given up for what others met: nothing more is asked.
 
     Attributes:

@@ -76,8 +76,8 @@ def _lines(connection: Connection, key: bytes) -> Iterator[str]:
     met = faults_of_key(connection, key, limit=SHOWN)
     for fault in met:
         yield f"case     {fault.case_id} of {fault.benchmark} in run {fault.run_id}"
-        how = "met a fault" if fault.asked else "was not asked, as others had met a fault"
-        yield f"fault    it {how}: {printable(fault.text, limit=TEXT_CHARS)}"
+        how = "given up, as others had met: " if fault.given_up else ""
+        yield f"fault    {how}{printable(fault.text, limit=TEXT_CHARS)}"
     if met and payload is None and not made:
         yield "input    not kept: it has never been answered"
         return

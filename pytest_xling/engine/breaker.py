@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.errors import NotAsked, PermanentFault, RateLimited, TransientFault
+from pytest_xling.errors import GivenUp, PermanentFault, RateLimited, TransientFault
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -57,14 +57,14 @@ class Breaker:
         """Faults that every request would meet, one like the other, since the last answer."""
         self._alike_text = ""
         self._timer: asyncio.TimerHandle | None = None
-        self._stopped: NotAsked | None = None
+        self._stopped: GivenUp | None = None
         self._waiting: set[asyncio.Timeout] = set()
 
     def __enter__(self) -> None:
         """Begin an attempt.
 
         Raises:
-            NotAsked: the provider was given up.
+            GivenUp: the provider was given up.
         """
         self.check()
         self._under_way += 1
@@ -101,10 +101,10 @@ class Breaker:
         """Raise if the provider was given up.
 
         Raises:
-            NotAsked: says why.
+            GivenUp: says why.
         """
         if self._stopped is not None:
-            raise NotAsked(str(self._stopped), cause=self._stopped.cause)
+            raise GivenUp(str(self._stopped), cause=self._stopped.cause)
 
     def answered(self) -> None:
         """Note an answer."""
@@ -132,7 +132,7 @@ class Breaker:
                 self._alike = self._alike + 1 if text == self._alike_text else 1
                 self._alike_text = text
                 if self._alike >= HANDFUL:
-                    self.stop(fault, why=f"{self._alike} requests in a row met the same fault")
+                    self.stop(text, why=f"{self._alike} requests in a row met the same fault")
 
     def pause_s(self, asked_s: float | None = None) -> float:
         """Return how long to wait before the provider is asked again.
@@ -150,14 +150,19 @@ class Breaker:
         backoff_s = min(max(gone_s, allowed_s * _SHORTEST), allowed_s * _LONGEST)
         return asked_s or min(backoff_s, left_s)
 
-    def stop(self, fault: XlingError, *, why: str = "") -> None:
-        """Ask nothing more, because of *fault*."""
+    def stop(self, cause: str, *, why: str = "") -> None:
+        """Ask nothing more.
+
+        Args:
+            cause: what requests met, as a run's record counts it.
+            why: what made that reason enough.
+        """
         if self._stopped is not None:
             return
         self._end_row()
-        because = f"{why}: {fault}" if why else str(fault)
+        because = f"{why}: {cause}" if why else cause
         message = f"nothing more is asked of {self._name}: {because}"
-        self._stopped = NotAsked(message, cause=str(fault))
+        self._stopped = GivenUp(message, cause=cause)
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting:
             waiting.reschedule(now)
@@ -186,12 +191,11 @@ class Breaker:
         if gone_s < self._allowed_s:  # it has replied meanwhile, and is waited for longer
             self._wait_s(self._allowed_s - gone_s)
             return
-        silent = f"no answer for {gone_s:.3g} s"
         if self._replied:
-            silent += f" (--xling-patience is {self._patience_s:g} s)"
+            silent = f"no answer for {self._patience_s:g} s (--xling-patience)"
         else:
-            silent = f"it is unreachable, {silent}"
-        self.stop(last, why=f"{silent}; the last fault")
+            silent = f"it is unreachable: no reply for {self._never_seen_s:g} s"
+        self.stop(f"{silent}; the last fault: {last}")
 
     def _end_row(self) -> None:
         self._row = 0

@@ -57,7 +57,7 @@ async def ask(
     Raises:
         RateLimited, TransientFault: it still failed at the last attempt.
         PermanentFault: asking again will not help.
-        NotAsked: the provider is not asked any more.
+        GivenUp: the provider is not asked any more.
         BudgetExceeded: the cost cap is reached.
     """
     breaker = limit.breaker
@@ -148,7 +148,7 @@ class _Exchange:
                 try:
                     cap.admit()
                 except BudgetExceeded as over:
-                    breaker.stop(over)
+                    breaker.stop(str(over))
                     raise
             usage = None
             try:

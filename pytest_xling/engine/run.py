@@ -18,7 +18,7 @@ from pytest_xling.engine.opening import Steps, signature
 from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
-from pytest_xling.errors import NotAsked, StoreError, XlingError
+from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.metrics import is_fitted, unit_of
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
@@ -301,7 +301,7 @@ class Run:
                 benchmark=result.job.benchmark,
                 case_id=result.job.case_id,
                 response_key=self._parties.tested.key(result.job.request),
-                asked=not isinstance(result.fault, NotAsked),
+                given_up=isinstance(result.fault, GivenUp),
                 text=clean(_text_of(result.fault)),
             )
             for result in results
@@ -384,7 +384,7 @@ class Run:
 
 
 def _text_of(fault: XlingError) -> str:
-    return fault.cause if isinstance(fault, NotAsked) else str(fault)
+    return fault.cause if isinstance(fault, GivenUp) else str(fault)
 
 
 def _with_response(job: Job, response: Response | None) -> Result:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
-from pytest_xling.plugin.checks import FAULT, UNANSWERED, CaseCheck, GateCheck
+from pytest_xling.plugin.checks import FAULT, GIVEN_UP, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, made_up_name
@@ -294,10 +294,10 @@ class XlingSession:
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Count cases that were not asked, instead of listing each among the errors."""
-        if not report.failed or UNANSWERED not in {name for name, _ in _properties(report)}:
+        """Count cases that were given up, instead of listing each among the errors."""
+        if not report.failed or GIVEN_UP not in {name for name, _ in _properties(report)}:
             return None
-        return "not asked", "E", ("NOT ASKED", {"red": True})
+        return "given up", "E", ("GIVEN UP", {"red": True})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""

@@ -189,8 +189,9 @@ def told_faults(connection: Connection, run_id: str) -> list[str]:
 
 
 def _fault_line(fault: RunFault) -> str:
-    not_asked = f" ({fault.not_asked:,} not asked)" if fault.not_asked else ""
-    return f"{_many(fault.cases, 'case')}{not_asked}: {printable(fault.text, limit=FAULT_CHARS)}"
+    met = fault.cases - fault.given_up
+    given_up = f", {fault.given_up:,} of them given up for it" if fault.given_up and met else ""
+    return f"{_many(fault.cases, 'case')}{given_up}: {printable(fault.text, limit=FAULT_CHARS)}"
 
 
 def _many(count: int, what: str) -> str:

@@ -20,12 +20,12 @@ __all__ = ["CaseFault", "FaultRow", "RunFault", "faults_of_key", "put_faults", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRow:
-    """A case that met a fault, or was not asked because others had met it."""
+    """A case that met a fault, or was given up because others had met it."""
 
     benchmark: str
     case_id: str
     response_key: bytes
-    asked: bool
+    given_up: bool
     text: str
 
 
@@ -35,8 +35,8 @@ class RunFault:
 
     text: str
     cases: int
-    not_asked: int
-    """Those of them that were not asked, because others had met it."""
+    given_up: int
+    """Those of them that were given up because others had met it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class CaseFault:
     run_id: str
     benchmark: str
     case_id: str
-    asked: bool
+    given_up: bool
     text: str
 
 
@@ -90,7 +90,7 @@ def put_faults(
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["run_id", "benchmark", "case_id"],
-            set_={name: statement.excluded[name] for name in ("response_key", "asked", "fault")},
+            set_={name: statement.excluded[name] for name in ("response_key", "given_up", "fault")},
         ),
         [
             {
@@ -98,7 +98,7 @@ def put_faults(
                 "benchmark": row.benchmark,
                 "case_id": row.case_id,
                 "response_key": row.response_key,
-                "asked": row.asked,
+                "given_up": row.given_up,
                 "fault": numbers[row.text],
             }
             for row in rows
@@ -110,14 +110,14 @@ def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
     """Return the faults of a run, those of most cases first."""
     cases = func.count().label("cases")
     query = (
-        select(faults.c.text, cases, func.sum(faulted.c.asked).label("asked"))
+        select(faults.c.text, cases, func.sum(faulted.c.given_up).label("given_up"))
         .join(faulted, faulted.c.fault == faults.c.id)
         .where(faults.c.run_id == run_id)
         .group_by(faults.c.id)
         .order_by(cases.desc(), faults.c.text)
     )
     return [
-        RunFault(text=row.text, cases=row.cases, not_asked=row.cases - row.asked)
+        RunFault(text=row.text, cases=row.cases, given_up=row.given_up)
         for row in connection.execute(query)
     ]
 
@@ -136,7 +136,7 @@ def faults_of_key(connection: Connection, key: bytes, *, limit: int) -> list[Cas
             run_id=row.run_id,
             benchmark=row.benchmark,
             case_id=row.case_id,
-            asked=bool(row.asked),
+            given_up=bool(row.given_up),
             text=row.text,
         )
         for row in connection.execute(query)

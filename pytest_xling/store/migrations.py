@@ -85,7 +85,7 @@ FAULTS = (
         text TEXT NOT NULL, UNIQUE (run_id, text))""",
     """CREATE TABLE faulted (
         run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
-        case_id TEXT NOT NULL, response_key BLOB NOT NULL, asked INTEGER NOT NULL,
+        case_id TEXT NOT NULL, response_key BLOB NOT NULL, given_up INTEGER NOT NULL,
         fault INTEGER NOT NULL REFERENCES faults (id),
         PRIMARY KEY (run_id, benchmark, case_id)) WITHOUT ROWID""",
     """ALTER TABLE progress ADD COLUMN waiting TEXT NOT NULL DEFAULT ''""",

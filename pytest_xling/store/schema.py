@@ -176,8 +176,8 @@ faulted = Table(
     Column("benchmark", Text, primary_key=True),
     Column("case_id", Text, primary_key=True),
     Column("response_key", LargeBinary, nullable=False),
-    # 0: given up because others had met it.
-    Column("asked", Integer, nullable=False),
+    # 1: because others had met the fault.
+    Column("given_up", Integer, nullable=False),
     Column("fault", Integer, ForeignKey("faults.id"), nullable=False),
     sqlite_with_rowid=False,
 )

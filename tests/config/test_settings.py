@@ -126,6 +126,7 @@ def test_every_option_from_every_place(tmp_path: Path) -> None:
         "price": "1,2",
         "max-tokens": "64",
         "timeout": "2.5",
+        "patience": "9.5",
         "estimate": "1",
         "device": "cuda:0",
         "judge": "openai:gpt-4o",

@@ -15,7 +15,7 @@ from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.retries import ask
 from pytest_xling.errors import (
     BudgetExceeded,
-    NotAsked,
+    GivenUp,
     PermanentFault,
     RateLimited,
     TransientFault,
@@ -165,8 +165,8 @@ def test_rate_limits_do_not_last_for_ever(count: int) -> None:
     """One patience ends the wait of all requests together, however many they are."""
     with serving(retry_after="0.05", mode="429") as server:
         outcomes, took_s = _ask_all(server.url, _requests(count), _limit(0.5))
-        assert all(isinstance(o, NotAsked | RateLimited) for o in outcomes)
-        assert any("--xling-patience is 0.5 s" in str(outcome) for outcome in outcomes)
+        assert all(isinstance(o, GivenUp | RateLimited) for o in outcomes)
+        assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
         assert server.requests <= 25
     assert 0.4 <= took_s <= 3
 
@@ -177,7 +177,7 @@ def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
     with serving(mode=mode, retry_after="") as server:
         outcomes, took_s = _ask_all(server.url, _requests(160), _limit(1.0))
         assert not any(isinstance(outcome, Response) for outcome in outcomes)
-        assert 150 <= sum(isinstance(outcome, NotAsked) for outcome in outcomes)
+        assert 150 <= sum(isinstance(outcome, GivenUp) for outcome in outcomes)
         assert 6 <= server.requests <= 25
     assert 0.9 <= took_s <= 4
 
@@ -204,10 +204,10 @@ def test_what_every_request_would_meet_stops_after_a_handful(mode: str) -> None:
     """160 requests at 64 connections ask four times; all others say why they were not."""
     with serving(mode=mode) as server:
         outcomes, _ = _ask_all(server.url, _requests(160), _limit(5.0))
-        assert {NotAsked, PermanentFault} == {type(outcome) for outcome in outcomes}
+        assert {GivenUp, PermanentFault} == {type(outcome) for outcome in outcomes}
         assert 4 >= server.requests
-        (cause,) = {outcome.cause for outcome in outcomes if isinstance(outcome, NotAsked)}
-        assert {cause} == {str(o) for o in outcomes if not isinstance(o, NotAsked)}
+        (cause,) = {outcome.cause for outcome in outcomes if isinstance(outcome, GivenUp)}
+        assert {cause} == {str(o) for o in outcomes if not isinstance(o, GivenUp)}
 
 
 def test_what_one_prompt_meets_stops_nobody_else() -> None:
@@ -267,7 +267,7 @@ def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
     """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
     with serving(retry_after=retry_after, mode="429") as server:
         outcomes, took_s = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
-        assert all(isinstance(o, NotAsked | RateLimited) for o in outcomes)
+        assert all(isinstance(o, GivenUp | RateLimited) for o in outcomes)
         assert 5 <= server.requests <= 40
     assert 0.4 <= took_s < 3
 
@@ -300,7 +300,7 @@ def closed_port() -> str:
 def test_a_dead_server_ends_the_run_in_seconds(closed_port: str) -> None:
     """All 200 requests fail with a message that names the server, long before the patience ends."""
     outcomes, took_s = _ask_all(closed_port, _requests(200), AdaptiveLimit(64))
-    assert {NotAsked} == {type(outcome) for outcome in outcomes}
+    assert {GivenUp} == {type(outcome) for outcome in outcomes}
     assert "unreachable" in str(outcomes[0])
     assert closed_port in str(outcomes[0])
     assert 4 <= took_s <= 15
@@ -345,7 +345,7 @@ def test_the_budget_is_checked_before_each_request() -> None:
         cap = CostCap(100 / 1_000_000, 1.0, 1.0)
         outcomes, _ = _ask_all(server.url, _requests(20), AdaptiveLimit(1), cap=cap)
         assert 5 == sum(isinstance(outcome, Response) for outcome in outcomes)
-        assert [BudgetExceeded] + 14 * [NotAsked] == [type(outcome) for outcome in outcomes[5:]]
+        assert [BudgetExceeded] + 14 * [GivenUp] == [type(outcome) for outcome in outcomes[5:]]
         assert "--xling-max-cost" in str(outcomes[-1])
         assert 5 == server.requests
         assert pytest.approx(cap.max_usd) == cap.spent_usd
