@@ -18,6 +18,8 @@ __all__ = ["PATIENCE_S", "Breaker"]
 PATIENCE_S: Final = 120.0
 HANDFUL: Final = 3
 """So many faults in a row are no accident."""
+FEW: Final = 4
+"""So many requests may fail again and again, and it may be their own doing."""
 NEVER_SEEN_S: Final = 5.0
 """Patience with a server that has never replied, not even with a fault: its address is wrong."""
 _SHORTEST, _LONGEST = 1 / 64, 1 / 8
@@ -52,6 +54,9 @@ class Breaker:
         self._row_at = 0.0
         self._row = 0
         """Faults that may pass since the last answer."""
+        self._row_of: set[int] = set()
+        """The requests that met them."""
+        self._has_answered = False
         self._last: RateLimited | TransientFault | None = None
         self._alike = 0
         """Faults that every request would meet, one like the other, since the last answer."""
@@ -86,7 +91,8 @@ class Breaker:
     @property
     def failing(self) -> bool:
         """Whether the provider fails whatever it is asked; then a probe at a time is enough."""
-        return self._row >= HANDFUL or self._alike > 0
+        few = self._has_answered and len(self._row_of) <= FEW
+        return self._alike > 0 or (self._row >= HANDFUL and not few)
 
     @property
     def waiting(self) -> str:
@@ -108,17 +114,23 @@ class Breaker:
 
     def answered(self) -> None:
         """Note an answer."""
-        self._replied = True
+        self._replied = self._has_answered = True
         self._alike = 0
         if self._row:
             self._end_row()
 
-    def failed(self, fault: XlingError) -> None:
-        """Note what an attempt met instead of an answer; call it after the attempt."""
+    def failed(self, fault: XlingError, *, request: int = 0) -> None:
+        """Note what an attempt met instead of an answer; call it after the attempt.
+
+        Args:
+            fault: what it met.
+            request: tells requests apart.
+        """
         if isinstance(fault, RateLimited | TransientFault):
             self._replied |= not isinstance(fault.__cause__, OSError)
             self._last = fault
             self._row += 1
+            self._row_of.add(request)
             if self._row == 1:
                 self._row_at = time.monotonic()
                 self._wait_s(self._allowed_s)
@@ -199,6 +211,7 @@ class Breaker:
 
     def _end_row(self) -> None:
         self._row = 0
+        self._row_of.clear()
         self._last = None
         if self._timer is not None:
             self._timer.cancel()

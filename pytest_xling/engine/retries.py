@@ -104,7 +104,7 @@ class _Patience:
 
     def __call__(self, fault: Exception) -> bool | float:
         """Return seconds to wait, True for stamina's backoff, or False to stop."""
-        if not isinstance(fault, RateLimited | TransientFault) or self._breaker.stopped:
+        if not isinstance(fault, RateLimited | TransientFault):
             return False
         if isinstance(fault, TransientFault):
             self._failed += 1
@@ -156,7 +156,9 @@ class _Exchange:
                 usage = response.usage
             except ProviderFault as fault:
                 breaker.check()  # where it was given up meanwhile, this is one more like it
-                breaker.failed(fault)
+                breaker.failed(fault, request=id(self))
+                if isinstance(fault, RateLimited | TransientFault):
+                    breaker.check()  # the patience is over
                 self._slow_down(fault)
                 raise
             finally:

@@ -164,22 +164,19 @@ def test_rate_limits_do_not_use_up_attempts() -> None:
 def test_rate_limits_do_not_last_for_ever(count: int) -> None:
     """One patience ends the wait of all requests together, however many they are."""
     with serving(retry_after="0.05", mode="429") as server:
-        outcomes, took_s = _ask_all(server.url, _requests(count), _limit(0.5))
-        assert all(isinstance(o, GivenUp | RateLimited) for o in outcomes)
+        outcomes, _ = _ask_all(server.url, _requests(count), _limit(0.5))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
-        assert server.requests <= 25
-    assert 0.4 <= took_s <= 3
+        assert 2 <= server.requests <= 25
 
 
 @pytest.mark.parametrize("mode", ["500", "503", "html", "close"])
 def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
     """160 requests at 64 connections make some twenty attempts, and end with the patience."""
     with serving(mode=mode, retry_after="") as server:
-        outcomes, took_s = _ask_all(server.url, _requests(160), _limit(1.0))
-        assert not any(isinstance(outcome, Response) for outcome in outcomes)
-        assert 150 <= sum(isinstance(outcome, GivenUp) for outcome in outcomes)
+        outcomes, _ = _ask_all(server.url, _requests(160), _limit(1.0))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert 6 <= server.requests <= 25
-    assert 0.9 <= took_s <= 4
 
 
 def test_a_storm_that_passes_costs_no_answer() -> None:
@@ -266,10 +263,9 @@ def test_retry_after_is_waited_for() -> None:
 def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
     """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
     with serving(retry_after=retry_after, mode="429") as server:
-        outcomes, took_s = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
-        assert all(isinstance(o, GivenUp | RateLimited) for o in outcomes)
-        assert 5 <= server.requests <= 40
-    assert 0.4 <= took_s < 3
+        outcomes, _ = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert 5 <= server.requests <= 25
 
 
 def test_waiting_holds_no_slot() -> None:
