@@ -156,7 +156,7 @@ class Breaker:
         allowed_s = self._allowed_s
         gone_s = time.monotonic() - self._row_at if self._row else 0.0
         left_s = max(allowed_s - gone_s, 0.0)
-        if asked_s is not None and asked_s > left_s:
+        if asked_s is not None and asked_s >= left_s:
             return max(left_s / 2, allowed_s / 16)
         # Waits as long as has been waited, so that pauses double: some ten probes in all.
         backoff_s = min(max(gone_s, allowed_s * _SHORTEST), allowed_s * _LONGEST)

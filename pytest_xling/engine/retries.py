@@ -145,6 +145,7 @@ class _Exchange:
             breaker.check()
             if cap is not None:
                 await cap.room()
+                breaker.check()
                 try:
                     cap.admit()
                 except BudgetExceeded as over:

@@ -17,7 +17,6 @@ from pytest_xling.errors import (
     BudgetExceeded,
     GivenUp,
     PermanentFault,
-    RateLimited,
     TransientFault,
 )
 from pytest_xling.providers.openai import OpenaiProvider

@@ -220,7 +220,7 @@ def test_a_judge_that_refuses_the_key_is_told_apart(project: Project) -> None:
         for n in range(12)
     ]
     project.write("benchmarks/bread/data/en.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
-    metrics = TEST_FILE.replace('"no_answer", "wrong', '"no_answer", "correctness", "wrong', 1)
+    metrics = TEST_FILE.replace('"no_answer", "wrong', '"no_answer", "contradictory", "wrong', 1)
     project.write("benchmarks/bread/test_bread.py", metrics)
     with spawned(mode="403") as url:
         project.environment.update(OPENAI_BASE_URL=url)
