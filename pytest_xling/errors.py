@@ -10,6 +10,7 @@ XlingError
 │       ├── RateLimited      429: ask again later
 │       ├── TransientFault   timeout, 5xx, broken reply: ask again
 │       └── PermanentFault   401, 404, 400…: asking again will not help
+│           └── GivenUp      nothing more is asked, for what other requests met
 └── BudgetExceeded      the cost cap was reached
 """
 
@@ -27,6 +28,7 @@ __all__ = [
     "ConfigError",
     "DataError",
     "EvaluationError",
+    "GivenUp",
     "PermanentFault",
     "ProviderFault",
     "RateLimited",
@@ -82,15 +84,39 @@ class TransientFault(ProviderFault):
 
     Attributes:
         retry_after_s: seconds the provider asked us to wait, or None.
+        status: of the HTTP reply, or None where there was none, or one of success.
     """
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.status = status
 
 
 class PermanentFault(ProviderFault):
-    """A fault that asking again will not mend: bad key, unknown model, bad request."""
+    """A fault that asking again will not mend: bad key, unknown model, bad request.
+
+    Attributes:
+        every_request: whether any other request would meet it too, as with a bad key.
+    """
+
+    def __init__(self, message: str, *, every_request: bool = False) -> None:
+        super().__init__(message)
+        self.every_request = every_request
+
+
+class GivenUp(PermanentFault):
+    """A request that was given up for what others met: nothing more is asked.
+
+    Attributes:
+        cause: what other requests met, for which nothing more is asked.
+    """
+
+    def __init__(self, message: str, *, cause: str) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class BudgetExceeded(XlingError):

@@ -10,6 +10,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import print_text
 from pytest_xling.keys import canonical_json
 from pytest_xling.store.explain import (
+    SHOWN,
     find_key,
     key_of_case,
     nearest,
@@ -17,6 +18,7 @@ from pytest_xling.store.explain import (
     step_outputs,
     uses,
 )
+from pytest_xling.store.faults import faults_of_key
 from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
 
@@ -71,6 +73,14 @@ def _lines(connection: Connection, key: bytes) -> Iterator[str]:
         yield f"case     {use.case_id} of {use.benchmark} in run {use.run_id}{of}"
     made = step_outputs(connection, key)
     payload = payload_of(connection, key)
+    met = faults_of_key(connection, key, limit=SHOWN)
+    for fault in met:
+        yield f"case     {fault.case_id} of {fault.benchmark} in run {fault.run_id}"
+        how = "given up, as others had met: " if fault.given_up else ""
+        yield f"fault    {how}{printable(fault.text, limit=TEXT_CHARS)}"
+    if met and payload is None and not made:
+        yield "input    not kept: it has never been answered"
+        return
     if payload is not None:
         yield "input"
         pretty = json.dumps(payload, ensure_ascii=False, indent=2, sort_keys=True)

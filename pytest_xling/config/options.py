@@ -152,6 +152,16 @@ OPTIONS: tuple[Option, ...] = (
         help="Give up waiting for one answer after this long (default 120).",
     ),
     Option(
+        name="patience",
+        parse=values.number(above=0),
+        default=120.0,
+        ini="float",
+        metavar="SECONDS",
+        in_file=True,
+        help="Stop a run whose model, judge or translator answers nothing for this long, whatever"
+        " it says instead: 429, 5xx, no connection (default 120).",
+    ),
+    Option(
         name="estimate",
         parse=values.flag,
         default=False,

@@ -54,6 +54,8 @@ class Settings:
     """US dollars per million prompt and completion tokens."""
     max_tokens: int = option("max-tokens").default
     timeout_s: float = option("timeout").default
+    patience_s: float = option("patience").default
+    """How long a model may answer nothing before nothing more is asked of it."""
     estimate: bool = option("estimate").default
     device: str = option("device").default
     judge: str | None = None
@@ -96,6 +98,7 @@ class Settings:
             "price": self.price,
             "max_tokens": self.max_tokens,
             "timeout_s": self.timeout_s,
+            "patience_s": self.patience_s,
             "estimate": self.estimate,
             "device": self.device,
             "judge": self.judge,
@@ -276,6 +279,7 @@ def resolve(
         price=find("price").value,
         max_tokens=find("max-tokens").value,
         timeout_s=find("timeout").value,
+        patience_s=find("patience").value,
         estimate=find("estimate").value,
         device=find("device").value,
         judge=find("judge").value,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.engine.retries import ask
-from pytest_xling.errors import PermanentFault, XlingError
+from pytest_xling.errors import GivenUp, PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.clean import clean
@@ -40,7 +40,7 @@ class Gate:
         """Ask the provider unless closed; whatever it is, what it says comes in clean."""
         if self._closed.is_set():
             msg = f"{self._reason}; this was not asked"
-            raise PermanentFault(msg)
+            raise GivenUp(msg, cause=self._reason)
         self._under_way += 1
         try:
             return _cleaned(await self._provider.generate(request))

@@ -55,11 +55,17 @@ class AdaptiveLimit:
     asks; then the limit doubles each round up to half of what it was. Slots are given in the order
     they were asked for.
 
+    Args:
+        limit: requests in flight at once, at most.
+        first: as many before the first answer, so that few of them meet what all would meet, such
+            as a wrong key; None: no fewer than later.
+        breaker: of the model that is asked.
+
     Attributes:
         maximum: the limit never exceeds it.
         limit: requests that may be in flight now, at least 1.
         in_flight: requests that are.
-        breaker: gives up on a server that cannot be reached.
+        breaker: gives up on a server that answers nothing.
     """
 
     __slots__ = (
@@ -67,6 +73,7 @@ class AdaptiveLimit:
         "_clean",
         "_open",
         "_probed",
+        "_proven",
         "_refused",
         "_rounds",
         "_slot",
@@ -78,14 +85,16 @@ class AdaptiveLimit:
         "maximum",
     )
 
-    def __init__(self, limit: int) -> None:
+    def __init__(
+        self, limit: int, *, first: int | None = None, breaker: Breaker | None = None
+    ) -> None:
         if limit < 1:
             msg = f"at least 1 request must be allowed in flight, not {limit}"
             raise ValueError(msg)
         self.maximum = limit
-        self.limit = limit
+        self.limit = limit if first is None else min(first, limit)
         self.in_flight = 0
-        self.breaker = Breaker()
+        self.breaker = breaker or Breaker()
         self._slot = _Slot(self)
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._open = True
@@ -95,6 +104,7 @@ class AdaptiveLimit:
         self._probed = False  # the last change opened a slot
         self._threshold = 0  # below it the limit grows with every success
         self._before = limit  # the limit when the refusals began
+        self._proven = first is None  # it has answered
 
     def slot(self) -> _Slot:
         """Return a context manager that holds one slot."""
@@ -134,6 +144,13 @@ class AdaptiveLimit:
 
     def succeeded(self) -> None:
         """Note that the server took a request; call it inside the slot."""
+        if not self._proven:
+            self._proven = True
+            if self._refused:
+                self._threshold = self.maximum // 2
+            else:
+                self.limit = self.maximum
+                self._hand_over()
         self._refused = 0
         if self.limit >= self.maximum:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
+from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.making import Making
 from pytest_xling.engine.parties import Party
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["connections", "make_making", "make_parties", "make_provider", "make_roles"]
 
+FIRST_REQUESTS = 4
+"""Requests in flight until one was answered, of each process: a wrong key makes no more."""
 FIRST_PROMPT_TOKENS = 200
 """What a prompt is reckoned to hold until one has been counted."""
 
@@ -123,7 +126,7 @@ def make_parties(
     tested = Party(
         provider=provider,
         model=_asked_name(model),
-        limit=AdaptiveLimit(connections(settings, provider, workers=workers)),
+        limit=_limit(settings, provider, model, workers=workers),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
     )
     named = {
@@ -137,10 +140,11 @@ def make_parties(
             name, price = named[role]
             cap = _cap(settings, other, price, workers=workers, beside=purse)
             purse = purse or cap
+            asked = name or model
             parties[id(other)] = Party(
                 provider=other,
-                model=_asked_name(name or model),
-                limit=AdaptiveLimit(connections(settings, other, workers=workers)),
+                model=_asked_name(asked),
+                limit=_limit(settings, other, asked, workers=workers),
                 cap=cap,
             )
         roles[role] = parties[id(other)]
@@ -151,6 +155,15 @@ def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
     """Return how many requests one of *workers* processes may have in flight with *provider*."""
     allowed = settings.max_connections or provider.max_connections
     return max(1, min(allowed, provider.max_connections) // workers)
+
+
+def _limit(settings: Settings, provider: Provider, model: str, *, workers: int) -> AdaptiveLimit:
+    """Return how many requests may be in flight, and for how long they may go unanswered."""
+    return AdaptiveLimit(
+        connections(settings, provider, workers=workers),
+        first=FIRST_REQUESTS if provider.paid else None,
+        breaker=Breaker(model, patience_s=settings.patience_s),
+    )
 
 
 def _cap(

@@ -107,6 +107,12 @@ class Parties:
         return list({id(p.provider): p.provider for p in self._parties.values()}.values())
 
     @property
+    def waiting(self) -> str:
+        """Which models answer nothing just now, and for how long; "" where all do."""
+        limits = {id(p.limit): p.limit for p in self._parties.values()}.values()
+        return "; ".join(filter(None, (limit.breaker.waiting for limit in limits)))
+
+    @property
     def spent_usd(self) -> float:
         """What was spent so far, all together."""
         caps = {id(p.cap): p.cap for p in self._parties.values() if p.cap is not None}

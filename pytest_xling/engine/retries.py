@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from typing import TYPE_CHECKING, Protocol
 
 import stamina
 
-from pytest_xling.errors import ProviderFault, RateLimited, TransientFault
+from pytest_xling.errors import BudgetExceeded, ProviderFault, RateLimited, TransientFault
 
 if TYPE_CHECKING:
+    from pytest_xling.engine.breaker import Breaker
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.records import Request, Response
 
@@ -41,10 +41,11 @@ async def ask(
     limit: AdaptiveLimit,
     cap: CostCap | None = None,
     attempts: int = 6,
-    retry_after_cap_s: float = 120.0,
-    rate_limit_s: float = 900.0,
 ) -> Response:
     """Ask *provider*, and again where that may help; each attempt holds a slot of *limit*.
+
+    How long to ask a provider that answers nothing is not for one request to say: that is the
+    patience of the limit's breaker.
 
     Args:
         provider: who answers; asked for one attempt at a time.
@@ -52,24 +53,18 @@ async def ask(
         limit: shared by all requests to the provider, as is its breaker.
         cap: the budget, shared likewise.
         attempts: attempts that may fail for other reasons than a rate limit, the first included.
-        retry_after_cap_s: the longest wait a server may ask for.
-        rate_limit_s: how long a request may be refused by a rate limit, all waits together.
 
     Raises:
         RateLimited, TransientFault: it still failed at the last attempt.
-        PermanentFault: asking again will not help, or the provider is unreachable.
+        PermanentFault: asking again will not help.
+        GivenUp: the provider is not asked any more.
         BudgetExceeded: the cost cap is reached.
     """
-    exchange = _Exchange(
-        provider,
-        request,
-        limit,
-        cap,
-        _Patience(attempts, retry_after_cap_s=retry_after_cap_s, rate_limit_s=rate_limit_s),
-    )
     breaker = limit.breaker
     try:
         async with asyncio.timeout(None) as waiting:
+            patience = _Patience(attempts, breaker)
+            exchange = _Exchange(provider, request, limit, cap, patience, waiting=waiting)
             breaker.watch(waiting)
             try:
                 try:
@@ -95,16 +90,14 @@ class Answers(Protocol):
 class _Patience:
     """Decides, for one request, whether a fault is worth another attempt, and when.
 
-    Rate limits use up time, not attempts: a server that says when to come back is not broken.
+    Rate limits use up no attempts: a server that says when to come back is not broken.
     """
 
-    __slots__ = ("_attempts", "_cap_s", "_failed", "_rate_limit_s", "_refused_at", "gave_up")
+    __slots__ = ("_attempts", "_breaker", "_failed", "gave_up")
 
-    def __init__(self, attempts: int, *, retry_after_cap_s: float, rate_limit_s: float) -> None:
+    def __init__(self, attempts: int, breaker: Breaker) -> None:
         self._attempts = attempts
-        self._cap_s = retry_after_cap_s
-        self._rate_limit_s = rate_limit_s
-        self._refused_at = 0.0
+        self._breaker = breaker
         self._failed = 0
         self.gave_up = ""
         """Why there will be no other attempt."""
@@ -113,36 +106,20 @@ class _Patience:
         """Return seconds to wait, True for stamina's backoff, or False to stop."""
         if not isinstance(fault, RateLimited | TransientFault):
             return False
-        asked_s = fault.retry_after_s
-        if self.asks_too_much(asked_s):
-            self.gave_up = (
-                f"the server asks to come back in {asked_s:.0f} s; this waits {self._cap_s:.0f} s "
-                "at most"
-            )
-            return False
-        if isinstance(fault, RateLimited):
-            now = time.monotonic()
-            self._refused_at = self._refused_at or now
-            refused_s = now - self._refused_at
-            if refused_s + (asked_s or 0.0) > self._rate_limit_s:
-                self.gave_up = f"gave up: refused again and again for {refused_s:.0f} s"
-                return False
-        else:
+        if isinstance(fault, TransientFault):
             self._failed += 1
             if self._failed >= self._attempts:
                 self.gave_up = f"gave up after {self._failed} failed attempts"
                 return False
-        return asked_s or True  # "come back in 0 s" is no reason to come back in no time
-
-    def asks_too_much(self, retry_after_s: float | None) -> bool:
-        """Tell whether *retry_after_s* is longer than is ever waited."""
-        return retry_after_s is not None and retry_after_s > self._cap_s
+        if fault.retry_after_s or self._breaker.failing:
+            return self._breaker.pause_s(fault.retry_after_s)
+        return True  # "come back in 0 s" is no reason to come back in no time
 
 
 class _Exchange:
     """One request on its way to an answer."""
 
-    __slots__ = ("_cap", "_limit", "_patience", "_provider", "_request")
+    __slots__ = ("_cap", "_limit", "_patience", "_provider", "_request", "_waiting")
 
     def __init__(
         self,
@@ -151,12 +128,15 @@ class _Exchange:
         limit: AdaptiveLimit,
         cap: CostCap | None,
         patience: _Patience,
+        *,
+        waiting: asyncio.Timeout,
     ) -> None:
         self._provider = provider
         self._request = request
         self._limit = limit
         self._cap = cap
         self._patience = patience
+        self._waiting = waiting
 
     async def attempt(self) -> Response:
         """Ask once, in a slot, and tell the limit, the breaker and the budget how it went."""
@@ -165,34 +145,49 @@ class _Exchange:
             breaker.check()
             if cap is not None:
                 await cap.room()
-                cap.admit()
+                breaker.check()
+                try:
+                    cap.admit()
+                except BudgetExceeded as over:
+                    breaker.stop(str(over))
+                    raise
             usage = None
             try:
-                response = await self._provider.generate(self._request)
+                response = await self._under_way()
                 usage = response.usage
-            except RateLimited as fault:
-                breaker.alive()
-                self._refused(fault.retry_after_s)
-                raise
-            except TransientFault as fault:
-                breaker.failed(fault, in_flight=limit.in_flight)
-                if fault.retry_after_s is not None:
-                    self._refused(fault.retry_after_s)
-                raise
-            except ProviderFault:
-                breaker.alive()
+            except ProviderFault as fault:
+                breaker.check()  # where it was given up meanwhile, this is one more like it
+                breaker.failed(fault, request=id(self))
+                if isinstance(fault, RateLimited | TransientFault):
+                    breaker.check()  # the patience is over
+                self._slow_down(fault)
                 raise
             finally:
                 if cap is not None:
                     cap.settle(usage)
-            breaker.alive()
+            breaker.answered()
             limit.succeeded()
             return response
 
-    def _refused(self, retry_after_s: float | None) -> None:
-        # Where the wait is too long every request says so; none should wait for its turn to.
-        too_long = self._patience.asks_too_much(retry_after_s)
-        self._limit.rejected(0.0 if too_long else retry_after_s)
+    def _slow_down(self, fault: ProviderFault) -> None:
+        """Close a slot where the server asks for it, or fails whatever it is asked."""
+        breaker, limit = self._limit.breaker, self._limit
+        if isinstance(fault, RateLimited | TransientFault):
+            asked_s = fault.retry_after_s
+            if isinstance(fault, RateLimited) or asked_s is not None or breaker.failing:
+                limit.rejected(breaker.pause_s(asked_s))
+        elif breaker.failing:
+            limit.rejected(0.0)
+
+    async def _under_way(self) -> Response:
+        """Ask; this is paid for, so it goes on even if the provider is given up meanwhile."""
+        breaker = self._limit.breaker
+        with breaker:
+            breaker.forget(self._waiting)
+            try:
+                return await self._provider.generate(self._request)
+            finally:
+                breaker.watch(self._waiting)
 
     async def go_on(self, first: ProviderFault) -> Response:
         """Ask again after the *first* fault; stamina costs time, so it comes in only here."""

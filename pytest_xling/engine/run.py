@@ -18,12 +18,14 @@ from pytest_xling.engine.opening import Steps, signature
 from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
-from pytest_xling.errors import StoreError, XlingError
+from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.metrics import is_fitted, unit_of
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
+from pytest_xling.store.faults import FaultRow, put_faults
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
+from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -107,7 +109,9 @@ class Run:
         worker: str = "main",
     ) -> None:
         self.run_id = run_id
-        self.progress = Progress()
+        self._counts = Progress()
+        self._reported = Progress()
+        self._reporting: asyncio.Task[None] | None = None
         self._worker = worker
         # What cannot be kept must not be paid for.
         self._ledger = Ledger(database, broken=self._stop_asking)
@@ -121,7 +125,6 @@ class Run:
         )
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
-        self._reported = 0.0
 
     def _stop_asking(self, error: StoreError) -> None:
         self._parties.shut(f"nothing can be kept: {error}")
@@ -293,7 +296,21 @@ class Run:
             for job in (result.job,)
         ]
 
+        faults = [
+            FaultRow(
+                benchmark=result.job.benchmark,
+                case_id=result.job.case_id,
+                response_key=self._parties.tested.key(result.job.request),
+                given_up=isinstance(result.fault, GivenUp),
+                text=clean(_text_of(result.fault)),
+            )
+            for result in results
+            if result.fault is not None
+        ]
+        mended = [(r.job.benchmark, r.job.case_id) for r in results if r.fault is None]
+
         def add(connection: Connection) -> None:
+            put_faults(connection, self.run_id, faults, mended=mended)
             run_store.add_cases(connection, run_id=self.run_id, rows=rows)
             run_store.add_sets(connection, run_id=self.run_id, rows=sets)
 
@@ -316,38 +333,47 @@ class Run:
             self._known_steps |= new
         return scorers
 
-    def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
-        """Note how far we are; tell the store now and then, for whoever shows the progress."""
-        state = self.progress
-        self.progress = Progress(
-            total=state.total + total,
-            done=state.done + done,
-            errors=state.errors + errors,
-            cost_usd=self._parties.spent_usd,
+    @property
+    def progress(self) -> Progress:
+        """How far this process has come."""
+        return replace(
+            self._counts, cost_usd=self._parties.spent_usd, waiting=self._parties.waiting
         )
-        loop = asyncio.get_running_loop()
-        if loop.time() - self._reported > PROGRESS_EVERY_S:
-            self._reported = loop.time()
-            task = loop.create_task(self._report())
-            task.add_done_callback(_ignore)
+
+    def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
+        """Note how far we are."""
+        counts = self._counts
+        self._counts = Progress(
+            total=counts.total + total, done=counts.done + done, errors=counts.errors + errors
+        )
+        if self._reporting is None:
+            self._reporting = asyncio.create_task(self._report_now_and_then())
+            self._reporting.add_done_callback(_ignore)
+
+    async def _report_now_and_then(self) -> None:
+        """Tell the store how far we are, for whoever shows the progress."""
+        while True:
+            await asyncio.sleep(PROGRESS_EVERY_S)
+            if self.progress != self._reported:
+                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                    await self._report()
 
     async def _report(self) -> None:
+        state = self._reported = self.progress
         await self._ledger.write(
-            partial(
-                run_store.put_progress, run_id=self.run_id, worker=self._worker, state=self.progress
-            )
+            partial(run_store.put_progress, run_id=self.run_id, worker=self._worker, state=state)
         )
 
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
         await self._parties.close(grace_s=GRACE_S)
-        if self._preparing is not None:
-            self._preparing.cancel()
+        for task in filter(None, (self._preparing, self._reporting)):
+            task.cancel()
         try:
             # A store that another process holds must not keep us from ending.
             async with asyncio.timeout(CLOSE_S):
                 with contextlib.suppress(StoreError):  # said by those who lost something by it
-                    if self.progress.total:
+                    if self._counts.total:
                         await self._report()
                 await self._ledger.aclose()
         except TimeoutError:
@@ -355,6 +381,10 @@ class Run:
         finally:
             await asyncio.gather(*map(_close, self._parties.providers))
             self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _text_of(fault: XlingError) -> str:
+    return fault.cause if isinstance(fault, GivenUp) else str(fault)
 
 
 def _with_response(job: Job, response: Response | None) -> Result:

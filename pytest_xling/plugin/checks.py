@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.cases.gate import LIMITS
 from pytest_xling.cases.outcome import judge_case
-from pytest_xling.errors import EvaluationError, XlingError
+from pytest_xling.errors import EvaluationError, GivenUp, XlingError
 from pytest_xling.metrics import is_fitted
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Reading, Response, Sample, Score
 
-__all__ = ["FAULT", "CaseCheck", "GateCheck"]
+__all__ = ["FAULT", "GIVEN_UP", "CaseCheck", "GateCheck"]
 
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
+GIVEN_UP = "xling_given_up"
+"""The user property that marks one that was given up for what an earlier one shows in full."""
 
 
 class CaseCheck:
@@ -63,8 +65,11 @@ class CaseCheck:
             ("xling_model", session.setup.model),
             ("xling_language", case.sample.language),
         ]
-        if result.fault is not None:
-            message = f"{type(result.fault).__name__}: {result.fault}"
+        if (fault := result.fault) is not None:
+            message = f"{type(fault).__name__}: {fault}"
+            if isinstance(fault, GivenUp) and session.is_told(fault.cause):
+                message = "GivenUp: nothing more is asked, for what other cases met"
+                item.user_properties.append((GIVEN_UP, "1"))
             item.user_properties.append((FAULT, message))
             pytest.fail(message, pytrace=False)
         for name, reading in result.readings.items():

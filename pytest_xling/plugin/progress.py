@@ -88,7 +88,9 @@ def describe(state: Progress, *, done: int, seconds: float) -> str:
         parts.append(f"{state.errors} errors")
     if state.cost_usd:
         parts.append(f"${state.cost_usd:.2f}")
-    if rate > 0 and state.total > state.done:
+    if state.waiting:
+        parts.append(f"waiting for {state.waiting}")
+    elif rate > 0 and state.total > state.done:
         left = round((state.total - state.done) / rate)
         parts.append(f"{left // 60}:{left % 60:02} left")
     return ", ".join(parts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
-from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
+from pytest_xling.plugin.checks import FAULT, GIVEN_UP, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, made_up_name
@@ -80,6 +80,7 @@ class XlingSession:
         self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
         self.faults = 0
         self._failed_cases = 0
+        self._told: set[str] = set()
         self.ended = False
         """Whether the store has been told how the run ended."""
         self.selection = Selection(
@@ -120,6 +121,7 @@ class XlingSession:
             f"xling: benchmarks {planned}",
             f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
             *filter(None, [asked_beside(setup.settings)]),
+            *([f"xling: {patience}"] if (patience := setup.patience()) else []),
             *(f"xling: {notice}" for notice in setup.notices()),
         ]
 
@@ -234,6 +236,12 @@ class XlingSession:
             evaluation.forget(case)
         return result
 
+    def is_told(self, cause: str) -> bool:
+        """Tell whether a case of this process has shown *cause* in full; from now on it has."""
+        told = cause in self._told
+        self._told.add(cause)
+        return told
+
     def score_corpora(self) -> None:
         """Score the whole run with the metrics that are fitted to all answers, once.
 
@@ -282,6 +290,14 @@ class XlingSession:
         """Know a mistake in the configuration, whoever found it."""
         if report.failed and MISCONFIGURED in str(report.longrepr):
             self._misconfigured = True
+
+    def pytest_report_teststatus(
+        self, report: pytest.CollectReport | pytest.TestReport
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """Count cases that were given up, instead of listing each among the errors."""
+        if not report.failed or GIVEN_UP not in {name for name, _ in _properties(report)}:
+            return None
+        return "given up", "E", ("GIVEN UP", {"red": True})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
@@ -400,3 +416,7 @@ class XlingSession:
             keep_end(self.database, self.run_id, status=status)
         if self._database is not None:
             self._database.close()
+
+
+def _properties(report: pytest.CollectReport | pytest.TestReport) -> list[tuple[str, object]]:
+    return report.user_properties if isinstance(report, pytest.TestReport) else []

@@ -98,6 +98,12 @@ class Setup:
         run = get_run(connection, run_id)
         return compare(connection, run, self.baseline, pivots=self.pivots().get)
 
+    def patience(self) -> str:
+        """Say how long a model may answer nothing; "" where none is far away."""
+        far = [provider for provider in (self.provider, *self.roles.values()) if provider.paid]
+        patience = f"{self.settings.patience_s:g} s of patience"
+        return f"{patience} with a model that answers nothing (--xling-patience)" if far else ""
+
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
         found: dict[str, None] = {}

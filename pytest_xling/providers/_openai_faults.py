@@ -11,7 +11,7 @@ import httpx2
 import openai
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.providers._openai_reply import excerpt
+from pytest_xling.providers._openai_reply import EVERY_REQUEST, excerpt
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ __all__ = ["no_reply", "refused"]
 _MS = 1_000
 # Statuses that may pass: time-out, conflict, too early; all from 500 on do.
 _PASSING = frozenset({408, 409, 425})
+# Codes of a 429 that no waiting mends.
+_SPENT = frozenset({"billing_hard_limit_reached", "insufficient_quota"})
 _OPTIONS = {
     "logprobs": "top_logprobs in the benchmark's prompts.yaml, which asks for it",
     "max_completion_tokens": "--xling-max-tokens",
@@ -74,35 +76,47 @@ def refused(
     answered = f"{endpoint.url} answered {status}: {said!r}"
     retry_after_s = _retry_after_s(error.response.headers)
     if status == httpx2.codes.TOO_MANY_REQUESTS:
-        if code == "insufficient_quota":
-            return PermanentFault(f"{answered}. The account has no credit left")
+        if code in _SPENT:
+            msg = f"{answered}. The account has no credit left"
+            return PermanentFault(msg, every_request=True)
         return RateLimited(answered, retry_after_s=retry_after_s)
     if status in _PASSING or status >= httpx2.codes.INTERNAL_SERVER_ERROR:
-        return TransientFault(answered, retry_after_s=retry_after_s)
-    return PermanentFault(f"{answered}. {_advice(error, said, body, endpoint)}")
+        return TransientFault(answered, retry_after_s=retry_after_s, status=status)
+    if status in EVERY_REQUEST:
+        advice = _whole_run_advice(status, body, endpoint)
+        return PermanentFault(f"{answered}. {advice}", every_request=True)
+    advice, of_option = _advice(error, said, body)
+    return PermanentFault(f"{answered}. {advice}", every_request=of_option)
+
+
+def _whole_run_advice(status: int, body: Mapping[str, JsonValue], endpoint: Endpoint) -> str:
+    """Say how to mend what every request would meet."""
+    model = body.get("model")
+    if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.PROXY_AUTHENTICATION_REQUIRED}:
+        return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
+    if status == httpx2.codes.PAYMENT_REQUIRED:
+        return "The account has no credit left"
+    if status == httpx2.codes.FORBIDDEN:
+        return f"The key in {endpoint.key_variable} may not use model {model!r}"
+    return (
+        f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
+        "API (it usually ends in /v1)?"
+    )
 
 
 def _advice(
-    error: openai.APIStatusError, said: str, body: Mapping[str, JsonValue], endpoint: Endpoint
-) -> str:
+    error: openai.APIStatusError, said: str, body: Mapping[str, JsonValue]
+) -> tuple[str, bool]:
+    """Say how to mend a refused request, and whether an option does, for all requests."""
     model = body.get("model")
-    if error.status_code == httpx2.codes.UNAUTHORIZED:
-        return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
-    if error.status_code == httpx2.codes.FORBIDDEN:
-        return f"The key in {endpoint.key_variable} may not use model {model!r}"
-    if error.status_code == httpx2.codes.NOT_FOUND:
-        return (
-            f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
-            "API (it usually ends in /v1)?"
-        )
     if error.code == "context_length_exceeded" or "context length" in said:
-        return f"The question and the answer's max_tokens are too long for model {model!r}"
+        return f"The question and the answer's max_tokens are too long for model {model!r}", False
     for name, option in _OPTIONS.items():
         # "logprobs" needs no quotes to be seen.
         quoted = name if "logprobs" in name else f"'{name}'"
         if name in body and (error.param == name or quoted in said):
-            return f"Model {model!r} does not take this {name}: change or drop {option}"
-    return f"Model {model!r} does not take this request"
+            return f"Model {model!r} does not take this {name}: change or drop {option}", True
+    return f"Model {model!r} does not take this request", False
 
 
 def _said(error: openai.APIStatusError) -> str:
@@ -113,7 +127,10 @@ def _said(error: openai.APIStatusError) -> str:
 
 
 def _retry_after_s(headers: httpx2.Headers) -> float | None:
-    """Return the seconds a reply asks to wait, from a number of (milli)seconds or a date."""
+    """Return the seconds a reply asks to wait, from a number of (milli)seconds or a date.
+
+    None where it says nothing that makes sense; how much of it is waited is for others to say.
+    """
     for name, divisor in (("retry-after-ms", _MS), ("retry-after", 1)):
         try:
             seconds = float(headers.get(name, "")) / divisor
@@ -123,6 +140,6 @@ def _retry_after_s(headers: httpx2.Headers) -> float | None:
             return max(seconds, 0.0)
     try:
         date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+        return max(date.timestamp() - time.time(), 0.0)
+    except (OverflowError, ValueError):  # the former for a year that no calendar has
         return None
-    return max(date.timestamp() - time.time(), 0.0)

@@ -11,12 +11,16 @@ from rich.text import Text
 
 from pytest_xling.gates.judge import blocks
 from pytest_xling.reports.matrix import OUTCOMES, is_overall, named
+from pytest_xling.store.faults import run_faults
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Connection
+
     from pytest_xling.records import Outcome, Verdict
+    from pytest_xling.store.faults import RunFault
 
 __all__ = [
     "Reason",
@@ -29,12 +33,15 @@ __all__ = [
     "reasons",
     "reasons_of",
     "state_of",
+    "told_faults",
 ]
 
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
 
 GATE_WIDTH = 26
 REASON_CHARS = 400
+FAULTS = 5
+FAULT_CHARS = 600
 _ORDER: tuple[Outcome, ...] = ("error", "fail", "inconclusive")
 
 
@@ -169,6 +176,26 @@ def failed_cases(count: int) -> str:
 def faults_met(count: int) -> str:
     """Say how many cases met a fault."""
     return f"{count:,} case{'' if count == 1 else 's'} met a fault"
+
+
+def told_faults(connection: Connection, run_id: str) -> list[str]:
+    """Say why cases of a run have no score: each fault once, with how many cases it cost."""
+    faults = run_faults(connection, run_id)
+    lines = [_fault_line(fault) for fault in faults[:FAULTS]]
+    if others := faults[FAULTS:]:
+        cases = sum(fault.cases for fault in others)
+        lines.append(f"… and {_many(cases, 'case')} for {_many(len(others), 'other fault')}")
+    return lines
+
+
+def _fault_line(fault: RunFault) -> str:
+    met = fault.cases - fault.given_up
+    given_up = f", {fault.given_up:,} of them given up for it" if fault.given_up and met else ""
+    return f"{_many(fault.cases, 'case')}{given_up}: {printable(fault.text, limit=FAULT_CHARS)}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _of(count: int, verdicts: Sequence[Verdict]) -> str:

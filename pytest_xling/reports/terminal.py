@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.closing import last_word, reasons
+from pytest_xling.reports.closing import last_word, reasons, told_faults
 from pytest_xling.reports.comparison import change_parts
 from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
 from pytest_xling.reports.evidence import side_by_side
@@ -81,6 +81,7 @@ def summary(
             parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
+    parts += _faults(told_faults(connection, run_id))
     parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS, complete=complete)
     parts.append(_hint(run_id, verdicts, verbose=verbose, compared=comparison is not None))
     return to_text(parts, width=width, color=color)
@@ -202,6 +203,14 @@ def _ungated(
             continue
         found.setdefault((bench, metric), {})[language] = one
     return found
+
+
+def _faults(told: Sequence[str]) -> Iterator[RenderableType]:
+    if told:
+        yield Text("Without a score", style="bold")
+        yield Text("")
+        yield from (Text(line, style="red") for line in told)
+        yield Text("")
 
 
 def _closing(verdicts: Sequence[Verdict], *, most: int, complete: bool) -> Iterator[RenderableType]:

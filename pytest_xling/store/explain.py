@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import or_, select, union
 
 from pytest_xling.errors import StoreError, did_you_mean
-from pytest_xling.store.schema import cases, inputs, outputs, steps
+from pytest_xling.store.schema import cases, faulted, inputs, outputs, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,6 +88,7 @@ def find_key(connection: Connection, prefix: str) -> bytes:
     query = union(
         select(inputs.c.key).where(inputs.c.key.between(low, high)),
         select(outputs.c.input_key).where(outputs.c.input_key.between(low, high)),
+        select(faulted.c.response_key).where(faulted.c.response_key.between(low, high)),
     ).limit(SHOWN + 1)
     found = [bytes(key) for key in connection.execute(query).scalars()]
     if not found:
@@ -107,14 +108,22 @@ def key_of_case(connection: Connection, run_id: str, case_id: str) -> bytes:
     Raises:
         StoreError: no such case, or benchmarks that share its name.
     """
-    named = select(cases.c.response_key).where(cases.c.run_id == run_id)
-    found = connection.execute(named.where(cases.c.case_id == case_id)).scalars().all()
-    if len(set(found)) == 1:
+    named = union(
+        *(
+            select(table.c.response_key).where(table.c.run_id == run_id, table.c.case_id == case_id)
+            for table in (cases, faulted)
+        )
+    )
+    found = connection.execute(named).scalars().all()
+    if len(found) == 1:
         return bytes(found[0])
     if found:
         msg = f"run {run_id!r} has {case_id!r} in {len(found)} benchmarks; give its key instead"
         raise StoreError(msg)
-    known = connection.execute(select(cases.c.case_id).where(cases.c.run_id == run_id)).scalars()
+    both = union(
+        *(select(table.c.case_id).where(table.c.run_id == run_id) for table in (cases, faulted))
+    )
+    known = connection.execute(both).scalars()
     msg = f"run {run_id!r} has no case {case_id!r}.{did_you_mean(case_id, known)}"
     raise StoreError(msg)
 

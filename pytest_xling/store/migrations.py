@@ -79,7 +79,19 @@ BASELINES = (
     """ALTER TABLE cases ADD COLUMN reference TEXT""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES)
+FAULTS = (
+    """CREATE TABLE faults (
+        id INTEGER NOT NULL PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (run_id),
+        text TEXT NOT NULL, UNIQUE (run_id, text))""",
+    """CREATE TABLE faulted (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
+        case_id TEXT NOT NULL, response_key BLOB NOT NULL, given_up INTEGER NOT NULL,
+        fault INTEGER NOT NULL REFERENCES faults (id),
+        PRIMARY KEY (run_id, benchmark, case_id)) WITHOUT ROWID""",
+    """ALTER TABLE progress ADD COLUMN waiting TEXT NOT NULL DEFAULT ''""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES, FAULTS)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)

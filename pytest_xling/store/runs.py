@@ -105,6 +105,8 @@ class Progress:
     done: int = 0
     errors: int = 0
     cost_usd: float = 0.0
+    waiting: str = ""
+    """Which models answer nothing just now, and for how long."""
 
 
 def add_run(connection: Connection, run: RunRecord) -> None:
@@ -357,11 +359,12 @@ def put_progress(connection: Connection, run_id: str, *, worker: str, state: Pro
 
 def total_progress(connection: Connection, run_id: str) -> Progress:
     """Return how far a run has come, all workers together."""
+    sums = ("total", "done", "errors", "cost_usd")
     query = select(
-        *(func.coalesce(func.sum(progress.c[name]), 0) for name in Progress.__slots__)
+        *(func.coalesce(func.sum(progress.c[name]), 0).label(name) for name in sums),
+        func.coalesce(func.max(progress.c.waiting), "").label("waiting"),
     ).where(progress.c.run_id == run_id)
-    row = connection.execute(query).one()
-    return Progress(**dict(zip(Progress.__slots__, row, strict=True)))
+    return Progress(**connection.execute(query).mappings().one())
 
 
 def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped

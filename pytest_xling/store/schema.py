@@ -12,12 +12,15 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    UniqueConstraint,
 )
 
 __all__ = [
     "baselines",
     "calibrations",
     "cases",
+    "faulted",
+    "faults",
     "inputs",
     "leases",
     "metadata",
@@ -151,6 +154,31 @@ progress = Table(
     Column("done", Integer, nullable=False),
     Column("errors", Integer, nullable=False),
     Column("cost_usd", Float, nullable=False),
+    # The models that answer nothing just now, and for how long.
+    Column("waiting", Text, nullable=False, server_default=""),
+    sqlite_with_rowid=False,
+)
+
+# What cases met instead of an answer or a score, each text once.
+faults = Table(
+    "faults",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+    Column("text", Text, nullable=False),
+    UniqueConstraint("run_id", "text"),
+)
+
+faulted = Table(
+    "faulted",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("case_id", Text, primary_key=True),
+    Column("response_key", LargeBinary, nullable=False),
+    # 1: because others had met the fault.
+    Column("given_up", Integer, nullable=False),
+    Column("fault", Integer, ForeignKey("faults.id"), nullable=False),
     sqlite_with_rowid=False,
 )
 

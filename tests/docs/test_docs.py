@@ -69,6 +69,20 @@ def test_the_guide_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert "wrong_language-hi" == bench.properties("test_gate[wrong_language-hi]")["xling_gate"]
 
 
+def test_the_workflow_in_the_readme_saves_what_was_paid_for() -> None:
+    """Also when the gate is closed: its cache is restored and saved as the guide's is."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    read = [YAML(typ="safe", pure=True).load(block) for block in blocks]
+    (steps,) = [block["jobs"]["gate"]["steps"] for block in read if "jobs" in block]
+    restore, save = [step for step in steps if "cache" in step.get("uses", "")]
+    assert restore["uses"].startswith("actions/cache/restore@")
+    assert save["uses"].startswith("actions/cache/save@")
+    assert "always()" == save["if"]
+    assert {key: restore["with"][key] for key in ("path", "key")} == save["with"]
+    assert steps.index(restore) < steps.index(save)
+
+
 def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path) -> None:
     """What cannot be run here is at least well-formed, and its options exist."""
     (text,) = [b.text for b in read_blocks(GUIDE) if b.argument.endswith("gates.yml")]

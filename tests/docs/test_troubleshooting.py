@@ -28,6 +28,8 @@ class Provocation:
     name: str = ""
     """A file to write first."""
     text: str = ""
+    mode: str = "404"
+    """How a server misbehaves, where one is asked."""
 
 
 SCRIPTED = "pytest --model=scripted --langs=es"
@@ -55,6 +57,11 @@ PROVOKED = {
         "OPENAI_BASE_URL=http://127.0.0.1:1/v1 pytest --model=some-model --langs=es", 3
     ),
     "Is --model=": Provocation(f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es", 3),
+    "(--xling-patience)": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es --xling-patience=0.5",
+        3,
+        mode="429",
+    ),
     "the cost cap of": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es --xling-price=1,1"
         " --xling-max-cost=0",
@@ -92,7 +99,7 @@ def test_the_message_is_given(message: str, tmp_path_factory: pytest.TempPathFac
     if provoked.name:
         bench.write(provoked.name, provoked.text)
     if SERVER in provoked.script:
-        with spawned(mode="404") as server:
+        with spawned(mode=provoked.mode) as server:
             done = bench.run(provoked.script, server=server)
     else:
         done = bench.run(provoked.script)

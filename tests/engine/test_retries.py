@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.retries import ask
-from pytest_xling.errors import BudgetExceeded, PermanentFault, RateLimited, TransientFault
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    TransientFault,
+)
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.records import Message, Request, Response
 from tests.servers.openai_server import serving, spawned, stats
@@ -60,8 +66,6 @@ def _ask_all(
     *,
     timeout_s: float = 10.0,
     attempts: int = 6,
-    retry_after_cap_s: float = 120.0,
-    rate_limit_s: float = 900.0,
     cap: CostCap | None = None,
 ) -> tuple[list[Response | BaseException], float]:
     """Ask all at once; return answers and faults, and the seconds it took."""
@@ -80,8 +84,6 @@ def _ask_all(
                         limit=limit,
                         cap=cap,
                         attempts=attempts,
-                        retry_after_cap_s=retry_after_cap_s,
-                        rate_limit_s=rate_limit_s,
                     )
                     for request in requests
                 ),
@@ -157,15 +159,83 @@ def test_rate_limits_do_not_use_up_attempts() -> None:
         assert 10 == server.requests
 
 
-def test_rate_limits_do_not_last_for_ever() -> None:
-    """A request that is refused for too long is a fault that says so."""
-    with serving(retry_after="0.05") as server:
-        outcomes, took_s = _ask_all(
-            server.url, _requests(1, "[[429]]"), AdaptiveLimit(4), rate_limit_s=0.4
-        )
-        assert isinstance(outcomes[0], RateLimited)
-        assert "refused again and again" in str(outcomes[0])
-    assert 0.3 <= took_s <= 2
+@pytest.mark.parametrize("count", [1, 40])
+def test_rate_limits_do_not_last_for_ever(count: int) -> None:
+    """One patience ends the wait of all requests together, however many they are."""
+    with serving(retry_after="0.05", mode="429") as server:
+        outcomes, _ = _ask_all(server.url, _requests(count), _limit(0.5))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
+        assert 2 <= server.requests <= 25
+
+
+@pytest.mark.parametrize("mode", ["500", "503", "html", "close"])
+def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
+    """160 requests at 64 connections make some twenty attempts, and end with the patience."""
+    with serving(mode=mode, retry_after="") as server:
+        outcomes, _ = _ask_all(server.url, _requests(160), _limit(1.0))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert 6 <= server.requests <= 25
+
+
+def test_a_storm_that_passes_costs_no_answer() -> None:
+    """What fails at first is asked again with care, and then at full speed."""
+    with serving(fail_first=8, fail_mode="500", retry_after="") as server:
+        outcomes, _ = _ask_all(server.url, _requests(160), _limit(2.0))
+        assert {Response} == {type(outcome) for outcome in outcomes}
+        assert 168 == server.requests
+
+
+def test_one_prompt_that_always_fails_stops_nobody_else() -> None:
+    """The fault of one request is its own while others are answered."""
+    with serving(retry_after_ms="10", delay_s=0.05) as server:
+        requests = [*_requests(1, "[[503]]"), *_requests(100)]
+        outcomes, _ = _ask_all(server.url, requests, _limit(5.0, connections=4), attempts=4)
+        assert isinstance(outcomes[0], TransientFault)
+        assert {Response} == {type(outcome) for outcome in outcomes[1:]}
+
+
+@pytest.mark.parametrize("mode", ["401", "403", "404", "quota"])
+def test_what_every_request_would_meet_stops_after_a_handful(mode: str) -> None:
+    """160 requests at 64 connections ask four times; all others say why they were not."""
+    with serving(mode=mode) as server:
+        outcomes, _ = _ask_all(server.url, _requests(160), _limit(5.0))
+        assert {GivenUp, PermanentFault} == {type(outcome) for outcome in outcomes}
+        assert 4 >= server.requests
+        (cause,) = {outcome.cause for outcome in outcomes if isinstance(outcome, GivenUp)}
+        assert {cause} == {str(o) for o in outcomes if not isinstance(o, GivenUp)}
+
+
+def test_what_one_prompt_meets_stops_nobody_else() -> None:
+    """Now and then a filter before the server answers 403: the key is all right."""
+    with serving() as server:
+        requests = [
+            r for pair in zip(_requests(20, "[[403]]"), _requests(20), strict=True) for r in pair
+        ]
+        outcomes, _ = _ask_all(server.url, requests, AdaptiveLimit(1))
+        assert 20 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert 40 == server.requests
+
+
+def test_what_is_under_way_when_the_provider_is_given_up_is_kept() -> None:
+    """An answer that is being made is paid for."""
+    with serving(delay_s=0.3) as slow, serving(mode="401") as wrong:
+
+        async def work(provider: OpenaiProvider) -> None:
+            limit = AdaptiveLimit(8)
+            answered = asyncio.create_task(ask(provider, *_requests(1), limit=limit))
+            await asyncio.sleep(0.1)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", wrong.url)
+                other = OpenaiProvider("m")
+            bad = [ask(other, request, limit=limit) for request in _requests(5)]
+            outcomes = await asyncio.gather(*bad, return_exceptions=True)
+            await other.aclose()
+            assert limit.breaker.stopped
+            assert not any(isinstance(outcome, Response) for outcome in outcomes)
+            assert isinstance(await answered, Response)
+
+        _with_provider(slow.url, work)
 
 
 def test_retry_after_is_waited_for() -> None:
@@ -176,14 +246,25 @@ def test_retry_after_is_waited_for() -> None:
     assert 0.6 <= took_s <= 1.5
 
 
-def test_a_retry_after_beyond_the_cap_is_a_fault_at_once() -> None:
-    """Nobody sits through an hour; all say what the server asked for."""
-    with serving(retry_after="3600") as server:
-        outcomes, took_s = _ask_all(server.url, _requests(30, "[[429]]"), AdaptiveLimit(8))
-        assert {RateLimited} == {type(outcome) for outcome in outcomes}
-        assert "come back in 3600 s" in str(outcomes[0])
-        assert 30 == server.requests
-    assert took_s < 3
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        "3600",
+        "-5",
+        "nan",
+        "inf",
+        "1" + "0" * 400,
+        "soon",
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
+    ],
+)
+def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
+    """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
+    with serving(retry_after=retry_after, mode="429") as server:
+        outcomes, _ = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert 5 <= server.requests <= 25
 
 
 def test_waiting_holds_no_slot() -> None:
@@ -212,9 +293,9 @@ def closed_port() -> str:
 
 
 def test_a_dead_server_ends_the_run_in_seconds(closed_port: str) -> None:
-    """All 200 requests fail with a message that names the server, soon after the grace time."""
+    """All 200 requests fail with a message that names the server, long before the patience ends."""
     outcomes, took_s = _ask_all(closed_port, _requests(200), AdaptiveLimit(64))
-    assert {PermanentFault} == {type(outcome) for outcome in outcomes}
+    assert {GivenUp} == {type(outcome) for outcome in outcomes}
     assert "unreachable" in str(outcomes[0])
     assert closed_port in str(outcomes[0])
     assert 4 <= took_s <= 15
@@ -233,8 +314,12 @@ def test_a_hanging_server_is_given_up_after_the_second_volley() -> None:
 
 
 def _impatient(limit: AdaptiveLimit) -> AdaptiveLimit:
-    limit.breaker._grace_s = 0.2
+    limit.breaker._never_seen_s = 0.2
     return limit
+
+
+def _limit(patience_s: float, *, connections: int = 64) -> AdaptiveLimit:
+    return AdaptiveLimit(connections, first=4, breaker=Breaker("m", patience_s=patience_s))
 
 
 def test_a_server_that_answers_now_and_then_is_not_given_up() -> None:
@@ -246,7 +331,7 @@ def test_a_server_that_answers_now_and_then_is_not_given_up() -> None:
         ]
         outcomes, _ = _ask_all(server.url, requests, limit, timeout_s=0.2)
         assert all(isinstance(outcome, Response) for outcome in outcomes)
-        assert not limit.breaker.tripped
+        assert not limit.breaker.stopped
 
 
 def test_the_budget_is_checked_before_each_request() -> None:
@@ -255,7 +340,8 @@ def test_the_budget_is_checked_before_each_request() -> None:
         cap = CostCap(100 / 1_000_000, 1.0, 1.0)
         outcomes, _ = _ask_all(server.url, _requests(20), AdaptiveLimit(1), cap=cap)
         assert 5 == sum(isinstance(outcome, Response) for outcome in outcomes)
-        assert 15 == sum(isinstance(outcome, BudgetExceeded) for outcome in outcomes)
+        assert [BudgetExceeded] + 14 * [GivenUp] == [type(outcome) for outcome in outcomes[5:]]
+        assert "--xling-max-cost" in str(outcomes[-1])
         assert 5 == server.requests
         assert pytest.approx(cap.max_usd) == cap.spent_usd
 

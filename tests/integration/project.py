@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.store.runs import StoredAnswer
 
-__all__ = ["QUESTIONS", "Outcome", "Project", "write_questions"]
+__all__ = ["QUESTIONS", "TEST_FILE", "Outcome", "Project", "write_questions"]
 
 QUESTIONS = {
     "en": "Why does bread rise when it is baked in a hot oven?",

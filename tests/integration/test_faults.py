@@ -8,7 +8,9 @@ import socket
 import time
 from typing import TYPE_CHECKING
 
-from tests.integration.project import write_questions
+import pytest
+
+from tests.integration.project import TEST_FILE, write_questions
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
@@ -150,6 +152,85 @@ def test_a_wrong_key_is_named_but_never_shown(project: Project) -> None:
         assert secret not in exported.stdout + exported.stderr
 
 
+@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("mode", ["401", "404", "quota"])
+def test_what_every_case_would_meet_is_asked_and_told_a_few_times(
+    project: Project, mode: str, processes: str
+) -> None:
+    """160 cases make eight requests at most; each case is an error, and few are listed."""
+    write_questions(project, count=40)
+    with spawned(mode=mode) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, f"-n{processes}")
+        assert stats(url)["requests"] <= 8
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert [*outcome.cases.values()].count("error") == 160
+    assert re.search(r"\b\d errors?, 15\d given up\b", outcome.out), outcome.out[-3000:]
+    assert outcome.out.count("answered 4") <= 9
+    assert "Without a score" in outcome.out
+
+
+@pytest.mark.parametrize("mode", ["429", "500"])
+def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str) -> None:
+    """However many cases wait, and with few requests; the header says how long."""
+    write_questions(project, count=40)
+    with spawned(mode=mode, retry_after="") as url:
+        project.environment.update(OPENAI_BASE_URL=url, XLING_PATIENCE="1.5")
+        outcome = project.run(MODEL)
+        assert stats(url)["requests"] <= 20
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert "xling: 1.5 s of patience with a model that answers nothing" in outcome.out
+    assert [*outcome.cases.values()].count("error") == 160
+    assert "1 error, 159 given up" in outcome.out
+    assert "160 cases: no answer for 1.5 s (--xling-patience); the last fault: " in " ".join(
+        outcome.out.split()
+    )
+
+
+def test_why_cases_have_no_score_is_told_everywhere(project: Project) -> None:
+    """At the end of the run, in each report, by `xling show`, and for one case; then forgotten."""
+    write_questions(project, count=5, languages=("en", "hi"))
+    told = "10 cases, 7 of them given up for it: {url} answered 401: 'Incorrect API key provided.'"
+    with spawned(mode="401") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(
+            MODEL, "--langs=en,hi", "--xling-report=report.html", "--xling-github"
+        )
+        shown = project.xling("show", "latest").stdout
+        case = project.xling("explain", "q0004-hi", "--run", "latest")
+    told = told.format(url=url)
+    terminal, _, github = outcome.out.partition("summary for GitHub")
+    assert " ".join(terminal.split()).count(told) == 1
+    assert " ".join(shown.split()).count(told) == 1
+    assert "10 cases, 7 of them given up for it" in github
+    page = (project.root / "report.html").read_text(encoding="utf-8")
+    assert page.count("10 cases, 7 of them given up for it") == 1
+    assert case.returncode == 0, case.stderr
+    assert f"fault    given up, as others had met: {url} answered 401" in case.stdout
+    assert "it has never been answered" in case.stdout
+    key = case.stdout.split()[1]
+    assert "q0004-hi" in project.xling("explain", key[:12]).stdout
+
+
+def test_a_judge_that_refuses_the_key_is_told_apart(project: Project) -> None:
+    """Its answers are kept and scored by all other metrics; what it said is told once."""
+    rows = [
+        {"id": f"q{n}", "set": "a", "category": "c", "source": "s", "question": f"Why {n}?"}
+        | {"reference": "Because."}
+        for n in range(12)
+    ]
+    project.write("benchmarks/bread/data/en.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+    metrics = TEST_FILE.replace('"no_answer", "wrong', '"no_answer", "contradictory", "wrong', 1)
+    project.write("benchmarks/bread/test_bread.py", metrics)
+    with spawned(mode="403") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run("--model=scripted", "--langs=en", "--xling-judge=openai:judge")
+        assert stats(url)["requests"] <= 4
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert len(project.answers()) == 12
+    assert re.search(r"12 cases, \d of them given up for it: .*answered 403", outcome.out)
+
+
 def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> None:
     """Exit 3 within the cap; a second run with more asks only the rest, and reuses the first."""
     write_questions(project, count=15, languages=("en", "hi"))
@@ -159,6 +240,7 @@ def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> 
         assert capped.code == 3, capped.out[-3000:]
         assert stats(url)["requests"] == 12
         outcomes = [*capped.cases.values()]
+        assert "given up" in capped.out
         assert (12, 18) == (outcomes.count("passed"), outcomes.count("error"))
         assert "Raise --xling-max-cost to go on" in capped.out
         assert len(project.answers()) == 12

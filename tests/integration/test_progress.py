@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -156,3 +157,19 @@ def test_a_short_run_says_nothing(project: Project) -> None:
     outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 0, outcome.out
     assert LINE.search(outcome.out) is None
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_model_that_answers_nothing_is_waited_for_in_the_open(
+    project: Project, processes: str
+) -> None:
+    """The line names the model, what it says instead, and how much of the patience is gone."""
+    write_questions(project, count=8, languages=("en", "hi"))
+    project.write("conftest.py", IMPATIENT)
+    with spawned(mode="429", retry_after="") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run("--model=busy", "--xling-patience=4", f"-n{processes}")
+    assert outcome.code == 3, outcome.out
+    assert re.search(
+        r"xling: 0/16 answers, 0\.0/s, waiting for busy: 429, \d of 4 s", outcome.out
+    ), outcome.out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import shutil
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from pytest_xling.errors import (
     TransientFault,
 )
 from pytest_xling.providers import openai as module
+from pytest_xling.providers._openai_reply import read_reply
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.records import Message, Request, Usage
 from tests.servers.openai_server import serving, stats
@@ -117,6 +119,9 @@ def test_what_is_sent(server: OpenaiServer) -> None:
         ("null_content", "", "stop"),
         ("empty_content", "", "stop"),
         ("parts", "in parts", "stop"),
+        ("many_parts", "in parts", "stop"),
+        ("no_parts", "", "stop"),
+        ("tool_call_beside", "The answer.", "stop"),
         ("surrogates", "a \ufffd b \ufffd c", "stop"),
         ("nul", "a\0b", "stop"),
         ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
@@ -259,7 +264,54 @@ def test_retry_after_is_read(behaviour: dict[str, str], mode: str, low: float, h
     assert low <= caught.value.retry_after_s <= high
 
 
-@pytest.mark.parametrize("retry_after", ["", "soon", "nan", "inf"])
+@pytest.mark.parametrize(
+    ("mode", "what"),
+    [
+        ("int_content", "a number as its content where an answer's text should be: '42'"),
+        ("dict_content", "an object as its content"),
+        ("text_parts", "a text in its content"),
+        ("image_part", "a part of type 'image_url' in its content"),
+        ("tool_call", "a call of a tool"),
+    ],
+)
+def test_what_is_no_text_is_no_empty_answer(server: OpenaiServer, mode: str, what: str) -> None:
+    """It is a fault that names what came, and of that question only."""
+    with pytest.raises(PermanentFault, match=re.escape(what)) as caught:
+        _ask(server.url, f"[[{mode}]]")
+    assert not caught.value.every_request
+
+
+@pytest.mark.parametrize("count", [10**400, 2**63 - 1, -1, 1.5, "12", True, None, [12]])
+def test_a_count_of_tokens_that_cannot_be_is_none(count: object) -> None:
+    """As if the server had not counted; what else it counts stands."""
+    choice = {"message": {"content": "Yes."}}
+    usage = {"prompt_tokens": count, "completion_tokens": 8}
+    body = json.dumps({"choices": [choice], "usage": usage}).encode()
+    response = read_reply(body, url="http://it", latency_s=0.1)
+    assert "Yes." == response.text
+    assert Usage(prompt_tokens=0, completion_tokens=8) == response.usage
+
+
+@pytest.mark.parametrize(
+    ("mode", "every_request"),
+    [("401", True), ("403", True), ("404", True), ("quota", True), ("context_length", False)],
+)
+def test_what_every_request_would_meet_is_known(
+    server: OpenaiServer, mode: str, *, every_request: bool
+) -> None:
+    """A key, a model, an account: not a question that is too long."""
+    with pytest.raises(PermanentFault) as caught:
+        _ask(server.url, f"[[{mode}]]")
+    assert every_request == caught.value.every_request
+
+
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        *("", "soon", "nan", "inf", "1" + "0" * 400),
+        "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
+    ],
+)
 def test_a_retry_after_that_says_nothing_is_none(retry_after: str) -> None:
     """Nonsense is no number of seconds."""
     with serving(retry_after=retry_after) as server, pytest.raises(RateLimited) as caught:

@@ -78,7 +78,7 @@ class Behaviour:
     """A PEM file with certificate and key: speak TLS."""
 
 
-def _choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
+def _choice(text: str | None, finish: str = "stop", /, **message: Any) -> dict[str, Any]:
     return {
         "index": 0,
         "message": {"role": "assistant", "content": text, **message},
@@ -111,6 +111,13 @@ def _completion(*choices: dict[str, Any]) -> bytes:
     ).encode()
 
 
+def _with_content(content: object, **message: Any) -> bytes:
+    """Return a completion whose message has *content*, whatever that is."""
+    return _completion(
+        _choice(None) | {"message": {"role": "assistant", "content": content, **message}}
+    )
+
+
 def _error(message: str, code: str | None = None, param: str | None = None) -> bytes:
     error = {"message": message, "type": "error", "param": param, "code": code}
     return json.dumps({"error": error}).encode()
@@ -130,6 +137,31 @@ _SENDS: dict[str, tuple[int, bytes]] = {
     "ansi": (200, _completion(_choice("\x1b[31mred\x1b[0m ]]> <script>"))),
     "huge": (200, _completion(_choice("word " * 1_048_576))),
     "parts": (200, _completion(_choice(None) | {"message": {"content": [{"text": "in parts"}]}})),
+    "many_parts": (
+        200,
+        _with_content(
+            [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+                {"type": "text", "text": "in "},
+                {"type": "text", "text": "parts"},
+            ]
+        ),
+    ),
+    "no_parts": (200, _with_content([])),
+    "image_part": (200, _with_content([{"type": "image_url", "image_url": {"url": "x"}}])),
+    "text_parts": (200, _with_content(["in parts"])),
+    "int_content": (200, _with_content(42)),
+    "dict_content": (200, _with_content({"answer": "It rises."})),
+    "tool_call": (
+        200,
+        _with_content(
+            None, tool_calls=[{"type": "function", "function": {"name": "search", "arguments": ""}}]
+        ),
+    ),
+    "tool_call_beside": (
+        200,
+        _with_content("The answer.", tool_calls=[{"function": {"name": "search"}}]),
+    ),
     "no_object": (200, b'"just a string"'),
     "odd_logprobs": (
         200,

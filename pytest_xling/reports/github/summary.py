@@ -6,7 +6,14 @@ from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.closing import State, faults_met, last_word, reasons_of, state_of
+from pytest_xling.reports.closing import (
+    State,
+    faults_met,
+    last_word,
+    reasons_of,
+    state_of,
+    told_faults,
+)
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.github.findings import folded
@@ -70,6 +77,8 @@ def step_summary(
     counts = case_counts(connection, run.run_id)
     head = [f"### {light} {last_word(verdicts, complete=complete).plain}\n"]
     head.append(_about(connection, run, counts))
+    if faults := told_faults(connection, run.run_id):
+        head.append("#### Without a score\n\n" + "".join(f"- {prose(line)}\n" for line in faults))
     close = _more(run, verdicts, report=report)
     ranked = find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
     # In the order in which they are given up, the last first.

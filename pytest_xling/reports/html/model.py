@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_xling.reports.closing import told_faults
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.html.browser import case_columns
 from pytest_xling.reports.html.cells import table_of, traits_of
@@ -79,7 +80,9 @@ def report_model(
     return {
         "format": FORMAT,
         "run": _run(run) | {"finished": ended},
-        "verdict": verdict_model(verdicts, progress, complete=complete),
+        "verdict": verdict_model(
+            verdicts, progress, told_faults(connection, run.run_id), complete=complete
+        ),
         "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,
         "levels": list(LEVELS),

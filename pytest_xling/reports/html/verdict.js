@@ -37,12 +37,14 @@ function folded(report, groups, word) {
 }
 
 function incomplete(report) {
-  const { planned, faults, complete } = report.verdict;
+  const { planned, faults, met, complete } = report.verdict;
   const answered = report.cost.rows.reduce((sum, row) => sum + row.answers, 0);
   if (complete && !faults) return null;
   const parts = [`${answered.toLocaleString("en")} of ${plural(Math.max(planned, answered), "case")} answered`];
   if (faults) parts.push(`${plural(faults, "case")} met a fault and ${faults === 1 ? "has" : "have"} no score`);
-  return el("p", { class: "note" }, complete ? "" : "The run is incomplete: ", parts.join("; "), ".");
+  return [
+    el("p", { class: "note" }, complete ? "" : "The run is incomplete: ", parts.join("; "), "."),
+    met.length ? el("ul", { class: "reasons" }, met.map((text) => el("li", { dir: "auto" }, text))) : null];
 }
 
 function counts(verdict) {

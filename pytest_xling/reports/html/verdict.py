@@ -34,13 +34,14 @@ def about(verdict: Verdict) -> GateAbout:
 
 
 def verdict_model(
-    verdicts: Sequence[Verdict], progress: Progress, *, complete: bool
+    verdicts: Sequence[Verdict], progress: Progress, faults: Sequence[str], *, complete: bool
 ) -> dict[str, JsonValue]:
     """Return the decision, the numbers behind it, and all gates.
 
     Args:
         verdicts: of all gates.
         progress: how many cases were planned, done and met a fault.
+        faults: what they met.
         complete: whether the run has all its answers.
     """
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -50,6 +51,7 @@ def verdict_model(
         "complete": complete,
         "planned": progress.total,
         "faults": progress.errors,
+        "met": [visible(fault) for fault in faults],
         "counts": dict(sorted(counts.items())),
         "gates": [_gate(verdict) for verdict in verdicts],
     }

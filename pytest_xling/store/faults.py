@@ -1,0 +1,143 @@
+"""Why cases of a run have no answer or no score: each fault once, and the cases that lack it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
+
+from pytest_xling.store.schema import faulted, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+__all__ = ["CaseFault", "FaultRow", "RunFault", "faults_of_key", "put_faults", "run_faults"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultRow:
+    """A case that met a fault, or was given up because others had met it."""
+
+    benchmark: str
+    case_id: str
+    response_key: bytes
+    given_up: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFault:
+    """A fault of a run, and how many cases have no score for it."""
+
+    text: str
+    cases: int
+    given_up: int
+    """Those of them that were given up because others had met it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFault:
+    """What a case of a run met."""
+
+    run_id: str
+    benchmark: str
+    case_id: str
+    given_up: bool
+    text: str
+
+
+def put_faults(
+    connection: Connection,
+    run_id: str,
+    rows: Sequence[FaultRow],
+    *,
+    mended: Iterable[tuple[str, str]] = (),
+) -> None:
+    """Keep what cases met.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        rows: of cases that met a fault.
+        mended: benchmark and id of cases that did not; what they met earlier is forgotten.
+    """
+    if well := [{"of": benchmark, "named": case_id} for benchmark, case_id in mended]:
+        # A case that is answered when it is asked again has nothing to report.
+        known = select(faulted.c.case_id).where(faulted.c.run_id == run_id).limit(1)
+        if connection.execute(known).first() is not None:
+            connection.execute(
+                delete(faulted).where(
+                    faulted.c.run_id == run_id,
+                    faulted.c.benchmark == bindparam("of"),
+                    faulted.c.case_id == bindparam("named"),
+                ),
+                well,
+            )
+    if not rows:
+        return
+    texts = sorted({row.text for row in rows})
+    connection.execute(
+        insert(faults).on_conflict_do_nothing(),
+        [{"run_id": run_id, "text": text} for text in texts],
+    )
+    query = select(faults.c.text, faults.c.id).where(faults.c.run_id == run_id)
+    numbers = {row.text: row.id for row in connection.execute(query)}
+    statement = insert(faulted)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["run_id", "benchmark", "case_id"],
+            set_={name: statement.excluded[name] for name in ("response_key", "given_up", "fault")},
+        ),
+        [
+            {
+                "run_id": run_id,
+                "benchmark": row.benchmark,
+                "case_id": row.case_id,
+                "response_key": row.response_key,
+                "given_up": row.given_up,
+                "fault": numbers[row.text],
+            }
+            for row in rows
+        ],
+    )
+
+
+def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
+    """Return the faults of a run, those of most cases first."""
+    cases = func.count().label("cases")
+    query = (
+        select(faults.c.text, cases, func.sum(faulted.c.given_up).label("given_up"))
+        .join(faulted, faulted.c.fault == faults.c.id)
+        .where(faults.c.run_id == run_id)
+        .group_by(faults.c.id)
+        .order_by(cases.desc(), faults.c.text)
+    )
+    return [
+        RunFault(text=row.text, cases=row.cases, given_up=row.given_up)
+        for row in connection.execute(query)
+    ]
+
+
+def faults_of_key(connection: Connection, key: bytes, *, limit: int) -> list[CaseFault]:
+    """Return what cases met whose request has *key*, of the newest runs first."""
+    query = (
+        select(faulted, faults.c.text)
+        .join(faults, faults.c.id == faulted.c.fault)
+        .where(faulted.c.response_key == key)
+        .order_by(faulted.c.run_id.desc(), faulted.c.case_id)
+        .limit(limit)
+    )
+    return [
+        CaseFault(
+            run_id=row.run_id,
+            benchmark=row.benchmark,
+            case_id=row.case_id,
+            given_up=bool(row.given_up),
+            text=row.text,
+        )
+        for row in connection.execute(query)
+    ]

@@ -1,0 +1,150 @@
+"""When a provider is given up, and how it is waited for until then."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.engine import breaker as module
+from pytest_xling.engine.breaker import Breaker
+from pytest_xling.errors import GivenUp, PermanentFault, RateLimited, TransientFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Clock:
+    """The time as the breaker reads it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Give a clock that a test sets."""
+    made = Clock()
+    monkeypatch.setattr(module, "time", made)
+    return made
+
+
+def on_a_loop(check: Callable[[], None]) -> None:
+    """Run *check* where timers can be set."""
+
+    async def main() -> None:
+        check()
+
+    asyncio.run(main())
+
+
+def test_pauses_double_and_fit_into_the_patience(clock: Clock) -> None:
+    """Some ten probes, whatever the patience is."""
+
+    def check() -> None:
+        for patience_s in (1.0, 120.0, 3600.0):
+            breaker = Breaker(patience_s=patience_s)
+            breaker.failed(RateLimited("full"))
+            start, pauses = clock.now, []
+            while clock.now - start < patience_s:
+                pauses.append(breaker.pause_s())
+                clock.now += pauses[-1]
+            assert 8 <= len(pauses) <= 14
+            assert patience_s == pytest.approx(sum(pauses))
+
+    on_a_loop(check)
+
+
+def test_a_wait_that_is_asked_for_is_kept_as_far_as_the_patience_goes(clock: Clock) -> None:
+    """20 of 120 s are waited; of an hour half of what is left, so that it is asked once more."""
+
+    def check() -> None:
+        breaker = Breaker(patience_s=120)
+        breaker.failed(RateLimited("full"))
+        assert 20 == breaker.pause_s(20)
+        assert 60 == breaker.pause_s(3600)
+        clock.now += 100
+        assert 10 == breaker.pause_s(20)
+        clock.now += 19
+        assert 7.5 == breaker.pause_s(20)
+
+    on_a_loop(check)
+
+
+def test_what_is_waited_for_is_said(clock: Clock) -> None:
+    """Model, fault and time; nothing once there is an answer."""
+
+    def check() -> None:
+        breaker = Breaker("gpt-4o", patience_s=120)
+        assert not breaker.waiting
+        breaker.failed(RateLimited("full"))
+        clock.now += 35
+        assert "gpt-4o: 429, 35 of 120 s" == breaker.waiting
+        breaker.failed(TransientFault("broken", status=503))
+        assert "gpt-4o: 503, 35 of 120 s" == breaker.waiting
+        breaker.answered()
+        assert not breaker.waiting
+
+    on_a_loop(check)
+
+
+def test_a_few_requests_that_fail_are_no_storm(clock: Clock) -> None:
+    """Where others were answered, it may be these prompts; where nobody was, it is the server."""
+    del clock
+
+    def check() -> None:
+        new, known = Breaker(), Breaker()
+        known.answered()
+        for number in range(12):
+            new.failed(TransientFault("500"), request=number % 4)
+            known.failed(TransientFault("500"), request=number % 4)
+        assert new.failing
+        assert not known.failing
+        known.failed(TransientFault("500"), request=5)
+        assert known.failing
+
+    on_a_loop(check)
+
+
+def test_what_is_under_way_may_still_be_answered(clock: Clock) -> None:
+    """The end of the patience waits for a request that was sent before it."""
+
+    def check() -> None:
+        breaker = Breaker(patience_s=10)
+        with breaker:
+            breaker.failed(RateLimited("full"))
+            clock.now += 11
+            breaker.failed(RateLimited("full"))
+            assert not breaker.stopped
+        breaker.failed(RateLimited("full"))
+        with pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-patience\)"):
+            breaker.check()
+
+    on_a_loop(check)
+
+
+def test_three_in_a_row_and_alike_are_enough() -> None:
+    """An answer in between, or another text, and it begins anew."""
+
+    def check() -> None:
+        breaker = Breaker()
+        wrong = PermanentFault("401", every_request=True)
+        for fault in (wrong, wrong, None, wrong, wrong, PermanentFault("404", every_request=True)):
+            if fault is None:
+                breaker.answered()
+            else:
+                breaker.failed(fault)
+        breaker.failed(PermanentFault("too long"))
+        assert not breaker.stopped
+        for _ in range(3):
+            breaker.failed(wrong)
+        with pytest.raises(GivenUp, match="3 requests in a row met the same fault: 401") as caught:
+            breaker.check()
+        assert "401" == caught.value.cause
+
+    on_a_loop(check)
