@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import pycld2
-
 from pytest_xling.languages import find
-from pytest_xling.text.clean import clean
+from pytest_xling.text.cld2 import detect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,16 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LanguageId"]
 
-# pycld2 refuses what may not stand in an interchanged text: control characters but \t \n \f \r,
-# and non-characters. A space in their place keeps words apart.
-_REFUSED = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef"
-    + "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
-    + "]"
-)
 _LETTER = re.compile(r"[^\W\d_]")
-_OUR_CODES = {"iw": "he", "jw": "jv", "sr-ME": "sr", "zh-Hant": "zh"}
-"""CLD2's codes that differ from ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +64,12 @@ def _identify(text: str, *, by_langid: str, ask_cld2: bool) -> dict[str, JsonVal
         return {"language": None, "by": None, "langid": None}
     if ask_cld2:
         for best_effort in (False, True):
-            reliable, code = _cld2(text, best_effort=best_effort)
-            if reliable:
+            found = detect(text, best_effort=best_effort)
+            if found.reliable:
                 return {
-                    "language": _OUR_CODES.get(code, code),
+                    "language": found.language,
                     "by": "cld2",
                     "best_effort": best_effort,
                     "langid": by_langid,
                 }
     return {"language": by_langid, "by": "langid", "langid": by_langid}
-
-
-def _cld2(text: str, *, best_effort: bool) -> tuple[bool, str]:
-    """Return whether CLD2 calls its answer reliable, and its code for the language."""
-    # HTML is read as such: polyglot, which the authors used, leaves that at its default.
-    try:
-        reliable, _, details = pycld2.detect(text, bestEffort=best_effort)
-    except (pycld2.error, UnicodeEncodeError):
-        allowed = _REFUSED.sub(" ", clean(text))
-        reliable, _, details = pycld2.detect(allowed, bestEffort=best_effort)
-    return reliable, details[0][1]

@@ -124,7 +124,7 @@ def _score(answers: list[Answer]) -> list[Scored]:
     ]
     readings = zip(
         annotated,
-        WrongLanguage().score(annotated),
+        WrongLanguage(rule="calmqa").score(annotated),
         Repetition().score(annotated),
         AnswerLength().score(annotated),
         strict=True,

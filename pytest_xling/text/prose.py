@@ -1,0 +1,109 @@
+"""The part of a text that tells its language: no code, no formulas, no addresses, no bare names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cache
+from itertools import islice
+from typing import Final
+
+from pytest_xling.text.clean import clean
+
+__all__ = ["SCRIPTS", "letters", "prose", "script_of", "written_in"]
+
+SCRIPTS: Final = {
+    "Arab": ("Arabic",),
+    "Beng": ("Bengali",),
+    "Cyrl": ("Cyrillic",),
+    "Deva": ("Devanagari",),
+    "Grek": ("Greek",),
+    "Gujr": ("Gujarati",),
+    "Guru": ("Gurmukhi",),
+    "Hans": ("Han",),
+    "Hebr": ("Hebrew",),
+    "Jpan": ("Han", "Hiragana", "Katakana"),
+    "Knda": ("Kannada",),
+    "Kore": ("Hangul", "Han"),
+    "Latn": ("Latin",),
+    "Mlym": ("Malayalam",),
+    "Taml": ("Tamil",),
+    "Telu": ("Telugu",),
+    "Thai": ("Thai",),
+}
+"""The scripts a language is written in, by its ISO 15924 code. Han is one script: a text in
+traditional characters is as much Chinese as one in simplified ones."""
+
+# All that runs over many characters begins where such a run begins, or ends after a few hundred:
+# a megabyte without a space takes no longer than one with. Runs are of ASCII, for scripts without
+# spaces have sentences where others have words.
+_ASIDE: Final = tuple(
+    (marks, re.compile(pattern, re.DOTALL | re.MULTILINE))
+    for marks, pattern in (
+        # Code: blocks, and within a line.
+        ("`~", r"^[ ]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)"),
+        ("`", r"`[^`\n]+`"),
+        # Formulas.
+        ("$", r"\$\$.{1,500}?\$\$|(?<![\w$])\$(?!\s)[^$\n]{1,200}?(?<!\s)\$(?![\w$])"),
+        ("\\", r"\\\[.{1,500}?\\\]|\\\(.{1,500}?\\\)"),
+        # Mark-up, and addresses of pages and of mail.
+        ("<", r"<[^<>\n]{1,200}>"),
+        (":.", r"(?:https?://|www\.)[!-'*-;=?-Z_a-z~%]+"),
+        ("@", r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"),
+        # What is left of formulas and code: x=1, \alpha, main.py; 500 mg, COVID-19, H2O.
+        ("=^\\{}", r"(?<![!-~])[!-~]*[=^\\{}][!-~]*"),
+        ("._", r"(?<![A-Za-z\d._])[A-Za-z]+(?:[._][A-Za-z\d]+)+"),
+        ("0123456789", r"(?<![\w.,-])\d[\d.,]*\s?[a-zA-Zµ]{1,3}\b"),
+        ("0123456789", r"(?<![A-Za-z\d-])[A-Za-z-]*\d[A-Za-z\d-]*"),
+    )
+)
+_WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
+_LEAST_WORDS = 3
+"""With fewer words in small letters, the capitalised ones are a name or a list of names."""
+
+
+def prose(text: str, script: str) -> str:
+    """Return what of *text* tells its language, in composed characters.
+
+    Set aside are code, formulas, addresses, mark-up, words with digits, units after a number, and
+    names: capitalised words in another script than the language's own, and all of them where
+    fewer than three words begin with a small letter. A text all in capitals is read as if in
+    small ones.
+
+    Args:
+        text: of any length.
+        script: of the language it should be in, an ISO 15924 code.
+    """
+    kept = unicodedata.normalize("NFKC", clean(text))
+    for marks, pattern in _ASIDE:
+        if any(mark in kept for mark in marks):
+            kept = pattern.sub(" ", kept)
+    if kept.isupper():
+        return kept.lower()
+    small = (match for match in _WORD.finditer(kept) if match.group()[0].islower())
+    sparse = len(list(islice(small, _LEAST_WORDS))) < _LEAST_WORDS
+    capitals = {c for c in set(kept) if c.isupper() and (sparse or not written_in(c, script))}
+    if not capitals:
+        return kept
+    return _WORD.sub(lambda match: " " if match.group()[0] in capitals else match.group(), kept)
+
+
+def letters(text: str) -> Counter[str]:
+    """Count how often each letter is in *text*; marks that stand with letters are none."""
+    counts = Counter(text)
+    return Counter({character: n for character, n in counts.items() if script_of(character)})
+
+
+def written_in(letter: str, script: str) -> bool:
+    """Tell whether *letter* belongs to *script*, an ISO 15924 code in :data:`SCRIPTS`."""
+    return script_of(letter) in SCRIPTS[script]
+
+
+@cache
+def script_of(character: str) -> str:
+    """Return the name of a letter's script, such as ``Latin`` or ``Han``; "" for other marks."""
+    if unicodedata.category(character) not in {"Lu", "Ll", "Lt", "Lo"}:
+        return ""
+    first = unicodedata.name(character, "").split(" ")[0].capitalize()
+    return "Han" if first == "Cjk" else first
