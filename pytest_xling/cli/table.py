@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -173,11 +174,8 @@ def _rows(
 def _sheets(table: PaperTable, found: dict[str, list[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
     return [
-        Sheet(
-            title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else ""),
-            columns=s.columns,
-            left=s.left,
-            notes=s.notes,
+        replace(
+            s, title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else "")
         )
         for name, rows in found.items()
         if rows

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pytest_xling.gates.judge import blocks
+from pytest_xling.reports.columns import counted
 from pytest_xling.reports.matrix import OUTCOMES, is_overall, named
 from pytest_xling.store.faults import run_faults
 from pytest_xling.text.display import printable
@@ -129,7 +130,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     for one in told[:most]:
         look = OUTCOMES[one.outcome]
         gate = f"{one.benchmark}/{one.gate}" if several else one.gate
-        reason = Text(printable(one.reason, limit=REASON_CHARS))
+        reason = counted(printable(one.reason, limit=REASON_CHARS))
         if one.origin:
             reason.append(f" ({printable(one.origin)})", style="dim")
         which = Text(f"{gate} {' '.join(one.languages)}", style=look.style)

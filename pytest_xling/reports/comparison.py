@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.gates.wording import p_value
+from pytest_xling.reports.columns import counted
 from pytest_xling.reports.figures import NONE, Figures
 from pytest_xling.reports.matrix import OUTCOMES, language_name
 from pytest_xling.reports.rendering import MIN_WIDTH, ruled, taken, to_text
@@ -165,7 +166,8 @@ def _refused(changes: Sequence[Change]) -> Iterator[Text]:
     for (benchmark, metric, reason), languages in alike.items():
         yield Text.assemble(
             ("not compared: ", "yellow"),
-            f"{benchmark}/{metric} {' '.join(languages)}: {printable(reason)}",
+            f"{benchmark}/{metric} {' '.join(languages)}: ",
+            counted(printable(reason)),
         )
     if alike:
         yield Text("")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.reports.columns import columns_of
 from pytest_xling.reports.figures import Figures, limit_of
 from pytest_xling.reports.rendering import GAP, ruled
 from pytest_xling.text.stance import LEVELS
@@ -67,8 +67,7 @@ class Column:
     @property
     def width(self) -> int:
         """How many columns of the terminal it takes."""
-        texts = (*self.head.split("\n"), *self.cells.values())
-        return max(cell_len(text.plain) for text in texts)
+        return max(columns_of(text.plain) for text in (self.head, *self.cells.values()))
 
 
 def is_gap(verdict: Verdict) -> bool:
@@ -174,7 +173,7 @@ def tables(columns: Sequence[Column], counts: Mapping[str, int], *, width: int) 
     """
     codes = max((len(code) for code in counts), default=2)
     labels = {code: f"{code:{codes}} {language_name(code)}".rstrip() for code in counts}
-    fixed = max(map(cell_len, labels.values()), default=0)
+    fixed = max(map(columns_of, labels.values()), default=0)
     fixed += GAP + max((len(str(count)) for count in counts.values()), default=1)
     for together in _cut(columns, width - fixed):
         table = ruled()

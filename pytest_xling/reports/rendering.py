@@ -6,12 +6,11 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from pytest_xling.text.display import shorten
+from pytest_xling.reports.columns import as_drawn, columns_of, counted, cut_to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,7 +54,8 @@ def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -
     )
     # As a group, or rich would put each text into one of its own, which may be wrapped.
     console.print(Group(*renderables), crop=False)
-    return "".join(f"{line.rstrip(' ')}\n" for line in buffer.getvalue().split("\n")[:-1])
+    lines = as_drawn(buffer.getvalue()).split("\n")[:-1]
+    return "".join(f"{line.rstrip(' ')}\n" for line in lines)
 
 
 def ruled() -> Table:
@@ -92,13 +92,13 @@ def listing(
     excess = taken(shown) - width
     if shortened in shown and excess > 0:
         room = max(widest(shortened, shown[shortened]) - excess, MIN_SHORTENED)
-        shown[shortened] = [shorten(text, limit=room, cut="middle") for text in shown[shortened]]
+        shown[shortened] = [cut_to_columns(text, room) for text in shown[shortened]]
     table = ruled()
     for head in shown:
         justify: JustifyMethod = "right" if head in right else "left"
         table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
     for row in zip(*shown.values(), strict=True):
-        table.add_row(*map(Text, row))
+        table.add_row(*map(counted, row))
     return to_text([table], width=max(width, taken(shown)), color=color)
 
 
@@ -110,4 +110,4 @@ def taken(columns: Mapping[str, Sequence[str]]) -> int:
 
 def widest(head: str, texts: Sequence[str]) -> int:
     """Return how wide a column of *texts* below its *head* is."""
-    return max(cell_len(line) for text in (head, *texts) for line in text.split("\n"))
+    return max(map(columns_of, (head, *texts)))

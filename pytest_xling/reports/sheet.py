@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_xling.reports.columns import as_drawn, lines_of
 from pytest_xling.reports.rendering import GAP, MIN_WIDTH, listing, widest
 from pytest_xling.text.display import printable
 
@@ -36,6 +36,7 @@ _LATEX = {
 }
 _MOST = 2000
 """Characters of a title or a note at most."""
+_HANGING = "  "
 _STARS = re.compile(r"\*+")
 _NEGATIVE = re.compile(r"(?<![\w.\-])-(?=\d)")
 
@@ -51,20 +52,24 @@ class Sheet:
     """So many columns at the left name the row: flush left, and repeated where a wide table is cut
     into several."""
     notes: tuple[str, ...] = field(default=())
+    shortened: str = ""
+    """The head of the column whose texts are cut where the others leave them too little room."""
 
 
 def plain(sheet: Sheet, *, width: int, color: bool) -> str:
     """Return *sheet* for a terminal, cut into tables that fit *width*."""
     parts = [f"{_line(sheet.title)}\n" if sheet.title else ""]
     for columns, right in _cut(sheet, width):
-        parts.append(listing(columns, width=width, color=color, right=right))
-    lines = (
-        line
-        for note in sheet.notes
-        for line in textwrap.wrap(_line(note), max(width, MIN_WIDTH), subsequent_indent="  ")
-    )
-    parts.append("".join(f"{line}\n" for line in lines))
+        parts.append(
+            listing(columns, width=width, color=color, right=right, shortened=sheet.shortened)
+        )
+    parts.append("".join(_wrapped(note, width) for note in sheet.notes))
     return "\n".join(part for part in parts if part)
+
+
+def _wrapped(note: str, width: int) -> str:
+    lines = lines_of(_line(note), width=max(width, MIN_WIDTH) - len(_HANGING))
+    return as_drawn("".join(f"{_HANGING if n else ''}{line}\n" for n, line in enumerate(lines)))
 
 
 def latex(sheet: Sheet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.sheet import Sheet
@@ -44,10 +45,7 @@ def stance_sheets(rows: Sequence[Row]) -> list[Sheet]:
     for at in temperatures:
         found = [row for row in rows if row["temperature"] == at]
         said = "" if at in {0.0, None} and len(temperatures) == 1 else f"; τ = {at:g}"
-        sheets += [
-            Sheet(title=f"{s.title}{said}", columns=s.columns, left=s.left, notes=s.notes)
-            for s in _sheets(found)
-        ]
+        sheets += [replace(s, title=f"{s.title}{said}") for s in _sheets(found)]
     return sheets
 
 
@@ -225,6 +223,7 @@ def _flips(rows: Sequence[Row]) -> Sheet | None:
         columns=columns,
         left=len(columns),
         notes=tuple(notes),
+        shortened="text",
     )
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from pytest_xling.reports.closing import last_word, reasons, told_faults
 from pytest_xling.reports.comparison import change_parts
 from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
-from pytest_xling.reports.evidence import side_by_side
+from pytest_xling.reports.evidence import finding_parts
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import (
     OUTCOMES,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["judgement", "summary"]
 
 FINDINGS, FINDINGS_VERBOSE = 5, 25
-LINES, LINES_VERBOSE = 4, 12
-"""Lines of text shown of a question and its answer."""
+LINES, LINES_VERBOSE = 3, 12
+"""Lines shown of a question, and of its answer."""
 REASONS = 12
 EVERYTHING = 1_000_000
 
@@ -78,7 +78,7 @@ def summary(
         parts += [Text("Worst findings", style="bold"), Text("")]
         for ranked in found:
             lines = LINES_VERBOSE if verbose else LINES
-            parts += [*side_by_side(ranked, width=width, lines=lines), Text("")]
+            parts += [*finding_parts(ranked, width=width, lines=lines), Text("")]
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
     parts += _faults(told_faults(connection, run_id))

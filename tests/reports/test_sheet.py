@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_xling.reports.sheet import Sheet, latex, plain
+from tests.reports.terminals import widest_columns
 
 SHEET = Sheet(
     title="model gpt_4; τ = 0",
@@ -78,3 +79,14 @@ def test_latex_escapes(text: str, expected: str) -> None:
     """What is special to LaTeX is text; a minus is one; control characters do nothing."""
     sheet = Sheet(title="", columns={"a": [text]}, left=1)
     assert rf"{expected} \\" in latex(sheet).splitlines()
+
+
+def test_a_column_of_texts_gives_way() -> None:
+    """Claims in Hindi are cut so that their row is not wrapped; notes are broken by columns."""
+    claim = "बर्फ़ पानी पर इसलिए तैरती है क्योंकि जमने पर पानी फैल जाता है"
+    columns = {"case": ["q1-l0-hi"], "stance": ["agree → neutral"], "text": [claim]}
+    sheet = Sheet(title="", columns=columns, left=3, notes=(f"{claim} " * 3,), shortened="text")
+    lines = plain(sheet, width=60, color=False).splitlines()
+    assert 60 >= max(map(widest_columns, lines))
+    assert "…" in lines[2]
+    assert claim.split() * 3 == "".join(lines[4:]).split()
