@@ -30,6 +30,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="model",
         parse=values.model,
+        refuses_empty=True,
         short="--model",
         metavar="MODEL",
         help="Model under test: a name the OpenAI-compatible server knows, or PROVIDER:NAME such as"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
-from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
+from pytest_xling.plugin.checks import FAULT, MISTAKE, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, made_up_name
@@ -289,7 +289,9 @@ class XlingSession:
         if not report.failed:
             return
         names = {name for name, _ in report.user_properties}
-        if FAULT in names:
+        if MISTAKE in names:
+            self._misconfigured = True
+        elif FAULT in names:
             self.faults += 1
         elif report.when == "call" and "xling_case" in names:
             self._failed_cases += 1
