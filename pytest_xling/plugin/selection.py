@@ -10,9 +10,9 @@ import pytest
 from pytest_xling import registry
 from pytest_xling.cases.drop import against, asked_in
 from pytest_xling.cases.gate import Compared, gate_ids, gates_of
+from pytest_xling.cases.outcome import refuse_flags
 from pytest_xling.cases.plan import chosen_languages, groups_of
 from pytest_xling.cases.planned import planned_scores
-from pytest_xling.cases.outcome import refuse_flags
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.declared import flags_checked, named_metrics
@@ -324,6 +324,23 @@ class Selection:
             if benchmark.name == spec.benchmark:
                 found += self._gates_of_metric(folder, spec.metric)
         return [gate for gate in found if gate.family == spec.family]
+
+    def why_unjudged(self, benchmark: str) -> str:
+        """Say why none of a benchmark's gates was judged; "" where thresholds.yaml sets none."""
+        file = self._setup.thresholds
+        if file is None or not (metrics := file.metrics(benchmark)):
+            return ""
+        where = file.line(benchmark, metrics[0])
+        folders = [f for f, one in self._setup.benchmarks.items() if one.name == benchmark]
+        if any(self._gates_of_metric(f, metric) for f in folders for metric in metrics):
+            return (
+                f"{where} limits it, and no test of a gate was run; select test_gate as well, or "
+                f"judge what was answered: `xling gate latest --thresholds {file.file.name}`"
+            )
+        return (
+            f"{where} limits it in other languages, for other models or beside a --baseline only; "
+            "add a limit that holds here, or remove it"
+        )
 
     def planned_scores(self, benchmark: str, metric: str) -> Planned:
         """Return how many scores a metric should have, by language and level."""

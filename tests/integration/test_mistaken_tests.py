@@ -41,9 +41,7 @@ def test_a_flag_that_cannot_be_asserted(
 
 @pytest.mark.parametrize("processes", ["0", "2"])
 @pytest.mark.parametrize("flag", ["no_anwser", "language_consistency"])
-def test_a_flag_known_only_when_the_test_runs(
-    project: Project, flag: str, processes: str
-) -> None:
+def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, processes: str) -> None:
     """What is put together by the test stops it at the first case, with a message: exit 4."""
     body = f"def test_answer(xling_case):\n    for flag in ['{flag}']: xling_case.check(flag)\n"
     project.write(FILE, MARKER + body)
@@ -63,16 +61,15 @@ benchmarks:
 """
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-@pytest.mark.parametrize("more", [[], ["-k", "test_answer"], [f"{FILE}::test_gate"]])
-def test_a_limit_of_a_metric_that_no_marker_names(
-    project: Project, more: list[str], processes: str
-) -> None:
+@pytest.mark.parametrize(
+    "more", [["-n2"], ["-k", "test_answer"], [f"{FILE}::test_gate"], ["-n2", "-k", "q0001"]]
+)
+def test_a_limit_of_a_metric_that_no_marker_names(project: Project, more: list[str]) -> None:
     """It used to vanish; file, line, metric and the fix are named, whatever is selected."""
     project.write("thresholds.yaml", LIMITS)
     answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
     project.write(FILE, MARKER + answer + GATE)
-    outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}", *more)
+    outcome = project.run("--model=scripted", "--langs=hi", *more)
     assert outcome.code == 4, outcome.out
     shown = " ".join(outcome.out.split())
     assert "thresholds.yaml:6: no xling marker of test_bread.py names 'repetition'" in shown
@@ -83,7 +80,7 @@ def test_a_limit_of_a_metric_that_no_marker_names(
     "other",
     [
         '@pytest.mark.xling(metrics=["repetition"])\n' + GATE,
-        '@pytest.mark.xling(metrics=METRICS)\n' + GATE,
+        "@pytest.mark.xling(metrics=METRICS)\n" + GATE,
     ],
 )
 def test_a_limit_that_another_test_file_names(project: Project, other: str) -> None:
