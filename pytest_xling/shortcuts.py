@@ -1,8 +1,8 @@
 """``--model``, ``--langs`` and ``--baseline``, a plugin of their own.
 
 They are declared only where they are used, and only where nobody else declares them: a project
-whose conftest.py has a ``--model`` keeps it, and never notices ours. ``-p no:xling_short`` gives the
-names back for good.
+whose conftest.py has a ``--model`` keeps it, and never notices ours. ``-p no:xling_short`` gives
+them back for good.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return  # the controller has said so
     for entry in _shadowed(config):
-        if _is_given(config, option("model")) and not _is_given(config, entry):
+        long = getattr(config.option, entry.dest, None)
+        if long is None and _is_given(config, option("model")):
             raise pytest.UsageError(way_out(entry))
         # Who turns warnings into errors is not stopped by a plugin that is not used.
         with suppress(XlingShadowedOptionWarning):

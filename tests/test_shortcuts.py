@@ -82,6 +82,7 @@ def test_a_conftest_met_while_collecting(tmp_path: Path) -> None:
     """One in a subfolder that pytest does not look into first does no harm, either."""
     _project(tmp_path, "", "--theirs")
     _project(tmp_path, "deeper", "--model", "dest='other'")
+    (tmp_path / "deeper" / "test_plain.py").rename(tmp_path / "deeper" / "test_deeper.py")
     done = _pytest(tmp_path)
     assert 0 == done.returncode, done.stdout + done.stderr
 

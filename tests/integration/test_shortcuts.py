@@ -81,10 +81,8 @@ def test_where_ours_may_be_meant_one_message_says_what_to_do(
     owner: Project, arguments: list[str]
 ) -> None:
     """Ours is in use and the short option is theirs: exit 4, no traceback, and nothing is asked."""
-    owner.write(
-        "conftest.py",
-        CONFTEST.replace('"--langs"', '"--baseline")\n    parser.addoption("--langs"'),
-    )
+    baseline = '    parser.addoption("--baseline")\n\n@'
+    owner.write("conftest.py", CONFTEST.replace("\n@", baseline))
     name, _, value = arguments[0].partition("=")
     if name.isupper():
         owner.environment[name] = value
