@@ -1,4 +1,4 @@
-"""Text files that appear whole or not at all."""
+"""Text files that appear whole or not at all, and how messages name files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["whole"]
+__all__ = ["display_path", "whole"]
+
+
+def display_path(path: Path) -> str:
+    """Return a path as messages name it: relative to the working directory if it lies below."""
+    relative = os.path.relpath(path) if path.is_absolute() else str(path)
+    return str(path) if relative.startswith("..") else relative
 
 
 @contextmanager

@@ -1,42 +1,124 @@
 """``--model``, ``--langs`` and ``--baseline``, a plugin of their own.
 
-``-p no:xling_short`` gives the names back.
+They are declared only where they are used, and only where nobody else declares them: a project
+whose conftest.py has a ``--model`` keeps it, and never notices ours. ``-p no:xling_short`` gives
+them back for good.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.config.options import add_short_options, taken
+from pytest_xling.config.options import SHORT, add_short_option, option, way_out
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["pytest_addoption", "pytest_load_initial_conftests"]
+    from pytest_xling.config.option import Option
+
+__all__ = [
+    "XlingShadowedOptionWarning",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_load_initial_conftests",
+]
+
+SHADOWED = "xling_shadowed"
+"""Attribute of the parsed options, so that workers have it too: names of options whose short flag
+is on the command line and belongs to somebody else."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the short options."""
+class XlingShadowedOptionWarning(pytest.PytestWarning):
+    """A short flag of ours that was used is a conftest.py's or another plugin's."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None]:
+    """Declare the short options that are used, once every conftest.py has declared its own."""
+    _, unknown = parser.parse_known_and_unknown_args(args)
+    if mine := [entry for entry in SHORT if _uses(unknown, entry)]:
+        # Their values are no paths, wherever a conftest.py is looked for.
+        others = _without(mine, args)
+        namespace = parser.parse_known_args(others, namespace=copy.copy(early_config.option))
+        early_config.known_args_namespace = namespace
+    used = [entry for entry in SHORT if _uses([*args, *unknown], entry)]
     try:
-        add_short_options(parser)
-    except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
+        return (yield)
+    finally:
+        shown = SHORT if early_config.known_args_namespace.help else used
+        taken = [entry for entry in shown if not _declare(parser, entry)]
+        if shadowed := [entry.name for entry in taken if entry in used]:
+            setattr(early_config.option, SHADOWED, shadowed)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
-    """Say what to do where a conftest.py declares an option of the same name."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Say so where a short option on the command line is not ours.
+
+    Raises:
+        pytest.UsageError: a model of ours is named, so that ours may have been meant.
+    """
+    if hasattr(config, "workerinput"):
+        return  # the controller has said so
+    for entry in _shadowed(config):
+        long = getattr(config.option, entry.dest, None)
+        if long is None and _is_given(config, option("model")):
+            raise pytest.UsageError(way_out(entry))
+        # Who turns warnings into errors is not stopped by a plugin that is not used.
+        with suppress(XlingShadowedOptionWarning):
+            warning = XlingShadowedOptionWarning(way_out(entry))
+            config.issue_config_time_warning(warning, stacklevel=2)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Refuse to skip a benchmark for want of a model where ``--model`` is somebody else's."""
+    config, entry = metafunc.config, option("model")
+    benchmark = {"xling_case", "xling_gate"} & set(metafunc.fixturenames)
+    if benchmark and entry in _shadowed(config) and not _is_given(config, entry):
+        raise pytest.Collector.CollectError(way_out(entry))
+
+
+def _shadowed(config: pytest.Config) -> list[Option]:
+    return [option(name) for name in getattr(config.option, SHADOWED, ())]
+
+
+def _uses(args: list[str], entry: Option) -> bool:
+    return any(arg == entry.short or arg.startswith(f"{entry.short}=") for arg in args)
+
+
+def _without(entries: list[Option], args: list[str]) -> list[str]:
+    """Return *args* without the short flags of *entries* and their values."""
+    short = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for entry in entries:
+        short.add_argument(str(entry.short), **entry.attributes)
     try:
-        yield
+        return short.parse_known_args(args)[1]
+    except (argparse.ArgumentError, SystemExit):
+        return args
+
+
+def _declare(parser: pytest.Parser, entry: Option) -> bool:
+    """Declare a short option; tell whether it was free."""
+    try:
+        add_short_option(parser, entry)
         with suppress(pytest.UsageError):  # of an option that is required, say: not our business
             parser.parse_known_args([])  # pytest 8 looks for clashes when it parses, not before
-    except argparse.ArgumentError as error:
-        msg = taken(error.message)
-        if msg is None:
-            raise
-        raise pytest.UsageError(msg) from error
+    except ConfigError:
+        return False
+    except argparse.ArgumentError:
+        parser.getgroup("xling").options.pop()
+        return False
+    return True
+
+
+def _is_given(config: pytest.Config, entry: Option) -> bool:
+    return next(entry.given(vars(config.option), os.environ, config.getini), None) is not None

@@ -42,6 +42,8 @@ class Benchmark:
     data: Path
     prompts: Prompts
     reader: DatasetReader
+    answered: frozenset[str] | None = None
+    """The languages there are stored answers in, where no others are to be asked; else None."""
 
     @property
     def pivot(self) -> str | None:
@@ -104,13 +106,16 @@ def _reader(place: Path) -> DatasetReader | None:
     return None
 
 
-def open_benchmark(folder: Path, *, data: Mapping[str, Path]) -> Benchmark:
+def open_benchmark(
+    folder: Path, *, data: Mapping[str, Path], answered: frozenset[str] | None = None
+) -> Benchmark:
     """Open the benchmark in *folder*.
 
     Args:
         folder: holds prompts.yaml and, unless *data* names another place, ``data/``; or its parent
             folder holds that.
         data: names of data to where they are (``--xling-data``).
+        answered: the languages there are stored answers in, if all others are left out.
 
     Raises:
         ConfigError: prompts.yaml is wrong, or the data has no layout we know.
@@ -129,7 +134,9 @@ def open_benchmark(folder: Path, *, data: Mapping[str, Path]) -> Benchmark:
         )
         raise ConfigError(msg)
     prompts = Prompts.read(folder / PROMPTS)
-    return Benchmark(name=name, folder=folder, data=place, prompts=prompts, reader=reader)
+    return Benchmark(
+        name=name, folder=folder, data=place, prompts=prompts, reader=reader, answered=answered
+    )
 
 
 def discover(paths: Iterable[Path]) -> list[Path]:

@@ -10,12 +10,13 @@ from pytest_xling.languages import find
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.engine.run import Result
     from pytest_xling.records import Reading, Response, Sample
+    from pytest_xling.registry import MetricKind
 
-__all__ = ["CaseOutcome", "judge_case"]
+__all__ = ["CaseOutcome", "judge_case", "refuse_flags"]
 
 Decision: TypeAlias = Literal["pass", "fail", "tolerated", "unscored"]
 
@@ -35,24 +36,46 @@ class CaseOutcome:
     message: str = ""
 
 
+def refuse_flags(flags: Sequence[str], metrics: Mapping[str, MetricKind]) -> None:
+    """Refuse to assert what is no flag, or is not scored.
+
+    Args:
+        flags: names a test gives to ``xling_case.check``.
+        metrics: what the benchmark is scored with, and the kind of each.
+
+    Raises:
+        ConfigError: says which, and the fix.
+    """
+    for flag in flags:
+        if flag not in metrics:
+            msg = (
+                f"check({flag!r}): the xling marker of this test file does not name it."
+                f"{did_you_mean(flag, metrics)} It names: {', '.join(metrics)}"
+            )
+            raise ConfigError(msg)
+        if metrics[flag] != "flag":
+            msg = (
+                f"check({flag!r}): that metric is a number, and a case asserts flags; hold its "
+                "mean to floor or ceiling in thresholds.yaml, which xling_gate judges"
+            )
+            raise ConfigError(msg)
+
+
 def judge_case(
     result: Result,
     flags: Sequence[str],
     *,
     has_budget: Callable[[str], bool],
-    scored: Collection[str] | None = None,
 ) -> CaseOutcome:
     """Decide on a case by the *flags* it asserts.
 
     Args:
         result: an evaluated job without a fault.
-        flags: names of flag metrics.
+        flags: names of flag metrics; one that is not about this case raises nothing.
         has_budget: whether a metric's gate tolerates some flagged samples (``max_rate`` > 0).
-        scored: the metrics the benchmark is scored with; one of them that is not about this case
-            raises nothing. None: those that have a reading here.
 
     Raises:
-        ConfigError: a flag was not among the metrics the benchmark's test file names.
+        EvaluationError: there is no response.
     """
     response = result.response
     if response is None:
@@ -63,14 +86,7 @@ def judge_case(
     for flag in flags:
         reading = result.readings.get(flag)
         if reading is None:
-            known = tuple(result.readings if scored is None else scored)
-            if flag in known:
-                continue
-            msg = (
-                f"{flag!r} is not among the metrics of this test file's xling marker."
-                f"{did_you_mean(flag, known)} It has: {', '.join(known)}"
-            )
-            raise ConfigError(msg)
+            continue
         if reading.value is None:
             unscored.append(f"{flag}: {reading.reason}")
         elif reading.value:

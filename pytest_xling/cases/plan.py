@@ -110,6 +110,9 @@ def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
     """Return the codes of the languages asked for, all that have data for ``all``; and the pivot.
 
     The others are compared with the pivot language, so it is asked even where it is not named.
+
+    Raises:
+        ConfigError: there is nothing in the pivot language, or no stored answer in any language.
     """
     if "all" in settings.languages:
         languages = list(benchmark.languages())
@@ -119,10 +122,24 @@ def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
                 f"which {benchmark.data} has no data; it has: {', '.join(languages)}"
             )
             raise ConfigError(msg)
-        return languages
+        return languages if benchmark.answered is None else _answered(benchmark, benchmark.answered)
     chosen = [find(language).code for language in settings.languages]
     pivot = benchmark.pivot
     return chosen if pivot is None or pivot in chosen else [pivot, *chosen]
+
+
+def _answered(benchmark: Benchmark, answered: frozenset[str]) -> list[str]:
+    """Return the languages that have both data and stored answers."""
+    languages = [language for language in benchmark.languages() if language in answered]
+    if not languages or benchmark.pivot not in {None, *languages}:
+        lacking = f"its pivot language {benchmark.pivot!r}" if languages else "any of its languages"
+        msg = (
+            f"no answer to benchmark {benchmark.name!r} is stored in {lacking}; there are answers "
+            f"in: {', '.join(sorted(answered))}. The benchmark has: "
+            f"{', '.join(benchmark.languages())}"
+        )
+        raise ConfigError(msg)
+    return languages
 
 
 def _case_id(sample: Sample, condition: Condition) -> str:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPTIONS",
+    "SHORT",
     "add_cli_options",
     "add_pytest_options",
-    "add_short_options",
+    "add_short_option",
     "option",
-    "taken",
+    "way_out",
 ]
 
 
@@ -30,6 +31,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="model",
         parse=values.model,
+        refuses_empty=True,
         short="--model",
         metavar="MODEL",
         help="Model under test: a name the OpenAI-compatible server knows, or PROVIDER:NAME such as"
@@ -290,6 +292,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
 )
 
+SHORT = tuple(entry for entry in OPTIONS if entry.short is not None)
+"""Those with a short spelling."""
+
 _BY_NAME = {entry.name: entry for entry in OPTIONS}
 
 
@@ -335,41 +340,25 @@ def add_pytest_options(parser: PytestParser) -> None:
         parser.addini(entry.dest, entry.help, type=entry.ini, default=None)
 
 
-def add_short_options(parser: PytestParser) -> None:
-    """Declare ``--model``, ``--langs`` and ``--baseline``.
+def add_short_option(parser: PytestParser, entry: Option) -> None:
+    """Declare the short spelling of an option: ``--model``, ``--langs`` or ``--baseline``.
 
     Raises:
-        ConfigError: another plugin already owns one of them.
+        ConfigError: it belongs to somebody else.
     """
-    group = parser.getgroup("xling", _TITLE)
-    for entry in OPTIONS:
-        if entry.short is None:
-            continue
-        attributes = entry.attributes | {"help": f"Short for {entry.flag}."}
-        try:
-            group.addoption(entry.short, **attributes)
-        except (ValueError, argparse.ArgumentError) as error:  # pytest's own, or argparse's
-            raise ConfigError(_way_out(entry)) from error
+    attributes = entry.attributes | {"help": f"Short for {entry.flag}."}
+    try:
+        parser.getgroup("xling", _TITLE).addoption(str(entry.short), **attributes)
+    except (ValueError, argparse.ArgumentError) as error:  # pytest's own, or argparse's
+        raise ConfigError(way_out(entry)) from error
 
 
-def taken(clash: str) -> str | None:
-    """Return what to do about a clash of option names.
-
-    Args:
-        clash: what argparse says of it.
-
-    Returns:
-        A message; None where the clash is not about one of our short options.
-    """
-    words = clash.replace(",", " ").split()
-    return next((_way_out(entry) for entry in OPTIONS if entry.short in words), None)
-
-
-def _way_out(entry: Option) -> str:
+def way_out(entry: Option) -> str:
+    """Say what to do where a short option belongs to somebody else."""
     return (
-        f"{entry.short} already belongs to a conftest.py or to another plugin;"
-        f" say `-p no:xling_short` (in addopts, to make that permanent) and use {entry.flag}"
-        " for pytest-xling's"
+        f"{entry.short} belongs to a conftest.py or to another plugin; use {entry.flag} for"
+        " pytest-xling's, and say `-p no:xling_short` (in addopts, to make that permanent) where"
+        " theirs is meant"
     )
 
 

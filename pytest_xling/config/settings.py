@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -11,9 +10,8 @@ from pytest_xling.config.options import OPTIONS, option
 from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from pytest_xling.config.option import Option
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 
@@ -145,52 +143,14 @@ class _Sources:
             ConfigError: it cannot be parsed; names the place.
         """
         entry = option(name)
-        for source, base, raw in self._given(entry):
-            try:
-                return _Found(value=_parse(entry, raw), source=source, base=base)
-            except ValueError as error:
-                msg = f"{source}: {error}"
-                raise ConfigError(msg) from error
+        for given in entry.given(self.cli, self.environ, self.ini):
+            base = self.cwd if given.typed else self.rootdir
+            return _Found(value=entry.read(given), source=given.source, base=base)
         run = {} if self.thresholds_file is None else self.thresholds_file.run
         if entry.key in run:
             setting = run[entry.key]
             return _Found(value=setting.value, source=setting.origin, base=self.rootdir)
         return _Found(value=entry.default, source="default", base=self.rootdir)
-
-    def _given(self, entry: Option) -> Iterator[tuple[str, Path, object]]:
-        raw = self.cli.get(entry.dest)
-        if raw is not None and raw is not False and raw != []:
-            yield entry.flag, self.cwd, raw
-        if text := self.environ.get(entry.env):  # CI systems set what is unset to ""
-            many = entry.action == "append"
-            yield entry.env, self.cwd, text.split(os.pathsep) if many else text
-        try:
-            raw = self.ini(entry.dest)
-        except (TypeError, ValueError) as error:  # pytest's, up to 9.1, for a wrong TOML type
-            msg = f"ini {entry.dest}: {error}"
-            raise ConfigError(msg) from error
-        if raw not in (None, "", []):
-            yield f"ini {entry.dest}", self.rootdir, raw
-
-
-def _parse(entry: Option, raw: object) -> object:
-    if isinstance(raw, bool):
-        return entry.parse("1" if raw else "0")
-    if entry.action != "append":
-        return entry.parse(str(raw))
-    given = raw if isinstance(raw, list | tuple) else [raw]
-    values: dict[str, Any] = {}
-    for text in given:
-        name, path = _pair(entry.parse(str(text)))
-        if name in values:
-            msg = f"{name!r} is given twice; keep one of them"
-            raise ValueError(msg)
-        values[name] = path
-    return values
-
-
-def _pair(value: Any) -> tuple[str, Any]:  # noqa: ANN401  parsers of repeatable options give pairs
-    return value[0], value[1]
 
 
 def locate_thresholds(

@@ -48,6 +48,10 @@ class ThresholdFile:
         """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
         return tuple(sorted(self.benchmarks.get(benchmark, {})))
 
+    def line(self, benchmark: str, metric: str) -> str:
+        """Return where a metric's limits begin: ``thresholds.yaml:12``."""
+        return f"{self.file.name}:{self.file.line('benchmarks', benchmark, metric)}"
+
     def limits(self, benchmark: str, metric: str, key: str) -> bool:
         """Tell whether *key*, such as ``max_drop``, is said of a metric in any language at all."""
         said = self.benchmarks.get(benchmark, {}).get(metric)

@@ -194,7 +194,10 @@ def stance(text: str) -> str:
 def model(text: str) -> str:
     """Parse a model's name."""
     name = text.strip()
-    if not name or not name.isprintable():
+    if not name:
+        msg = "the model's name is empty; is a variable unset?"
+        raise ValueError(msg)
+    if not name.isprintable():
         msg = f"{text!r} is not a model; write such as gpt-4o, embedded or transcript:FILE"
         raise ValueError(msg)
     return name

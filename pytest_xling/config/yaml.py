@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +13,7 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.scalarbool import ScalarBoolean
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files import display_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ class YamlFile:
     @property
     def name(self) -> str:
         """The file as messages name it: relative to the working directory where it lies below."""
-        return _display(self.path)
+        return display_path(self.path)
 
     def line(self, *keys: str | int) -> int:
         """Return the line of a key path, or of its nearest known ancestor."""
@@ -85,7 +85,7 @@ def read_yaml(path: Path) -> YamlFile:
         ConfigError: the file cannot be read, is not UTF-8 or not YAML, is empty, is no mapping,
             gives a key twice, or has a key that is not text.
     """
-    name = _display(path)
+    name = display_path(path)
     text = _text(path, name)
     try:
         tree = _loader().load(text)
@@ -226,8 +226,3 @@ def _kind(value: object) -> str:
     if tag := getattr(getattr(value, "tag", None), "value", None):
         return f"the tag {tag!r}"
     return f"the value {value!r}" if isinstance(value, str | int | float) else "such a value"
-
-
-def _display(path: Path) -> str:
-    relative = os.path.relpath(path) if path.is_absolute() else str(path)
-    return str(path) if relative.startswith("..") else relative

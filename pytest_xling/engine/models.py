@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
@@ -22,6 +23,8 @@ __all__ = ["connections", "make_making", "make_parties", "make_provider", "make_
 
 FIRST_REQUESTS = 4
 """Requests in flight until one was answered, of each process: a wrong key makes no more."""
+SHORTEST_MISSPELT, MISSPELT = 6, 0.8
+"""Letters of a provider's name, and the likeness to it (0 to 1), from which another is a slip."""
 FIRST_PROMPT_TOKENS = 200
 """What a prompt is reckoned to hold until one has been counted."""
 
@@ -73,9 +76,26 @@ def _provider(
 
 
 def _canonical(model: str) -> tuple[str, str]:
-    """Return a model's provider and what it is called there."""
+    """Return a model's provider and what it is called there.
+
+    Raises:
+        ConfigError: it looks like a provider's name with a slip of the pen.
+    """
     name, _, spec = model.partition(":")
-    return (name, spec) if name in registry.names("provider") else ("openai", model)
+    known = registry.names("provider")
+    if name in known:
+        return name, spec
+    # What is long enough to be misspelt, and so close that no server has a model of that name.
+    lower = name.lower()
+    words = [word for word in known if len(word) >= SHORTEST_MISSPELT or word == lower]
+    if close := get_close_matches(lower, words, n=1, cutoff=MISSPELT):
+        meant = close[0] + model[len(name) :]
+        msg = (
+            f"{model!r}: there is no provider {name!r}. Did you mean {meant!r}? A server's model "
+            f"of that very name is 'openai:{model}'"
+        )
+        raise ConfigError(msg)
+    return "openai", model
 
 
 def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.config.options import add_pytest_options
+from pytest_xling.config.options import add_pytest_options, option
+from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pytest_xling.config.option import Given
     from pytest_xling.plugin.checks import CaseCheck, GateCheck
 
 __all__ = [
@@ -36,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer ``--xling-estimate`` without collecting or asking anything."""
-    if not (config.option.xling_estimate and _model_is_named(config)):
+    if config.option.help or config.option.version or not _model_is_named(config):
+        return None
+    if not _estimates(config):
         return None
     from pytest_xling.plugin.dry_run import show_estimate  # noqa: PLC0415
 
@@ -63,9 +67,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _model_is_named(config: pytest.Config) -> bool:
-    return bool(
-        config.option.xling_model or os.environ.get("XLING_MODEL") or config.getini("xling_model")
-    )
+    """Tell whether a model is named, if only by an unset variable: that is a mistake, told."""
+    return _given(config, "model") is not None
+
+
+def _estimates(config: pytest.Config) -> bool:
+    given = _given(config, "estimate")
+    try:
+        return given is not None and bool(option("estimate").read(given))
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _given(config: pytest.Config, name: str) -> Given | None:
+    try:
+        return next(option(name).given(vars(config.option), os.environ, config.getini), None)
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 @pytest.fixture

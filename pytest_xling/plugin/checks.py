@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from pytest_xling.cases.gate import LIMITS
-from pytest_xling.cases.outcome import judge_case
-from pytest_xling.errors import EvaluationError, GivenUp, XlingError
+from pytest_xling.cases.outcome import judge_case, refuse_flags
+from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingError
 from pytest_xling.metrics import is_fitted
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Reading, Response, Sample, Score
 
-__all__ = ["FAULT", "GIVEN_UP", "CaseCheck", "GateCheck"]
+__all__ = ["FAULT", "GIVEN_UP", "MISTAKE", "CaseCheck", "GateCheck"]
 
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
 GIVEN_UP = "xling_given_up"
 """The user property that marks one that was given up for what an earlier one shows in full."""
+MISTAKE = "xling_mistake"
+"""The user property that marks a test that is wrong in itself; the session ends with status 4."""
 
 
 class CaseCheck:
@@ -41,6 +43,7 @@ class CaseCheck:
     def __init__(self, session: XlingSession, case: Case) -> None:
         self._session = session
         self.case = case
+        self._item: pytest.Item | None = None
         self._result: Result | None = None
 
     def set_up(self, item: pytest.Item) -> None:
@@ -76,11 +79,11 @@ class CaseCheck:
             value = "none" if reading.value is None else f"{reading.value:g}"
             item.user_properties.append((f"xling_score_{name}", value))
             item.user_properties.append((f"xling_signature_{name}", result.signatures[name]))
-        self._result = result
+        self._item, self._result = item, result
 
     def tear_down(self) -> None:
         """Let go of the answer."""
-        self._result = None
+        self._item = self._result = None
 
     @property
     def id(self) -> str:
@@ -124,13 +127,12 @@ class CaseCheck:
         anything to say, the test is skipped with the reasons.
         """
         __tracebackhide__ = True
+        session = self._session
         try:
-            outcome = judge_case(
-                self._evaluated(),
-                flags,
-                has_budget=self._session.has_budget(self.case),
-                scored=self._session.selection.metrics[self.case.benchmark],
-            )
+            refuse_flags(flags, session.selection.kinds(self.case.benchmark))
+            outcome = judge_case(self._evaluated(), flags, has_budget=session.has_budget(self.case))
+        except ConfigError as error:
+            self._refuse(str(error))
         except XlingError as error:
             pytest.fail(str(error), pytrace=False)
         if outcome.decision == "fail":
@@ -139,6 +141,14 @@ class CaseCheck:
             pytest.xfail(outcome.message)
         if outcome.decision == "unscored":
             pytest.skip(outcome.message)
+
+    def _refuse(self, mistake: str) -> NoReturn:
+        """Fail the test for a mistake in itself, and ask nothing for those that follow."""
+        __tracebackhide__ = True
+        if self._item is not None:
+            self._item.user_properties.append((MISTAKE, mistake))
+            self._item.session.shouldstop = f"{self._item.nodeid} is wrong in itself"
+        pytest.fail(mistake, pytrace=False)
 
 
 class GateCheck:

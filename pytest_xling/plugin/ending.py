@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from pytest_xling.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
-    import pytest
-
+    from pytest_xling.plugin.session import XlingSession
     from pytest_xling.store.database import Database
 
-__all__ = ["keep_end", "status_of"]
+__all__ = ["Unjudged", "keep_end", "status_of"]
 
 STATUS: Final[Mapping[int, str]] = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
 """How a run ended, by pytest's exit status; all others leave it incomplete."""
@@ -39,3 +40,31 @@ def keep_end(database: Database, run_id: str, *, status: str) -> None:
 
     with contextlib.suppress(StoreError), database.write() as connection:
         finish_run(connection, run_id, status=status)
+
+
+class Unjudged:
+    """A pytest plugin, for the controller or the only process: exit 3 where no gate was judged.
+
+    Status 0 says that the gate is open. It says so of every benchmark that was asked and that
+    thresholds.yaml limits, so one of its gates must have been judged. How the run ended stays as it
+    is in the store: nothing is missing there, and ``xling gate`` can judge it.
+    """
+
+    def __init__(self, session: XlingSession) -> None:
+        self._session = session
+        self._lines: list[str] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Change status 0, once nothing else does."""
+        yield
+        if session.exitstatus == pytest.ExitCode.OK and self._session.run_id:
+            self._lines = self._session.unjudged()
+            if self._lines:
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say of which benchmarks, and what to do."""
+        for line in self._lines:
+            terminalreporter.write_line(line, red=True)

@@ -7,13 +7,14 @@ import secrets
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
+from pytest_xling.files import display_path
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from pytest_xling.config.settings import Settings
 
-__all__ = ["asked_beside", "made_up_name"]
+__all__ = ["asked_beside", "kept_in", "made_up_name"]
 
 
 def asked_beside(settings: Settings) -> str:
@@ -27,6 +28,12 @@ def asked_beside(settings: Settings) -> str:
     }
     said = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
     return f"xling: {said}" if said else ""
+
+
+def kept_in(settings: Settings) -> str:
+    """Say which limits are in force, and where everything is kept."""
+    thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
+    return f"xling: thresholds {thresholds}; store {display_path(settings.store)}"
 
 
 def made_up_name(model: str, now: datetime) -> str:

@@ -60,8 +60,7 @@ class Reporting:
         ours.ended = True
         keep_end(ours.database, ours.run_id, status=status)
         complete = status in {"complete", "stopped"}
-        if said := ours.setup.not_judged():
-            self._faults.append(said)  # the header says so, too, but not with -q
+        self._faults += ours.setup.warnings()  # the header says so, too, but not with -q
         written = self._write_report(complete=complete)
         if self._on:
             self._tell_github(complete=complete)
@@ -112,8 +111,7 @@ class Reporting:
         except XlingError as error:
             self._faults.append(f"no summary for GitHub: {error}")
             return
-        if said := ours.setup.not_judged():
-            text += f"\n⚠️ {said}\n"
+        text += "".join(f"\n⚠️ {said}\n" for said in ours.setup.warnings())
         self._commands = gate_annotations(
             verdicts,
             thresholds=settings.thresholds,

@@ -10,10 +10,12 @@ import pytest
 from pytest_xling import registry
 from pytest_xling.cases.drop import against, asked_in
 from pytest_xling.cases.gate import Compared, gate_ids, gates_of
+from pytest_xling.cases.outcome import refuse_flags
 from pytest_xling.cases.plan import chosen_languages, groups_of
 from pytest_xling.cases.planned import planned_scores
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
+from pytest_xling.plugin.declared import flags_checked, named_metrics
 from pytest_xling.plugin.judging import Judging
 from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.cases.plan import Case
     from pytest_xling.cases.planned import Planned
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.registry import MetricKind
     from pytest_xling.store.digests import Questions
 
 __all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]
@@ -78,12 +81,14 @@ class Selection:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
         if "xling_case" in metafunc.fixturenames:
-            self._metrics(metafunc)
+            self._refuse_flags(metafunc, self._metrics(metafunc))
             cases = self._plan(folder)
             ids = [case.id for case in cases]
             metafunc.parametrize("xling_case", [self._check_case(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
-            gates = self._gates(folder, self._metrics(metafunc))
+            named = self._metrics(metafunc)
+            self._refuse_limits(folder, metafunc.definition.path, named)
+            gates = self._gates(folder, named)
             checks: list[Any] = [self._check_gate(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
@@ -142,6 +147,10 @@ class Selection:
         rest = selected.keys() - {key for unit in units.values() for key in unit}
         others = _together(selected[key] for key in selected if key in rest)
         self.groups += groups_of(others, size=1)
+
+    def kinds(self, benchmark: str) -> dict[str, MetricKind]:
+        """Return the metrics a benchmark is scored with, and the kind of each."""
+        return _kinds(self.metrics[benchmark])
 
     def used(self, case: Case) -> bool:
         """Note that a test has had the result of *case*; tell whether no other test wants it."""
@@ -230,6 +239,35 @@ class Selection:
             raise MisconfiguredError(msg) from error
         return tuple(metrics)
 
+    def _refuse_flags(self, metafunc: pytest.Metafunc, metrics: Sequence[str]) -> None:
+        """Refuse what a test asserts of every case in vain, before anything is asked."""
+        try:
+            refuse_flags(flags_checked(metafunc.function), _kinds(metrics))
+        except ConfigError as error:
+            msg = f"{metafunc.definition.nodeid}: {error}"
+            raise MisconfiguredError(msg) from error
+
+    def _refuse_limits(self, folder: Path, file: Path, metrics: Sequence[str]) -> None:
+        """Refuse limits of metrics that no marker of the benchmark names: nothing is held to them.
+
+        Markers are read in all test files of the folder, whatever is selected.
+        """
+        name, thresholds = self._setup.benchmarks[folder].name, self._setup.thresholds
+        if thresholds is None:
+            return
+        known = named_metrics(folder, beside={file: metrics})
+        if known is None:
+            return
+        for metric in thresholds.metrics(name):
+            if metric not in known:
+                msg = (
+                    f"{thresholds.line(name, metric)}: no xling marker of {file.name} names "
+                    f"{metric!r}, so that nothing is held to this limit."
+                    f"{did_you_mean(metric, known)} Add it to the marker's metrics or remove the "
+                    f"limit. The marker names: {', '.join(sorted(known))}"
+                )
+                raise MisconfiguredError(msg)
+
     def _plan(self, folder: Path) -> list[Case]:
         if folder not in self._setup.plans:
             msg = (
@@ -287,6 +325,23 @@ class Selection:
                 found += self._gates_of_metric(folder, spec.metric)
         return [gate for gate in found if gate.family == spec.family]
 
+    def why_unjudged(self, benchmark: str) -> str:
+        """Say why none of a benchmark's gates was judged; "" where thresholds.yaml sets none."""
+        file = self._setup.thresholds
+        if file is None or not (metrics := file.metrics(benchmark)):
+            return ""
+        where = file.line(benchmark, metrics[0])
+        folders = [f for f, one in self._setup.benchmarks.items() if one.name == benchmark]
+        if any(self._gates_of_metric(f, metric) for f in folders for metric in metrics):
+            return (
+                f"{where} limits it, and no test of a gate was run; select test_gate as well, or "
+                f"judge what was answered: `xling gate latest --thresholds {file.file.name}`"
+            )
+        return (
+            f"{where} limits it in other languages, for other models or beside a --baseline only; "
+            "add a limit that holds here, or remove it"
+        )
+
     def planned_scores(self, benchmark: str, metric: str) -> Planned:
         """Return how many scores a metric should have, by language and level."""
         key = (benchmark, metric)
@@ -319,6 +374,10 @@ class Selection:
     def pivot_of(self, benchmark: str) -> str | None:
         """Return the language others are compared with; None where none is."""
         return self._setup.pivots().get(benchmark)
+
+
+def _kinds(metrics: Iterable[str]) -> dict[str, MetricKind]:
+    return {metric: registry.load("metric", metric).kind for metric in metrics}
 
 
 def _together(cases: Iterable[Case]) -> list[Case]:

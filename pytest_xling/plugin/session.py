@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
-from pytest_xling.plugin.checks import FAULT, GIVEN_UP, CaseCheck, GateCheck
-from pytest_xling.plugin.ending import keep_end, status_of
+from pytest_xling.plugin.checks import FAULT, GIVEN_UP, MISTAKE, CaseCheck, GateCheck
+from pytest_xling.plugin.ending import Unjudged, keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
-from pytest_xling.plugin.naming import asked_beside, made_up_name
+from pytest_xling.plugin.naming import asked_beside, kept_in, made_up_name
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
 from pytest_xling.plugin.reporting import Reporting
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
@@ -60,6 +60,7 @@ def start(config: pytest.Config) -> None:
         config.pluginmanager.register(Completeness(), "xling-completeness")
         config.pluginmanager.register(Reporting(session), "xling-reporting")
         config.pluginmanager.register(Updating(session), "xling-updating")
+        config.pluginmanager.register(Unjudged(session), "xling-unjudged")
 
 
 class XlingSession:
@@ -119,7 +120,8 @@ class XlingSession:
         return [
             f"xling: model {setup.model}; languages {', '.join(languages)}",
             f"xling: benchmarks {planned}",
-            f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
+            kept_in(setup.settings),
+            *([f"xling: run {self.run_id}"] if self.run_id else []),
             *filter(None, [asked_beside(setup.settings)]),
             *([f"xling: {patience}"] if (patience := setup.patience()) else []),
             *(f"xling: {notice}" for notice in setup.notices()),
@@ -253,14 +255,31 @@ class XlingSession:
         if self._corpora_scored or self.stopping.stop() is not None:
             return
         self._corpora_scored = True
-        planned = [case for group in self.selection.groups for case in group]
-        if self.distributed:
-            planned = self.selection.cases_of(self._collected)
         try:
-            self._evaluator().score_corpora(planned)
+            self._evaluator().score_corpora(self._selected())
         except XlingError as error:
             self._corpora_fault = error
             raise
+
+    def _selected(self) -> list[Case]:
+        """Return the cases that were selected, here or by the workers."""
+        if self.distributed:
+            return self.selection.cases_of(self._collected)
+        return [case for group in self.selection.groups for case in group]
+
+    def unjudged(self) -> list[str]:
+        """Say which benchmarks were asked, have limits, and had not one gate judged."""
+        from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415
+
+        asked = sorted({case.benchmark for case in self._selected()})
+        with self.database.read() as connection:
+            verdicts = read_verdicts(connection, self.run_id)
+        judged = {verdict.threshold.benchmark for verdict in verdicts}
+        return [
+            f"no gate of {benchmark} was judged (exit 3): {why}"
+            for benchmark in asked
+            if benchmark not in judged and (why := self.selection.why_unjudged(benchmark))
+        ]
 
     def _look_ahead(self) -> int:
         """Workers do not look ahead: which groups they will get, only the controller knows."""
@@ -305,7 +324,9 @@ class XlingSession:
         if not report.failed:
             return
         names = {name for name, _ in report.user_properties}
-        if FAULT in names:
+        if MISTAKE in names:
+            self._misconfigured = True
+        elif FAULT in names:
             self.faults += 1
         elif report.when == "call" and "xling_case" in names:
             self._failed_cases += 1

@@ -15,10 +15,13 @@ from pytest_xling.cases.benchmark import (
 )
 from pytest_xling.cases.plan import plan
 from pytest_xling.cases.thresholds import read_thresholds
+from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
 from pytest_xling.engine.models import make_making, make_provider, make_roles
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
+from pytest_xling.providers import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -61,6 +64,8 @@ class Setup:
     """What the run is compared with."""
     left_out: int = 0
     """Cases that a transcript says nobody asked."""
+    oddities: Sequence[str] = ()
+    """What is allowed and may not be meant, a line each."""
 
     def check_role(self, role: Role, metric: str) -> None:
         """Check that somebody has *role* who can do what *metric* needs.
@@ -118,9 +123,11 @@ class Setup:
             found[said] = None
         if self.baseline is not None:
             found |= dict.fromkeys((f"baseline {self.baseline.told}", *self.baseline.notices))
-        elif said := self.not_judged():
-            found[said] = None
-        return list(found)
+        return [*found, *self.warnings()]
+
+    def warnings(self) -> list[str]:
+        """Return what is allowed and may not be meant, a line each; told at the end, too."""
+        return [*filter(None, [self.not_judged()]), *self.oddities]
 
     def not_judged(self) -> str:
         """Say that drops are limited and there is nothing to compare with; "" where all is well."""
@@ -150,9 +157,10 @@ def read_setup(config: pytest.Config) -> Setup:
             "name its folder, or make one with `xling init`"
         )
         raise ConfigError(msg)
-    thresholds = None
+    thresholds, limited = None, list[Path]()
     if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
-        known = {benchmark_name(folder) for folder in (*folders, *discover([root, path.parent]))}
+        limited = sorted({*folders, *discover([root, path.parent])})
+        known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
     settings = resolve(
         cli,
@@ -166,7 +174,13 @@ def read_setup(config: pytest.Config) -> Setup:
     provider.check()
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
-    benchmarks = {folder: open_benchmark(folder, data=settings.data) for folder in folders}
+    stored = provider.answered if isinstance(provider, Stored) else None
+    in_file = thresholds is not None and "langs" in thresholds.run
+    everywhere = in_file or any(option("langs").given(cli, os.environ, ini))
+    only = None if stored is None or everywhere else frozenset(stored)
+    benchmarks = {
+        folder: open_benchmark(folder, data=settings.data, answered=only) for folder in folders
+    }
     # A transcript may cover a part of the questions, and say so.
     unasked: Collection[tuple[str, str, int]] = getattr(provider, "left_out", ())
     plans = {folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()}
@@ -174,6 +188,11 @@ def read_setup(config: pytest.Config) -> Setup:
         folder: [case for case in cases if _place(case) not in unasked]
         for folder, cases in plans.items()
     }
+    oddities = [*further_up(settings, root)]
+    if thresholds is not None:
+        oddities += limits_of_nothing(thresholds, limited)
+    if stored is not None:
+        oddities += compared_with_stored(stored, benchmarks, asked, settings)
     return Setup(
         settings=settings,
         thresholds=thresholds,
@@ -185,6 +204,7 @@ def read_setup(config: pytest.Config) -> Setup:
         plans=asked,
         baseline=_baseline(settings),
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
+        oddities=oddities,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
 
-__all__ = ["Provider"]
+__all__ = ["Provider", "Stored"]
 
 
 class Provider(Protocol):
@@ -52,4 +54,14 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Give back connections and memory."""
+        ...
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """A provider that has answers stored already, and knows to what."""
+
+    @property
+    def answered(self) -> Mapping[str, frozenset[str]]:
+        """The ids of the samples it has answers to, by language code."""
         ...

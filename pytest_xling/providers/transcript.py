@@ -66,6 +66,18 @@ class TranscriptProvider:
         self._index()
         return self._left_out
 
+    @property
+    def answered(self) -> dict[str, frozenset[str]]:
+        """The ids of the samples with an answer in the file, by language code, sorted.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        by_language: dict[str, set[str]] = {}
+        for sample_id, language, _ in self._index():
+            by_language.setdefault(language, set()).add(sample_id)
+        return {code: frozenset(by_language[code]) for code in sorted(by_language)}
+
     def check(self) -> None:
         """Read the file.
 

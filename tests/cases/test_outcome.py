@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.outcome import judge_case
+from pytest_xling.cases.outcome import judge_case, refuse_flags
 from pytest_xling.engine.run import Job, Result
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.records import Message, Reading, Request, Response, Sample
@@ -70,15 +70,12 @@ def test_only_what_is_asserted_counts() -> None:
 
 
 def test_a_flag_that_is_not_about_this_case_raises_nothing() -> None:
-    """It is scored in other cases; one that is scored nowhere is a mistake."""
+    """It is scored in other cases."""
     made = result({"a": CLEAR})
-    assert judge_case(made, ["a", "b"], has_budget=no_budget, scored=("a", "b")).decision == "pass"
-    assert judge_case(made, ["b"], has_budget=no_budget, scored=("a", "b")).decision == "pass"
+    assert judge_case(made, ["a", "b"], has_budget=no_budget).decision == "pass"
+    assert judge_case(made, ["b"], has_budget=no_budget).decision == "pass"
     made = result({"a": NOTHING})
-    outcome = judge_case(made, ["a", "b"], has_budget=no_budget, scored=("a", "b"))
-    assert outcome.decision == "unscored"
-    with pytest.raises(ConfigError, match="'c' is not among the metrics"):
-        judge_case(made, ["c"], has_budget=no_budget, scored=("a", "b"))
+    assert judge_case(made, ["a", "b"], has_budget=no_budget).decision == "unscored"
 
 
 def test_the_evidence_shows_the_claim_and_its_veracity() -> None:
@@ -122,9 +119,17 @@ def test_unscored_says_why() -> None:
 
 
 def test_a_flag_that_was_not_scored_is_a_mistake_in_the_test() -> None:
-    """The marker does not name it."""
-    with pytest.raises(ConfigError, match=r"'repetion' is not among .*Did you mean 'repetition'"):
-        judge_case(result({"repetition": CLEAR}), ["repetion"], has_budget=no_budget)
+    """The marker does not name it; the message says what is close."""
+    refuse_flags(["repetition"], {"repetition": "flag"})
+    expected = r"^check\('repetion'\): .* does not name it\. Did you mean 'repetition'\?"
+    with pytest.raises(ConfigError, match=expected):
+        refuse_flags(["repetition", "repetion"], {"repetition": "flag"})
+
+
+def test_a_number_is_nothing_to_assert_of_a_case() -> None:
+    """It is not raised or clear: gates hold its mean to limits."""
+    with pytest.raises(ConfigError, match=r"is a number, and a case asserts flags; .*floor or"):
+        refuse_flags(["length"], {"length": "number"})
 
 
 def test_without_a_response_there_is_nothing_to_judge() -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from pytest_xling.config.options import (
     OPTIONS,
+    SHORT,
     add_cli_options,
     add_pytest_options,
-    add_short_options,
+    add_short_option,
     option,
 )
 from pytest_xling.errors import ConfigError
@@ -48,7 +49,8 @@ def test_pytest_gets_every_option_and_ini_key() -> None:
     """The real parser of pytest takes them; what is not given stays None."""
     parser = _pytest_parser()
     add_pytest_options(parser)
-    add_short_options(parser)
+    for entry in SHORT:
+        add_short_option(parser, entry)
     given = parser.parse_known_args(
         ["--model=m", "--xling-data=a=b", "--xling-data=c=d", "--xling-estimate"]
     )
@@ -76,7 +78,8 @@ def test_short_and_long_are_one() -> None:
     """`--langs` and `--xling-langs` fill the same place."""
     parser = _pytest_parser()
     add_pytest_options(parser)
-    add_short_options(parser)
+    for entry in SHORT:
+        add_short_option(parser, entry)
     assert ["hi", "hi"] == [
         parser.parse_known_args([f"{flag}=hi"]).xling_langs for flag in ("--langs", "--xling-langs")
     ]
@@ -87,8 +90,8 @@ def test_short_option_that_is_taken() -> None:
     parser = _pytest_parser()
     parser.getgroup("theirs").addoption("--model")
     add_pytest_options(parser)
-    with pytest.raises(ConfigError, match=r"--model already belongs .* `-p no:xling_short`"):
-        add_short_options(parser)
+    with pytest.raises(ConfigError, match=r"--model belongs .* `-p no:xling_short`"):
+        add_short_option(parser, option("model"))
 
 
 def test_cli_gets_the_options_it_names() -> None:

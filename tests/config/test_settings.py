@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import OPTIONS
+from pytest_xling.config.options import OPTIONS, add_cli_options
 from pytest_xling.config.settings import Settings, locate_thresholds, resolve
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from pytest_xling.config.option import Option
 
 CODES = {"hi": "hi", "hindi": "hi", "zh": "zh", "he": "he", "iw": "he", "no": "no"}
 
@@ -104,91 +108,121 @@ def test_precedence(tmp_path: Path) -> None:
     assert [1, 2, 3, 4, None] == limits
 
 
-def test_every_option_from_every_place(tmp_path: Path) -> None:
-    """Each option can be given on the command line, in the environment and in an ini file."""
-    (tmp_path / "root").mkdir()
+FIELDS = {
+    "langs": "languages",
+    "param": "parameters",
+    "max-cost": "max_cost_usd",
+    "timeout": "timeout_s",
+    "patience": "patience_s",
+}
+"""Where a setting is not called like its option."""
+WRITTEN: dict[str, tuple[str, object]] = {
+    "model": ("gpt", "gpt"),
+    "langs": ("hindi,iw,hi", ("hi", "he")),
+    "data": ("culture=d", {"culture": Path("d")}),
+    "thresholds": ("t.yaml", Path("t.yaml")),
+    "store": ("s.sqlite", Path("s.sqlite")),
+    "run-name": ("r", "r"),
+    "samples": ("3", 3),
+    "temperatures": ("1,0.5", (0.5, 1.0)),
+    "limit": ("7", 7),
+    "seed": ("5", 5),
+    "max-connections": ("9", 9),
+    "max-cost": ("1.5", 1.5),
+    "price": ("1,2", (1.0, 2.0)),
+    "max-tokens": ("64", 64),
+    "timeout": ("2.5", 2.5),
+    "patience": ("9.5", 9.5),
+    "estimate": ("1", True),
+    "device": ("cuda:0", "cuda:0"),
+    "judge": ("openai:gpt-4o", "openai:gpt-4o"),
+    "judge-price": ("3,4", (3.0, 4.0)),
+    "translator": ("hf:nllb", "hf:nllb"),
+    "translator-price": ("5,6", (5.0, 6.0)),
+    "text-in": ("english", "english"),
+    "encoder": ("labse", "labse"),
+    "stance": ("nli:xnli", "nli:xnli"),
+    "param": ("bertscore.idf=true", {"bertscore.idf": True}),
+    "stop-early": ("Pocock", "pocock:10"),
+    "baseline": ("base.json", "base.json"),
+    "report": ("report.html", Path("report.html")),
+    "github": ("on", "on"),
+    "update-thresholds": ("Force", "force"),
+}
+"""By option: what a user writes, and the setting that comes of it, paths as they are written."""
+
+
+def _below(base: Path, value: object) -> object:
+    """Return *value* with its paths full."""
+    if isinstance(value, dict):
+        return {name: _below(base, part) for name, part in value.items()}
+    return base / value if isinstance(value, Path) else value
+
+
+@pytest.mark.parametrize("place", ["flag", "environment", "ini", "run"])
+@pytest.mark.parametrize("entry", OPTIONS, ids=lambda entry: entry.name)
+def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str) -> None:
+    """Each option takes effect as a flag, a variable, an ini key and, where it may, in ``run:``."""
     for folder in (tmp_path, tmp_path / "root"):
-        (folder / "d").mkdir()
+        (folder / "d").mkdir(parents=True)
         (folder / "t.yaml").touch()
-    texts = {
-        "model": "gpt",
-        "langs": "hindi,iw,hi",
-        "data": "culture=d",
-        "thresholds": "t.yaml",
-        "store": "s.sqlite",
-        "run-name": "r",
-        "samples": "3",
-        "temperatures": "1,0.5",
-        "limit": "7",
-        "seed": "5",
-        "max-connections": "9",
-        "max-cost": "1.5",
-        "price": "1,2",
-        "max-tokens": "64",
-        "timeout": "2.5",
-        "patience": "9.5",
-        "estimate": "1",
-        "device": "cuda:0",
-        "judge": "openai:gpt-4o",
-        "judge-price": "3,4",
-        "translator": "hf:nllb",
-        "translator-price": "5,6",
-        "text-in": "english",
-        "encoder": "labse",
-        "stance": "nli:xnli",
-        "param": "bertscore.idf=true",
-        "stop-early": "Pocock",
-        "baseline": "base.json",
-        "report": "report.html",
-        "github": "on",
-        "update-thresholds": "Force",
-    }
-    assert {entry.name for entry in OPTIONS} == set(texts)
+    text, expected = WRITTEN[entry.name]
+    args: list[str] = []
+    environ: dict[str, str] = {}
+    ini: dict[str, object] = {}
+    file = None
+    if place == "flag":
+        args = [entry.flag] if entry.action == "store_true" else [f"{entry.flag}={text}"]
+    elif place == "environment":
+        environ = {entry.env: text}
+    elif place == "ini":  # as pytest reads it
+        types: dict[str, Callable[[str], object]] = {"int": int, "float": float, "bool": bool}
+        ini = {entry.dest: types.get(entry.ini, str)(text)}
+        if entry.ini == "linelist":
+            ini = {entry.dest: [text]}
+    elif entry.in_file:
+        written = text if entry.ini in {"int", "float"} else f'"{text}"'
+        file = _file(tmp_path, f"{entry.key}: {written}")
+    else:
+        with pytest.raises(ConfigError, match=f"use {entry.flag} or {entry.env}"):
+            _file(tmp_path, f'{entry.key}: "{text}"')
+        return
+    parser = argparse.ArgumentParser()
+    add_cli_options(parser, [option.name for option in OPTIONS])
+    cli = vars(parser.parse_args(args))
+    if entry.name != "model":
+        cli["xling_model"] = "m"
+    settings = resolve(
+        cli,
+        environ,
+        ini.get,
+        thresholds_file=file,
+        rootdir=tmp_path / "root",
+        language_code=_code,
+        cwd=tmp_path,
+    )
+    base = tmp_path if place in {"flag", "environment"} else tmp_path / "root"
+    field = FIELDS.get(entry.name, entry.key)
+    assert _below(base, expected) == getattr(settings, field)
+    default = _resolve(tmp_path)
+    assert getattr(settings, field) != getattr(default, field)
+    if entry.name == "model":
+        settings = replace(settings, model=default.model)
+    assert replace(settings, **{field: getattr(default, field)}) == default
 
-    def expected(base: Path) -> Settings:
-        return Settings(
-            model="gpt",
-            languages=("hi", "he"),
-            data={"culture": base / "d"},
-            thresholds=base / "t.yaml",
-            store=base / "s.sqlite",
-            run_name="r",
-            samples=3,
-            temperatures=(0.5, 1.0),
-            limit=7,
-            seed=5,
-            max_connections=9,
-            max_cost_usd=1.5,
-            price=(1.0, 2.0),
-            max_tokens=64,
-            timeout_s=2.5,
-            patience_s=9.5,
-            estimate=True,
-            device="cuda:0",
-            judge="openai:gpt-4o",
-            judge_price=(3.0, 4.0),
-            translator="hf:nllb",
-            translator_price=(5.0, 6.0),
-            text_in="english",
-            encoder="labse",
-            stance="nli:xnli",
-            parameters={"bertscore.idf": True},
-            stop_early="pocock:10",
-            baseline="base.json",
-            report=base / "report.html",
-            github="on",
-            update_thresholds="force",
-        )
 
-    raw: dict[str, Any] = {entry.dest: texts[entry.name] for entry in OPTIONS}
-    raw |= {"xling_data": [texts["data"]], "xling_estimate": True}
-    raw |= {"xling_param": [texts["param"]]}
-    environ = {entry.env: texts[entry.name] for entry in OPTIONS}
-    ini = raw | {"xling_samples": 3, "xling_max_cost": 1.5, "xling_timeout": 2.5}  # as pytest has
+def test_an_empty_model_is_told_wherever_it_is_given(tmp_path: Path) -> None:
+    """An unset variable in a script must not become a run that asks nothing."""
     nothing: dict[str, Any] = {"xling_model": None}
-    assert expected(tmp_path) == _resolve(tmp_path, cli=raw)
-    assert expected(tmp_path) == _resolve(tmp_path, cli=nothing, environ=environ)
-    assert expected(tmp_path / "root") == _resolve(tmp_path, cli=nothing, ini=ini)
+    empty = [
+        ("--xling-model", {"cli": {"xling_model": ""}}),
+        ("XLING_MODEL", {"cli": nothing, "environ": {"XLING_MODEL": ""}}),
+        ("ini xling_model", {"cli": nothing, "ini": {"xling_model": " "}}),
+    ]
+    for place, given in empty:
+        with pytest.raises(ConfigError, match=f"^{place}: the model's name is empty"):
+            _resolve(tmp_path, **given)
+    assert "m" == _resolve(tmp_path, environ={"XLING_MODEL": ""}).model
 
 
 def test_run_block(tmp_path: Path) -> None:

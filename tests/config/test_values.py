@@ -70,7 +70,7 @@ def test_accepted(parse: Callable[[str], object], text: str, expected: object) -
         (values.path, " ", "is not a path"),
         (values.path, "a\0b", "is not a path"),
         (values.path, "~nobody-of-that-name/x", "write the path in full"),
-        (values.model, "", "is not a model"),
+        (values.model, " ", "the model's name is empty; is a variable unset?"),
         (values.model, "a\nb", "is not a model"),
         (values.run_name, "two words", "is not a run name"),
         (values.run_name, "x" * 101, "is not a run name"),

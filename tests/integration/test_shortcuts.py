@@ -1,6 +1,6 @@
-"""``-p no:xling_short``: a project whose own conftest.py has ``--model`` runs benchmarks, too.
+"""A project whose own conftest.py has ``--model`` runs benchmarks, too.
 
-What such a project is told without it is in tests/test_shortcuts.py.
+That such a project is left alone where it does not is in tests/test_shortcuts.py.
 """
 
 from __future__ import annotations
@@ -59,10 +59,46 @@ def test_theirs_alone_leaves_the_plugin_idle(owner: Project) -> None:
     assert not owner.store.exists()
 
 
-def test_without_it_one_message_says_what_to_do(owner: Project) -> None:
-    """Not a traceback out of argparse, and nothing is asked."""
-    outcome = owner.run("--xling-model=scripted", "--langs=hi")
+def test_ours_steps_aside(owner: Project) -> None:
+    """The long options work beside theirs, without ``-p no:xling_short``."""
+    theirs = ("--model=vgg", "--langs=3")
+    outcome = owner.run("--xling-model=scripted", "--xling-langs=hi", *theirs)
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert outcome.cases["test_own"] == "passed"
+    assert {"hi"} == {answer.language for answer in owner.answers()}
+    assert "--langs belongs to a conftest.py" in outcome.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--xling-model=scripted", "--langs=1"],
+        ["--xling-model=scripted", "--baseline=last"],
+        ["XLING_MODEL=scripted", "--model=vgg"],
+    ],
+)
+def test_where_ours_may_be_meant_one_message_says_what_to_do(
+    owner: Project, arguments: list[str]
+) -> None:
+    """Ours is in use and the short option is theirs: exit 4, no traceback, and nothing is asked."""
+    baseline = '    parser.addoption("--baseline")\n\n@'
+    owner.write("conftest.py", CONFTEST.replace("\n@", baseline))
+    name, _, value = arguments[0].partition("=")
+    if name.isupper():
+        owner.environment[name] = value
+        del arguments[0]
+    outcome = owner.run(*arguments)
     assert outcome.code == 4, outcome.out + outcome.err
     assert "-p no:xling_short" in outcome.err
     assert "Traceback" not in outcome.out + outcome.err
     assert not owner.store.exists()
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_benchmark_is_not_skipped_for_their_model(owner: Project, processes: str) -> None:
+    """``--model=gpt-4o`` may have been meant for the benchmark, and nothing would be asked."""
+    outcome = owner.run("--model=gpt-4o", "--langs=3", f"-n{processes}")
+    assert outcome.code in {1, 2}, outcome.out + outcome.err  # the former with workers
+    assert "use --xling-model for pytest-xling's" in " ".join(outcome.out.split())
+    outcome = owner.run("--model=vgg", "--langs=3", "test_own.py")
+    assert outcome.code == 0, outcome.out + outcome.err

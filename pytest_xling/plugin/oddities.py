@@ -1,0 +1,132 @@
+"""What is allowed and may not be meant: files further up, limits and answers of nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.cases.benchmark import benchmark_name
+from pytest_xling.cases.plan import plan
+from pytest_xling.config.options import option
+from pytest_xling.errors import ConfigError
+from pytest_xling.files import display_path
+from pytest_xling.plugin.declared import named_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.cases.benchmark import Benchmark
+    from pytest_xling.cases.plan import Case
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.config.thresholds import ThresholdFile
+
+__all__ = ["compared_with_stored", "further_up", "limits_of_nothing"]
+
+NAMED = 3
+"""How many ids are named before the rest are only counted."""
+
+
+def further_up(settings: Settings, root: Path) -> Iterator[str]:
+    """Say where limits and a store lie above the root directory while there are none in it.
+
+    pytest started in a subfolder with an ini file of its own takes that for the root directory.
+    """
+    if settings.thresholds is None and (path := _above(root, "thresholds.yaml")):
+        yield (
+            f"no thresholds are in force, and {path} is not read: the root directory is {root}; "
+            f"say --rootdir={path.parent} or --xling-thresholds={path}"
+        )
+    usual = option("store").default
+    begun = settings.store == root / usual and not settings.store.exists()
+    if begun and (path := _above(root, usual)):
+        top = path.parents[len(usual.parts) - 1]
+        yield (
+            f"a new store is begun, and {path} is not used: the root directory is {root}; "
+            f"say --rootdir={top} or --xling-store={path}"
+        )
+
+
+def _above(root: Path, name: str | Path) -> Path | None:
+    return next((path for up in root.parents if (path := up / name).is_file()), None)
+
+
+def limits_of_nothing(thresholds: ThresholdFile, folders: Iterable[Path]) -> Iterator[str]:
+    """Say which limits are of metrics that no marker of their benchmark names.
+
+    Where the benchmark is run that is a mistake; here it is noticed in all *folders*.
+    """
+    for folder in folders:
+        name = benchmark_name(folder)
+        known = named_metrics(folder)
+        for metric in thresholds.metrics(name):
+            if known is not None and metric not in known:
+                yield (
+                    f"{thresholds.line(name, metric)}: no xling marker in {display_path(folder)} "
+                    f"names {metric!r}, so that nothing is held to this limit"
+                )
+
+
+def compared_with_stored(
+    stored: Mapping[str, frozenset[str]],
+    benchmarks: Mapping[Path, Benchmark],
+    plans: Mapping[Path, Sequence[Case]],
+    settings: Settings,
+) -> Iterator[str]:
+    """Compare stored answers with what is to be asked; say what one has and the other has not.
+
+    Args:
+        stored: ids of samples with answers, by language.
+        benchmarks: by folder.
+        plans: by folder, the cases.
+        settings: of the run.
+
+    Raises:
+        ConfigError: there is not one answer to a benchmark.
+    """
+    for folder, benchmark in benchmarks.items():
+        cases = plans[folder]
+        if cases and not any(
+            case.sample.id in stored.get(case.sample.language, ()) for case in cases
+        ):
+            ids = {sample_id for answered in stored.values() for sample_id in answered}
+            msg = (
+                f"{settings.model} has no answer to benchmark {benchmark.name!r}, which asks "
+                f"{cases[0].sample.id!r} in {cases[0].sample.language!r}; the answers there are "
+                f"for {_some(ids)} in {', '.join(stored)}. Give the benchmark's own ids, or "
+                "the folder of the benchmark that was asked"
+            )
+            raise ConfigError(msg)
+        lacking = [code for code in benchmark.languages() if code not in stored]
+        if benchmark.answered is not None and lacking:
+            yield (
+                f"languages of {benchmark.name} are those with stored answers; without: "
+                f"{', '.join(lacking)} (--langs=all asks for them)"
+            )
+    if unknown := _unknown(stored, benchmarks, plans, settings):
+        number = "1 sample" if len(unknown) == 1 else f"{len(unknown):,} samples"
+        yield f"stored answers to {number} that no benchmark of this run has: {_some(unknown)}"
+
+
+def _unknown(
+    stored: Mapping[str, frozenset[str]],
+    benchmarks: Mapping[Path, Benchmark],
+    plans: Mapping[Path, Sequence[Case]],
+    settings: Settings,
+) -> set[str]:
+    """Return the ids with answers that no benchmark has, whatever part of it is asked."""
+    known = {case.sample.id for cases in plans.values() for case in cases}
+    unknown = {sample_id for ids in stored.values() for sample_id in ids} - known
+    if unknown and (settings.limit is not None or settings.languages != "all"):
+        for benchmark in benchmarks.values():
+            both = tuple(code for code in benchmark.languages() if code in stored)
+            if both:
+                wide = replace(settings, limit=None, languages=both)
+                unknown -= {case.sample.id for case in plan(benchmark, wide)}
+    return unknown
+
+
+def _some(ids: Iterable[str]) -> str:
+    named = [repr(sample_id) for sample_id in sorted(ids)]
+    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return ", ".join(named[:NAMED]) + more

@@ -1,0 +1,42 @@
+"""Which provider a model's name means."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_xling.config.settings import Settings
+from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("model", "meant"),
+    [
+        ("transcripts:a.jsonl", "'transcript:a.jsonl'"),
+        ("transcipt:a.jsonl", "'transcript:a.jsonl'"),
+        ("embeded", "'embedded'"),
+        ("script:answers.yaml", "'scripted:answers.yaml'"),
+        ("OpenAI:gpt-4o", "'openai:gpt-4o'"),
+        ("HF:org/name", "'hf:org/name'"),
+    ],
+)
+def test_a_misspelt_provider_is_no_model(model: str, meant: str) -> None:
+    """It is told before a server is asked for a model it cannot know, of the judge, too."""
+    with pytest.raises(ConfigError, match=f"Did you mean {meant}"):
+        make_provider(Settings(model=model))
+    settings = Settings(model="scripted", judge=model)
+    with pytest.raises(ConfigError, match=f"'openai:{model}'"):
+        make_roles(settings, make_provider(settings))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("gpt-4o", "o3-mini", "llama3.1:8b", "ft:gpt-4o-mini:org::id", "Qwen/Qwen3-8B"),
+        *("openai/gpt-oss-20b:free", "openchat:7b", "embeddinggemma:300m", "orca-mini", "m"),
+        *("hf.co/bartowski/Qwen2.5-7B-GGUF:Q4_K_M", "embed-v4.0", "phi3:mini", "openai:embeded"),
+    ],
+)
+def test_names_of_servers_models_are_left_alone(model: str) -> None:
+    """Names with colons and slashes, as OpenAI, Ollama, vLLM and OpenRouter have them."""
+    assert "openai" == make_provider(Settings(model=model)).name

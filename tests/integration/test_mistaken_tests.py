@@ -1,0 +1,108 @@
+"""Mistakes in a benchmark's test file or its limits are told before anything is asked: exit 4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+MARKER = """
+import pytest
+pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language", "language_consistency"])
+"""
+GATE = "def test_gate(xling_gate): xling_gate.check()\n"
+FILE = "benchmarks/bread/test_bread.py"
+
+
+@pytest.mark.parametrize(
+    ("checked", "message"),
+    [
+        ('"no_anwser"', "check('no_anwser')"),
+        ('"no_anwser"', "Did you mean 'no_answer'"),
+        ('"no_answer", "repetition"', "It names: no_answer, wrong_language, language_consistency"),
+        ('"language_consistency"', "is a number"),
+    ],
+)
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_flag_that_cannot_be_asserted(
+    project: Project, checked: str, message: str, processes: str
+) -> None:
+    """A misspelt flag, one that the marker does not name and a number: nothing is asked."""
+    project.write(FILE, f"{MARKER}def test_answer(xling_case): xling_case.check({checked})\n")
+    outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}")
+    assert outcome.code == 4, outcome.out
+    assert message in " ".join(outcome.out.split())
+    assert "test_bread.py::test_answer" in outcome.out
+    assert not project.store.exists() or not project.answers()
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("flag", ["no_anwser", "language_consistency"])
+def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, processes: str) -> None:
+    """What is put together by the test stops it at the first case, with a message: exit 4."""
+    body = f"def test_answer(xling_case):\n    for flag in ['{flag}']: xling_case.check(flag)\n"
+    project.write(FILE, MARKER + body)
+    outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
+    assert outcome.code == 4, outcome.out
+    assert f"check('{flag}')" in " ".join(outcome.out.split())
+    failed = [name for name, how in outcome.cases.items() if how == "failed"]
+    assert 1 <= len(failed) <= 2  # one a worker
+
+
+LIMITS = """
+defaults: {min_n: 1}
+benchmarks:
+  bread:
+    no_answer: {max_rate: 0}
+    repetition: {max_rate: 0.1}
+"""
+
+
+@pytest.mark.parametrize(
+    "more", [["-n2"], ["-k", "test_answer"], [f"{FILE}::test_gate"], ["-n2", "-k", "q0001"]]
+)
+def test_a_limit_of_a_metric_that_no_marker_names(project: Project, more: list[str]) -> None:
+    """It used to vanish; file, line, metric and the fix are named, whatever is selected."""
+    project.write("thresholds.yaml", LIMITS)
+    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
+    project.write(FILE, MARKER + answer + GATE)
+    outcome = project.run("--model=scripted", "--langs=hi", *more)
+    assert outcome.code == 4, outcome.out
+    shown = " ".join(outcome.out.split())
+    assert "thresholds.yaml:6: no xling marker of test_bread.py names 'repetition'" in shown
+    assert not project.store.exists() or not project.answers()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '@pytest.mark.xling(metrics=["repetition"])\n' + GATE,
+        "@pytest.mark.xling(metrics=METRICS)\n" + GATE,
+    ],
+)
+def test_a_limit_that_another_test_file_names(project: Project, other: str) -> None:
+    """A file that is not selected may name the metric: only what all leave out is a mistake."""
+    project.write("thresholds.yaml", LIMITS)
+    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
+    project.write(FILE, MARKER + answer + GATE)
+    project.write(
+        "benchmarks/bread/test_more.py", f"import pytest\nMETRICS = ['repetition']\n{other}"
+    )
+    outcome = project.run("--model=scripted", "--langs=hi", FILE)
+    assert outcome.code == 0, outcome.out
+
+
+def test_markers_put_together_by_python(project: Project) -> None:
+    """The one marker of a file may be any expression: pytest has read it."""
+    project.write("thresholds.yaml", LIMITS)
+    marker = "import pytest\nNAMES = ['no_answer']\npytestmark = pytest.mark.xling(metrics=NAMES)\n"
+    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
+    project.write(FILE, marker + answer + GATE)
+    outcome = project.run("--model=scripted", "--langs=hi")
+    assert outcome.code == 4, outcome.out
+    project.write(FILE, marker.replace("'no_answer'", "'no_answer', 'repetition'") + answer + GATE)
+    assert project.run("--model=scripted", "--langs=hi").code in {0, 1}
+    assert {v.threshold.metric for v in project.verdicts().values()} == {"no_answer", "repetition"}

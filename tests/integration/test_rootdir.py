@@ -1,0 +1,58 @@
+"""The header says which limits and which store are in force, and warns of others further up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0}\n"
+
+
+def test_the_header_says_what_is_in_force(project: Project) -> None:
+    """Relative to where pytest was started; without a file it says none."""
+    outcome = project.run("--model=scripted", "--langs=hi")
+    assert "xling: thresholds none; store .xling/store.sqlite" in outcome.out.splitlines()
+    project.write("limits/mine.yaml", LIMITS)
+    outcome = project.run("--model=scripted", "--langs=hi", "--xling-thresholds=limits/mine.yaml")
+    assert "xling: thresholds limits/mine.yaml; store .xling/store.sqlite" in outcome.out
+    assert "further" not in outcome.out
+
+
+def test_another_root_directory_is_noticed(project: Project) -> None:
+    """A subfolder with an ini file has neither the limits nor the store: both are named."""
+    project.write("thresholds.yaml", LIMITS)
+    assert project.run("--model=scripted", "--langs=hi").code == 0
+    project.write("benchmarks/pytest.ini", "[pytest]\n")
+    inside = replace(project, root=project.root / "benchmarks")
+    outcome = inside.run("--model=scripted", "--langs=hi", "-q")
+    shown = " ".join(outcome.out.split())
+    root = project.root
+    assert f"{root}/thresholds.yaml is not read: the root directory is {inside.root}" in shown
+    assert f"--rootdir={root} or --xling-thresholds={root}/thresholds.yaml" in shown
+    assert f"{root}/.xling/store.sqlite is not used" in shown
+    assert f"--xling-store={root}/.xling/store.sqlite" in shown
+    mended = inside.run("--model=scripted", "--langs=hi", f"--rootdir={root}")
+    assert mended.code == 0, mended.out
+    assert f"xling: thresholds {root}/thresholds.yaml; store {root}/.xling" in mended.out
+    assert "is not read" not in mended.out
+    assert "no gate of" not in mended.out
+
+
+def test_limits_of_a_benchmark_that_is_not_run_are_noticed(project: Project) -> None:
+    """A limit that no marker there names is a warning: the run is about something else."""
+    project.write("benchmarks/cake/prompts.yaml", 'chat: "{question}"\n')
+    project.write(
+        "benchmarks/cake/test_cake.py",
+        'import pytest\npytestmark = pytest.mark.xling(metrics=["no_answer"])\n'
+        "def test_gate(xling_gate): xling_gate.check()\n",
+    )
+    limits = f"{LIMITS}  cake:\n    no_answer: {{max_rate: 0}}\n    emoji: {{max_rate: 0}}\n"
+    project.write("thresholds.yaml", limits)
+    outcome = project.run("--model=scripted", "--langs=hi", "benchmarks/bread")
+    assert outcome.code == 0, outcome.out
+    shown = " ".join(outcome.out.split())
+    assert "thresholds.yaml:7: no xling marker in benchmarks/cake names 'emoji'" in shown
+    assert "'no_answer'" not in shown

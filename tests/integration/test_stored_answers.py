@@ -1,0 +1,74 @@
+"""``--model=transcript:FILE``: which languages are asked, and answers to nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+ENGLISH = "Bread rises because the gas in the dough expands when it gets hot in the oven."
+
+
+def transcript(project: Project, ids: list[str], *, language: str = "en") -> str:
+    """Write answers to samples called *ids* and return the option that names the file."""
+    rows = [{"sample_id": name, "language": language, "text": ENGLISH} for name in ids]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return "--model=transcript:a.jsonl"
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_its_languages_are_asked(project: Project, processes: str) -> None:
+    """An English transcript asks in English; the header says what is left out."""
+    model = transcript(project, ["q0000", "q0001", "q0002"])
+    outcome = project.run(model, f"-n{processes}")
+    assert outcome.code == 0, outcome.out
+    assert {"en"} == {answer.language for answer in project.answers()}
+    assert len(project.answers()) == 3
+    shown = " ".join(outcome.out.split())
+    assert "languages of bread are those with stored answers; without: es, hi, zh" in shown
+
+
+def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
+    """``--langs=all`` and a variable are no leave to drop a language: its cases are faults."""
+    model = transcript(project, ["q0000", "q0001", "q0002"])
+    outcome = project.run(model, "--langs=all")
+    assert outcome.code == 3, outcome.out
+    project.environment["XLING_LANGS"] = "en,hi"
+    assert project.run(model).code == 3
+
+
+def test_unknown_ids_are_named(project: Project) -> None:
+    """The first few and a count; --limit and --langs make no id unknown."""
+    ids = ["q0000", "q0001", "q0002", *(f"x{n}" for n in range(5))]
+    outcome = project.run(transcript(project, ids), "-q")
+    assert outcome.code == 0, outcome.out
+    shown = " ".join(outcome.out.split())
+    assert "stored answers to 5 samples that no benchmark of this run has: " in shown
+    assert "'x0', 'x1', 'x2' and 2 more" in shown
+    outcome = project.run(transcript(project, ids[:3]), "--xling-limit=1")
+    assert "stored answers to" not in outcome.out
+    assert len(project.answers()) == 1
+
+
+def test_a_transcript_of_something_else(project: Project) -> None:
+    """Not one answer in common: exit 4 and an example of both, nothing judged."""
+    outcome = project.run(transcript(project, ["x1", "x2"]))
+    assert outcome.code == 4, outcome.out
+    assert "asks 'q0000' in 'en'" in outcome.err
+    assert "'x1', 'x2' in en" in outcome.err
+    outcome = project.run(transcript(project, ["q0000"], language="sw"))
+    assert outcome.code == 4, outcome.out
+    assert "no answer to benchmark 'bread' is stored in any of its languages" in outcome.err
+    assert not project.store.exists()
+
+
+def test_the_pivot_language_must_be_there(project: Project) -> None:
+    """Languages cannot be compared with one that has no answers."""
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    outcome = project.run(transcript(project, ["q0000"], language="hi"))
+    assert outcome.code == 4, outcome.out
+    assert "is stored in its pivot language 'en'" in outcome.err
