@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.cases.gate import LIMITS
 from pytest_xling.cases.outcome import judge_case
-from pytest_xling.errors import EvaluationError, XlingError
+from pytest_xling.errors import ConfigError, EvaluationError, XlingError
 from pytest_xling.metrics import is_fitted
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
@@ -40,11 +40,13 @@ class CaseCheck:
         self._session = session
         self.case = case
         self._result: Result | None = None
+        self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
         """Evaluate the case; a fault is an error of the test, never a failure."""
         __tracebackhide__ = True
         session, case = self._session, self.case
+        self._properties = item.user_properties
         try:
             stop = session.stopped_before(case)
             result = None if stop else session.result(case)
@@ -127,6 +129,8 @@ class CaseCheck:
                 scored=self._session.selection.metrics[self.case.benchmark],
             )
         except XlingError as error:
+            if not isinstance(error, ConfigError):  # a mistake in the test is no fault of the run
+                self._properties.append((FAULT, str(error)))
             pytest.fail(str(error), pytrace=False)
         if outcome.decision == "fail":
             pytest.fail(outcome.message, pytrace=False)
@@ -165,7 +169,18 @@ class GateCheck:
         ]
 
     def verdict(self) -> Verdict:
-        """Judge the run's scores, and keep the verdict with the run."""
+        """Judge the run's scores, and keep the verdict with the run.
+
+        Raises:
+            XlingError: it cannot be judged or kept: a fault, which leaves the run incomplete.
+        """
+        try:
+            return self._judged()
+        except XlingError as fault:
+            self._properties.append((FAULT, str(fault)))
+            raise
+
+    def _judged(self) -> Verdict:
         from pytest_xling.store.runs import put_verdict  # noqa: PLC0415
 
         spec, session = self.spec, self._session
@@ -226,7 +241,10 @@ class GateCheck:
     def check(self) -> None:
         """Assert that the gate is open."""
         __tracebackhide__ = True
-        verdict = self.verdict()
+        try:
+            verdict = self.verdict()
+        except XlingError as error:
+            pytest.fail(f"{self.spec.metric}: {error}", pytrace=False)
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),

@@ -160,7 +160,8 @@ class XlingSession:
         if self._database is None:
             from pytest_xling.store.database import Database  # noqa: PLC0415
 
-            self._database = Database(self.setup.settings.store)
+            # A worker must not make a store anew where the run's is gone.
+            self._database = Database(self.setup.settings.store, create=not self.is_worker)
         return self._database
 
     # Collecting

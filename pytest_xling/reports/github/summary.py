@@ -64,7 +64,7 @@ def step_summary(
     """
     run = get_run(connection, run_id)
     if complete is None:
-        complete = run.status not in {"incomplete", "interrupted"}
+        complete = run.status in {"complete", "stopped"}
     verdicts = read_verdicts(connection, run.run_id)
     light = _LIGHTS[state_of(verdicts, complete=complete)]
     counts = case_counts(connection, run.run_id)

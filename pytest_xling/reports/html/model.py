@@ -55,7 +55,7 @@ def report_model(
     """
     run = get_run(connection, run_id)
     if complete is None:
-        complete = run.status not in {"incomplete", "interrupted"}
+        complete = run.status in {"complete", "stopped"}
     verdicts = read_verdicts(connection, run.run_id)
     counts = case_counts(connection, run.run_id)
     steps = metric_steps(connection, run.run_id)
