@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,6 +45,8 @@ __all__ = ["Job", "Result", "Run"]
 _log = logging.getLogger(__name__)
 
 PROGRESS_EVERY_S = 0.5
+PARENT_EVERY_S = 0.2
+"""How often a worker looks whether the process it works for still lives."""
 CLOSE_S = 20.0
 """How long to wait, when closing, for a store that another process holds."""
 GRACE_S = 5.0
@@ -125,6 +128,16 @@ class Run:
 
     def _stop_asking(self, error: StoreError) -> None:
         self._parties.shut(f"nothing can be kept: {error}")
+
+    async def watch(self, parent: int) -> None:
+        """Once the process *parent* has ended, ask nothing more and drop what is under way.
+
+        Args:
+            parent: the number of this process's parent, for whom it works.
+        """
+        while os.getppid() == parent:
+            await asyncio.sleep(PARENT_EVERY_S)
+        self._parties.abandon("the process that runs the tests has ended")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order.

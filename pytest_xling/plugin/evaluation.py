@@ -43,6 +43,7 @@ class Evaluation:
         look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
+        parent: the process it works for, by its number; None where it works for itself.
         barriers: numbers of groups that are not begun before they are asked for.
     """
 
@@ -56,6 +57,7 @@ class Evaluation:
         look_ahead: int,
         workers: int,
         worker: str,
+        parent: int | None = None,
         barriers: Collection[int] = (),
     ) -> None:
         self._setup = setup
@@ -78,6 +80,8 @@ class Evaluation:
                 run_id=run_id, database=self._database, setup=setup, workers=workers, worker=worker
             )
         )
+        if parent is not None:
+            self._loop.submit(self._run.watch(parent))
 
     @property
     def progress(self) -> Progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,7 @@ class XlingSession:
         self.is_worker = worker is not None
         self.worker = worker["workerid"] if worker else "main"
         self.workers = worker["workercount"] if worker else 1
+        self._parent = os.getppid() if worker else None
         self.run_id: str = worker["xling_run_id"] if worker else ""
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
         if self.distributed and config.getoption("dist") == "each":
@@ -218,6 +220,7 @@ class XlingSession:
                 look_ahead=self._look_ahead(),
                 workers=self.workers,
                 worker=self.worker,
+                parent=self._parent,
                 barriers=self._barriers,
             )
         return self._evaluation
