@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.engine.ledger import Ledger
 from pytest_xling.engine.making import Making
 from pytest_xling.engine.opening import Steps, signature
+from pytest_xling.engine.owner import SILENT_S
 from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
@@ -125,6 +126,7 @@ class Run:
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._reported = 0.0
+        self._alive = asyncio.create_task(self._say_alive())
 
     def _stop_asking(self, error: StoreError) -> None:
         self._parties.shut(f"nothing can be kept: {error}")
@@ -135,7 +137,7 @@ class Run:
         Args:
             parent: the number of this process's parent, for whom it works.
         """
-        while os.getppid() == parent:
+        while os.getppid() == parent:  # noqa: ASYNC110  nobody tells of its end
             await asyncio.sleep(PARENT_EVERY_S)
         self._parties.abandon("the process that runs the tests has ended")
 
@@ -344,6 +346,13 @@ class Run:
             task = loop.create_task(self._report())
             task.add_done_callback(_ignore)
 
+    async def _say_alive(self) -> None:
+        """Tell the store now and then that the run is still being made, however slow it is."""
+        while True:
+            await asyncio.sleep(SILENT_S / 4)
+            with contextlib.suppress(StoreError):  # said by those who lost something by it
+                await self._report()
+
     async def _report(self) -> None:
         await self._ledger.write(
             partial(
@@ -354,6 +363,7 @@ class Run:
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
         await self._parties.close(grace_s=GRACE_S)
+        self._alive.cancel()
         if self._preparing is not None:
             self._preparing.cancel()
         try:

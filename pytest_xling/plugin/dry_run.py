@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cases.dry_run import dry_run
-from pytest_xling.cases.plan import make_request
 from pytest_xling.errors import XlingError
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.reports.dry_run import dry_run_text
@@ -36,19 +35,7 @@ def show_estimate(config: pytest.Config) -> int:
 
 
 def _estimate(setup: Setup) -> list[LanguageEstimate]:
-    from pytest_xling.engine.answering import request_key  # noqa: PLC0415
-
-    requests = {}
-    for folder, benchmark in setup.benchmarks.items():
-        for case in setup.plans[folder]:
-            request = make_request(
-                case,
-                benchmark=benchmark,
-                settings=setup.settings,
-                provider=setup.provider,
-                model=setup.model,
-            )
-            requests[request_key(setup.provider, request)] = request
+    requests = {key: request for _, key, request in setup.requests()}
     stored = _stored(setup, requests)
     return dry_run(requests, stored=stored, price=setup.settings.price)
 

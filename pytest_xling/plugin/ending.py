@@ -32,7 +32,7 @@ def status_of(session: pytest.Session, *, stopped: bool = False) -> str:
     return "stopped" if stopped and status == "complete" else status
 
 
-def keep_end(database: Database, run_id: str, *, status: str) -> str:
+def keep_end(database: Database, run_id: str, *, status: str, seconds: float) -> str:
     """Say in the store how the run ended.
 
     Returns:
@@ -42,7 +42,7 @@ def keep_end(database: Database, run_id: str, *, status: str) -> str:
 
     try:
         with database.write() as connection:
-            finish_run(connection, run_id, status=status)
+            finish_run(connection, run_id, status=status, seconds=seconds)
     except StoreError as error:
         return str(error)
     return ""

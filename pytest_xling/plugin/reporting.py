@@ -65,7 +65,7 @@ class Reporting:
             return
         status = status_of(session, stopped=ours.stopping.ended)
         ours.ended = True
-        if lost := keep_end(ours.database, ours.run_id, status=status):
+        if lost := keep_end(ours.database, ours.run_id, status=status, seconds=ours.seconds):
             self._faults.append(f"how the run ended is not kept: {lost}")
             status = "incomplete"
             if session.exitstatus in RESULTS:

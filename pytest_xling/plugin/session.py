@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,8 @@ class XlingSession:
         self.is_worker = worker is not None
         self.worker = worker["workerid"] if worker else "main"
         self.workers = worker["workercount"] if worker else 1
+        self._began = 0.0
+        self._continues = ""
         self._parent = os.getppid() if worker else None
         self.run_id: str = worker["xling_run_id"] if worker else ""
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
@@ -121,7 +124,7 @@ class XlingSession:
             f"xling: model {setup.model}; languages {', '.join(languages)}",
             f"xling: benchmarks {planned}",
             f"xling: run {self.run_id or '-'}; store {setup.settings.store}",
-            *filter(None, [asked_beside(setup.settings)]),
+            *filter(None, [self._continues, asked_beside(setup.settings)]),
             *(f"xling: {notice}" for notice in setup.notices()),
         ]
 
@@ -138,8 +141,10 @@ class XlingSession:
             self._watch = ProgressWatch(self._line, self.database, self.run_id)
 
     def _start_run(self) -> None:
-        from pytest_xling.store.runs import add_run  # noqa: PLC0415
+        from pytest_xling.engine.owner import this_process  # noqa: PLC0415  when a run is made
+        from pytest_xling.plugin.continuing import begin  # noqa: PLC0415  likewise
 
+        self._began = time.monotonic()
         settings = self.setup.settings
         now = datetime.now(UTC)
         self.run_id = settings.run_name or made_up_name(self.setup.model, now)
@@ -148,13 +153,24 @@ class XlingSession:
             model=self.setup.model,
             created_at=now.isoformat(timespec="milliseconds"),
             status="running",
-            settings={**settings.as_json(), "pivots": self.setup.pivots()},
+            settings={
+                **settings.as_json(),
+                "pivots": self.setup.pivots(),
+                "unpriced": self.setup.unpriced(),
+            },
             versions=library_versions(),
             git=git_state(self.config.rootpath),
             seed=settings.seed,
+            owner=this_process(),
+            seen_at=time.time(),
+            whole=self.setup.whole(),
         )
-        with self.database.write() as connection:
-            add_run(connection, record)
+        self._continues = begin(self.database, record, self.setup)
+
+    @property
+    def seconds(self) -> float:
+        """How long this session has taken so far."""
+        return time.monotonic() - self._began
 
     @property
     def database(self) -> Database:
@@ -401,6 +417,6 @@ class XlingSession:
         """Say in the store how the run ended, and close it."""
         if self._session is not None and self.run_id and not self.ended:
             status = status_of(self._session, stopped=self.stopping.ended)
-            keep_end(self.database, self.run_id, status=status)
+            keep_end(self.database, self.run_id, status=status, seconds=self.seconds)
         if self._database is not None:
             self._database.close()

@@ -79,7 +79,14 @@ BASELINES = (
     """ALTER TABLE cases ADD COLUMN reference TEXT""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES)
+PROCESSES = (
+    """ALTER TABLE runs ADD COLUMN owner TEXT NOT NULL DEFAULT ''""",
+    """ALTER TABLE runs ADD COLUMN seen_at FLOAT NOT NULL DEFAULT 0""",
+    """ALTER TABLE runs ADD COLUMN seconds FLOAT""",
+    """ALTER TABLE runs ADD COLUMN whole TEXT NOT NULL DEFAULT '{}'""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES, PROCESSES)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)
