@@ -131,6 +131,10 @@ class Run:
     def _stop_asking(self, error: StoreError) -> None:
         self._parties.shut(f"nothing can be kept: {error}")
 
+    async def ask_nothing(self, reason: str) -> None:
+        """Take what the store has, and let all else meet a fault that says *reason*."""
+        self._parties.shut(reason)
+
     async def watch(self, parent: int) -> None:
         """Once the process *parent* has ended, ask nothing more and drop what is under way.
 

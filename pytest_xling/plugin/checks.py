@@ -184,9 +184,12 @@ class GateCheck:
         from pytest_xling.store.runs import put_verdict  # noqa: PLC0415
 
         spec, session = self.spec, self._session
+        session.recall(spec.benchmark)
         if is_fitted(load("metric", spec.metric)):
             session.score_corpora()
         verdict = self.judged_by(session.stopping.judging(spec))
+        if verdict.outcome == "error" and spec.benchmark in session.selection.recalled:
+            self._properties.append((FAULT, verdict.reason))
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
         return verdict
@@ -196,11 +199,17 @@ class GateCheck:
         spec, selection = self.spec, self._session.selection
         verdict = judging.verdict(spec, self.scores)
         lost, asked = judging.lost(spec, self.scores)
-        if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
+        recalled = spec.benchmark in selection.recalled
+        if not recalled and not any(name == spec.benchmark for name, _ in selection.planned):
             why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
             verdict = replace(verdict, reason=why)
         elif lost:
             what = f"{lost} of {asked} scores are missing: they met a fault"
+            if recalled:
+                what = (
+                    f"{lost} of {asked} scores are missing: their answers are not in the store, and"
+                    " were not asked for, as their tests are not selected; run all of them"
+                )
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.cases.plan import groups_of
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import keep_end, status_of
@@ -18,7 +19,7 @@ from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, made_up_name
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
 from pytest_xling.plugin.reporting import Reporting
-from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
+from pytest_xling.plugin.selection import GROUP_CASES, MISCONFIGURED, Selection, check_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.stopping import Stopping
 from pytest_xling.plugin.trusting import Trusting
@@ -28,7 +29,7 @@ from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
@@ -102,6 +103,7 @@ class XlingSession:
         self._misconfigured = False
         self.stopping = Stopping(self)
         self._barriers: frozenset[int] = frozenset()
+        self._recalled: set[str] = set()
         self._corpora_scored = False
         self._corpora_fault: XlingError | None = None
         self.trusting = Trusting(
@@ -196,8 +198,21 @@ class XlingSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
         workers = self.workers if self.is_worker else None
-        self.selection.note(session.items, workers=workers, per_worker=self.stopping.per_worker)
+        self.selection.note(
+            session.items,
+            workers=workers,
+            per_worker=self.stopping.per_worker,
+            last_failed=self._last_failed,
+        )
         self._barriers = self.stopping.begin()
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """Note what was not selected."""
+        self.selection.deselected(items)
+
+    @property
+    def _last_failed(self) -> bool:
+        return bool(self.config.getoption("lf", default=False))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
@@ -226,20 +241,49 @@ class XlingSession:
 
     def _evaluator(self) -> Evaluation:
         if self._evaluation is None:
-            from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
-
-            self._evaluation = Evaluation(
-                setup=self.setup,
-                run_id=self.run_id,
-                groups=self.selection.groups,
-                metrics=self.selection.metrics,
+            self._evaluation = self._evaluating(
+                self.selection.groups,
                 look_ahead=self._look_ahead(),
-                workers=self.workers,
                 worker=self.worker,
-                parent=self._parent,
                 barriers=self._barriers,
             )
         return self._evaluation
+
+    def _evaluating(
+        self, groups: Sequence[Sequence[Case]], *, look_ahead: int, worker: str, **how: Any
+    ) -> Evaluation:
+        from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
+
+        return Evaluation(
+            setup=self.setup,
+            run_id=self.run_id,
+            groups=groups,
+            metrics=self.selection.metrics,
+            look_ahead=look_ahead,
+            workers=self.workers,
+            worker=worker,
+            parent=self._parent,
+            **how,
+        )
+
+    def recall(self, benchmark: str) -> None:
+        """Take what the store has for the cases a gate rests on, where they are not selected.
+
+        Nothing is asked: what is missing is missing to the gate.
+        """
+        if benchmark in self._recalled or benchmark not in self.selection.recalled:
+            return
+        self._recalled.add(benchmark)
+        evaluation = self._evaluating(
+            groups_of(self.selection.recalled[benchmark], size=GROUP_CASES),
+            look_ahead=0,
+            worker=f"{self.worker} stored",
+            unasked="its test is not selected",
+        )
+        try:
+            evaluation.recall(waiting=lambda: self._line.show(evaluation.progress))
+        finally:
+            evaluation.close()
 
     def stopped_before(self, case: Case) -> str:
         """Say why *case* is not asked any more; "" where it is, or has been."""
@@ -265,9 +309,9 @@ class XlingSession:
         if self._corpora_scored or self.stopping.stop() is not None:
             return
         self._corpora_scored = True
-        planned = [case for group in self.selection.groups for case in group]
+        planned = self.selection.to_score()
         if self.distributed:
-            planned = self.selection.cases_of(self._collected)
+            planned = self.selection.cases_of(self._collected, whole=self._last_failed)
         try:
             self._evaluator().score_corpora(planned)
         except XlingError as error:
