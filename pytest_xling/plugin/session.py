@@ -405,6 +405,18 @@ class XlingSession:
             self.faults += 1
             self._corpora_fault = error
 
+    def _kept_so_far(self) -> str:
+        """Say of a run that was interrupted how much of it is kept; "" of others."""
+        if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
+            return ""
+        with contextlib.suppress(StoreError):  # said by those who lost something by it
+            kept, planned = self.setup.kept(self.database)
+            return (
+                f"interrupted: {kept:,} of {planned:,} answers are kept; run again to ask only the "
+                "rest"
+            )
+        return ""
+
     def _judges_itself(self) -> bool:
         from pytest_xling.plugin.evaluation import roles_asked  # noqa: PLC0415
 
@@ -438,6 +450,8 @@ class XlingSession:
         except StoreError as error:
             text = f"{error}\n"
         terminalreporter.write(text)
+        if kept := self._kept_so_far():
+            terminalreporter.write_line(kept, yellow=True)
         if self._judges_itself():
             terminalreporter.write_line(
                 "Answers were judged by the model under test itself, as in XLingEval; name another "

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.making import Making
     from pytest_xling.providers import Provider
     from pytest_xling.records import Request
+    from pytest_xling.store.database import Database
 
 __all__ = ["Setup", "language_code", "read_setup"]
 
@@ -102,6 +103,14 @@ class Setup:
                     model=self.model,
                 )
                 yield case, request_key(self.provider, request), request
+
+    def kept(self, database: Database) -> tuple[int, int]:
+        """Return how many of the answers the store has, and how many there are."""
+        from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415  imports the store
+
+        keys = {key for _, key, _ in self.requests()}
+        with database.read() as connection:
+            return len(find_inputs(connection, keys)), len(keys)
 
     def whole(self) -> dict[str, dict[str, int]]:
         """Return by benchmark and language how many cases there are, whatever the limit is."""
