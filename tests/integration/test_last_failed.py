@@ -45,7 +45,7 @@ def url(project: Project) -> Iterator[str]:
 def _run(project: Project, *arguments: str) -> tuple[int, str]:
     """Run with pytest's cache, which --lf reads."""
     command = project.command("--model=m", "--langs=en,hi", *arguments)
-    command = [part for part in command if part not in {"no:cacheprovider"}]
+    command = [part for part in command if part != "no:cacheprovider"]
     command.remove("-p")
     done = subprocess.run(
         command, cwd=project.root, env=project._env(), capture_output=True, text=True, check=False

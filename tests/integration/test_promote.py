@@ -32,13 +32,17 @@ def bread(project: Project) -> Project:
     [
         (
             ("--langs=en,hi,zh", "--xling-limit=1"),
-            "of bread it has en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4 cases; "
-            "of the baseline whole it lacks bread en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4",
+            (
+                "of bread it has en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4 cases; "
+                "of the baseline whole it lacks bread en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4"
+            ),
         ),
         (
             ("--langs=en,hi,zh", "-k", "not q0001"),
-            "of bread it has en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4 cases; "
-            "of the baseline whole it lacks bread en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4",
+            (
+                "of bread it has en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4 cases; "
+                "of the baseline whole it lacks bread en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4"
+            ),
         ),
         (("--langs=en,hi",), "of the baseline whole it lacks bread zh 4 of 4 cases"),
     ],
