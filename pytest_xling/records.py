@@ -317,3 +317,12 @@ class RunRecord:
     versions: Mapping[str, str]
     git: str
     seed: int
+    owner: str = ""
+    """The process that makes it, as :mod:`pytest_xling.engine.owner` names it; of early versions'
+    runs it is not known."""
+    seen_at: float = 0.0
+    """When that process was last heard of, in seconds since 1970."""
+    seconds: float | None = None
+    """How long it took; None where no session of it came to an end."""
+    whole: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many cases its benchmarks have in each of its languages, whatever was selected."""

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_xling.records import Request
+    from pytest_xling.store.spent import Length
 
-__all__ = ["LanguageEstimate", "dry_run"]
+__all__ = ["LanguageEstimate", "Lengths", "dry_run"]
 
 MESSAGE_OVERHEAD = 7
 """Tokens a chat format adds around one user turn, roughly (OpenAI's cookbook says 3 + 1 + 3)."""
@@ -28,16 +29,55 @@ class LanguageEstimate:
     stored: int
     """Of these, how many the store has answered already."""
     prompt_tokens: int
+    completion_tokens: int
+    """If answers are as long as stored ones were, where there are any."""
     max_completion_tokens: int
     """If every answer were as long as --xling-max-tokens allows."""
+    cost_usd: float | None
+    """At the tokens expected; None without a price."""
     max_cost_usd: float | None
-    """At these tokens; None without a price."""
+    """At the longest answers; None without a price."""
+
+
+class Lengths:
+    """How long the answers of a model are expected to be: as long as stored ones were on average.
+
+    Args:
+        stored: answers and their mean length in tokens, by model, benchmark and language.
+        model: the one to be asked. Where it has no answers, those of all others count.
+    """
+
+    def __init__(self, stored: Mapping[tuple[str, str, str], Length], *, model: str) -> None:
+        self._stored = stored
+        self._model = model
+        self.sources: dict[str, dict[str, None]] = {}
+        """By what was gone by: for which languages."""
+
+    def expected(self, benchmark: str, language: str) -> float | None:
+        """Return the mean length; None where nothing is known of the benchmark."""
+        here = {place: one for place, one in self._stored.items() if place[1] == benchmark}
+        own = {place: one for place, one in here.items() if place[0] == self._model}
+        alike = {place: one for place, one in here.items() if place[2] == language}
+        both = {place: one for place, one in own.items() if place[2] == language}
+        for which, source in (
+            (both, f"stored answers of {self._model}"),
+            (own, f"stored answers of {self._model} in other languages"),
+            (alike, "stored answers of other models"),
+            (here, "stored answers of other models in other languages"),
+        ):
+            if which:
+                self.sources.setdefault(source, {})[language] = None
+                answers = sum(one.answers for one in which.values())
+                return sum(one.answers * one.mean for one in which.values()) / answers
+        self.sources.setdefault("--xling-max-tokens", {})[language] = None
+        return None
 
 
 def dry_run(
     requests: Mapping[bytes, Request],
     *,
     stored: Iterable[bytes],
+    expected: Mapping[bytes, float],
     price: tuple[float, float] | None,
 ) -> list[LanguageEstimate]:
     """Estimate by language what answering *requests* would take.
@@ -45,6 +85,7 @@ def dry_run(
     Args:
         requests: by content key, so that equal ones count once.
         stored: keys that are answered already and cost nothing.
+        expected: how long answers are expected to be, by key; the others as long as they may be.
         price: US dollars per million prompt and completion tokens.
     """
     have = set(stored)
@@ -53,22 +94,32 @@ def dry_run(
         by_language.setdefault(request.language, []).append((key, request))
     rows = []
     for language, asked in sorted(by_language.items()):
-        new = [request for key, request in asked if key not in have]
+        missing = [(key, request) for key, request in asked if key not in have]
+        new = [request for _, request in missing]
         texts = [message.content for request in new for message in request.messages]
         prompt = sum(len(tokens) for tokens in encode(texts)) + MESSAGE_OVERHEAD * len(texts)
-        limits = [request.params["max_tokens"] for request in new]
-        completion = sum(limit for limit in limits if isinstance(limit, int))
-        cost = None
-        if price is not None:
-            cost = (prompt * price[0] + completion * price[1]) / 1e6
+        longest = {key: _limit(request) for key, request in missing}
+        likely = sum(min(expected.get(key, limit), limit) for key, limit in longest.items())
+        completion, most = round(likely), sum(longest.values())
         rows.append(
             LanguageEstimate(
                 language=language,
                 requests=len(asked),
                 stored=len(asked) - len(new),
                 prompt_tokens=prompt,
-                max_completion_tokens=completion,
-                max_cost_usd=cost,
+                completion_tokens=completion,
+                max_completion_tokens=most,
+                cost_usd=_cost(prompt, completion, price),
+                max_cost_usd=_cost(prompt, most, price),
             )
         )
     return rows
+
+
+def _limit(request: Request) -> int:
+    limit = request.params["max_tokens"]
+    return limit if isinstance(limit, int) else 0
+
+
+def _cost(prompt: int, completion: int, price: tuple[float, float] | None) -> float | None:
+    return None if price is None else (prompt * price[0] + completion * price[1]) / 1e6

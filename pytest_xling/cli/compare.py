@@ -11,6 +11,7 @@ from pytest_xling.cases.comparison import ALPHA, compare
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import number
+from pytest_xling.engine.owner import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.comparison import comparison_text
 from pytest_xling.reports.opinions_sheet import opinions_sheet
@@ -64,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         baseline = open_baseline(args.baseline, store=store_path(args))
         found = compare(connection, record, baseline, pivots=partial(named_pivot, record))
     opinions = _opinions(found, margin=args.margin) if args.tests else {}
+    status = status_now(record)
     if args.json:
         changes = [
             {name: value for name, value in asdict(change).items() if name != "differences"}
@@ -78,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(
             {
                 "run": record.run_id,
-                "status": record.status,
+                "status": status,
                 "baseline": baseline.told,
                 "changes": changes,
                 "missing": missing,
@@ -87,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for notice in baseline.notices:
         print_text(notice)
-    if record.status != "complete":
-        print_text(f"run {record.run_id} is {record.status}: only what it has is compared")
+    if status != "complete":
+        print_text(f"run {record.run_id} is {status}: only what it has is compared")
     print_text(comparison_text(found, width=width(), color=color()))
     if opinions:
         print_text("\n" + plain(opinions_sheet(opinions), width=width(), color=color()))

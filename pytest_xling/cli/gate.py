@@ -13,6 +13,7 @@ from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
+from pytest_xling.engine.owner import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.pivot import named_pivot
@@ -66,12 +67,13 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_path(args))
         verdicts = _judged(connection, record, counts, limits, baseline)
-    complete = record.status == "complete"
+    status = status_now(record)
+    complete = status == "complete"
     if args.json:
         print_json(
             {
                 "run": record.run_id,
-                "status": record.status,
+                "status": status,
                 "thresholds": str(args.thresholds),
                 "baseline": None if baseline is None else baseline.told,
                 "closed": is_closed(verdicts),
@@ -84,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         if baseline is None and _limits_drops(limits, counts):
             print_text("drops (max_drop) are not judged: no --baseline is named")
         if not complete:
-            print_text(f"run {record.run_id} is {record.status}: this decides nothing (exit 3)")
+            print_text(f"run {record.run_id} is {status}: this decides nothing (exit 3)")
     if not complete:
         return INCOMPLETE
     return CLOSED if is_closed(verdicts) else 0

@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pytest_xling.cases.subset import is_subset, lacks_of_benchmark, lacks_of_run
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.engine.owner import status_now
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.rendering import listing
 from pytest_xling.store.baselines import promote, promoted
 from pytest_xling.store.database import Database
-from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.text.display import printable
 
@@ -37,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="only for this benchmark of the run; repeatable",
     )
-    parser.add_argument("--force", action="store_true", help="even if the run is incomplete")
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="even if the run did not end, or has not all cases, or fewer than the baseline before",
+    )
     parser.add_argument("--list", action="store_true", help="list what is promoted")
     parser.add_argument("--json", action="store_true", help="with --list, print a list of objects")
 
@@ -45,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Promote the run, or list what was promoted."""
     if args.list:
-        if args.run is not None or args.benchmark or args.force:
-            msg = "--list changes nothing; leave RUN, --benchmark and --force out"
+        if args.run is not None or args.benchmark or args.partial:
+            msg = "--list changes nothing; leave RUN, --benchmark and --partial out"
             raise ConfigError(msg)
         _list(args)
         return 0
@@ -60,10 +66,11 @@ def run(args: argparse.Namespace) -> int:
         record = get_run(connection, args.run)
         benchmarks = _benchmarks(connection, record, args.benchmark)
         closed = is_closed(read_verdicts(connection, record.run_id))
-    if record.status != "complete" and not args.force:
+        lacks = _lacks(connection, record, benchmarks, named=bool(args.benchmark))
+    if lacks and not args.partial:
         msg = (
-            f"run {record.run_id} is {record.status}, and later runs would be compared with what "
-            "it has; run it again, or say --force"
+            f"run {record.run_id} is no whole baseline: {'; '.join(lacks)}. Later runs would be "
+            "compared with what it has; promote a whole run, or say --partial"
         )
         raise ConfigError(msg)
     database = Database(store_path(args), create=False)
@@ -84,9 +91,44 @@ def run(args: argparse.Namespace) -> int:
         was = "" if old is None else f" in place of {old.run_id} ({_day(old.promoted_at)})"
         said = f"{printable(record.model)}, {benchmark}: run {record.run_id}"
         print_text(f"{said} is the baseline{was or ', the first'}")
+    for lack in lacks:
+        print_text(f"note: {lack}")
     if closed:
         print_text("note: its gate was closed")
     return 0
+
+
+def _lacks(
+    connection: Connection, record: RunRecord, benchmarks: Sequence[str], *, named: bool
+) -> list[str]:
+    """Say what a run lacks of a whole baseline, and of the baseline it would take the place of.
+
+    Args:
+        connection: to the store.
+        record: of the run.
+        benchmarks: it would be promoted for.
+        named: whether the user named these; else the run is to stand for all its model has.
+    """
+    status, counts = status_now(record), case_counts(connection, record.run_id)
+    lacks = [] if status == "complete" else [f"it is {status}"]
+    if is_subset(record, counts) and not record.whole:
+        lacks.append(f"it was made with --xling-limit={record.settings['limit']}")
+    before = {one.benchmark: one.run_id for one in promoted(connection, model=record.model)}
+    for benchmark in benchmarks:
+        if some := lacks_of_benchmark(record, counts, benchmark):
+            lacks.append(f"of {benchmark} it has {', '.join(some)}")
+        old = before.get(benchmark)
+        if old is None or old == record.run_id:
+            continue
+        if some := lacks_of_run(connection, record.run_id, other=old, benchmark=benchmark):
+            lacks.append(f"of the baseline {old} it lacks {benchmark} {', '.join(some)}")
+    if not named:
+        lacks += [
+            f"it has no {benchmark}, whose baseline is {old} (or name what it has: --benchmark)"
+            for benchmark, old in before.items()
+            if benchmark not in benchmarks
+        ]
+    return lacks
 
 
 def _benchmarks(

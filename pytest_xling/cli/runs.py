@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.cases.subset import is_subset
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.engine.owner import status_now
 from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.rendering import MIN_SHORTENED, listing, taken, widest
 from pytest_xling.store.queries import case_counts
-from pytest_xling.store.runs import list_runs, read_verdicts
-from pytest_xling.text.display import printable
+from pytest_xling.store.runs import list_runs, read_verdicts, total_progress
+from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from sqlalchemy import Connection
+
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Verdict
+    from pytest_xling.records import RunRecord, Verdict
 
 __all__ = ["add_arguments", "run"]
+
+TOLD_APART = 20
+"""Columns of a model's name that are left where others need the room."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +46,9 @@ def run(args: argparse.Namespace) -> int:
             rows.append(
                 {
                     **asdict(record),
+                    "status": status_now(record),
+                    "subset": is_subset(record, counts),
+                    "cost_usd": _cost(connection, record),
                     "answers": sum(counts.values()),
                     "languages": sorted({language for _, language in counts}),
                     **_gates(read_verdicts(connection, record.run_id)),
@@ -53,36 +64,69 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _cost(connection: Connection, record: RunRecord) -> float | None:
+    """Return what a run cost in US dollars; None where somebody was paid at an unknown price."""
+    spent = total_progress(connection, record.run_id).cost_usd
+    # Early versions did not keep who is paid.
+    unknown = record.settings.get("unpriced", not spent)
+    return None if unknown else spent
+
+
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return a line per run; names are never cut, since people copy them."""
+    """Return a line per run; names are never cut, since people copy them.
+
+    Columns there is no room for are named below.
+    """
     columns: dict[str, list[str]] = {
         "run": [row["run_id"] for row in rows],
         "model": [printable(row["model"]) for row in rows],
         "answers": [f"{row['answers']:,}" for row in rows],
         "gate": [_outcome(row) for row in rows],
     }
+    hidden = []
+    room = width() - taken(columns)
+    if room < 0 and room + widest("model", columns["model"]) < MIN_SHORTENED:
+        del columns["model"]  # names made up for runs say which it is
+        hidden.append("model")
     more = {
+        "took": [_took(row) for row in rows],
+        "cost": [_usd(row["cost_usd"]) for row in rows],
         "languages": [str(len(row["languages"])) for row in rows],
         "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
     }
-    if taken(columns | more) <= width():
-        columns |= more
-    elif width() - taken(columns) + widest("model", columns["model"]) < MIN_SHORTENED:
-        del columns["model"]  # names made up for runs say which it is
-    return listing(
+    # A long model gives way, as far as it can still be told from others.
+    spare = max(0, widest("model", columns.get("model", [])) - TOLD_APART)
+    for head, texts in more.items():
+        if taken(columns | {head: texts}) - spare <= width():
+            columns[head] = texts
+        else:
+            hidden.append(head)
+    text = listing(
         columns,
         width=width(),
         color=color(),
-        right=("answers", "languages"),
+        right=("answers", "took", "cost", "languages"),
         shortened="model",
     )
+    if hidden:
+        text += fill(f"no room for {', '.join(hidden)}; --json has all", width=width()) + "\n"
+    return text
 
 
 def _outcome(row: dict[str, Any]) -> str:
     """Say what the gates said, or why that does not count."""
-    if row["status"] != "complete":
-        return str(row["status"])
-    return {None: "none", True: "closed", False: "open"}[row["closed"]]
+    if row["status"] == "complete":
+        said = {None: "none", True: "closed", False: "open"}[row["closed"]]
+        return f"{said}, subset" if row["subset"] else said
+    return str(row["status"])
+
+
+def _took(row: dict[str, Any]) -> str:
+    return "–" if row["seconds"] is None else duration(row["seconds"])
+
+
+def _usd(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:,.2f}"
 
 
 def _gates(verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.engine.owner import status_now
 from pytest_xling.reports.closing import faults_met, is_closed
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import findings
@@ -59,7 +60,7 @@ def _heading(record: RunRecord, faults: int) -> str:
     stop = stop_in(record)
     early = f"\n{printable(str(stop))}" if stop else ""
     return (
-        f"run {record.run_id}: {record.status}, made {made} UTC{git}\n"
+        f"run {record.run_id}: {status_now(record)}, made {made} UTC{git}\n"
         f"model {printable(record.model)}{early}{lost}"
     )
 
@@ -70,7 +71,7 @@ def _as_json(connection: Connection, record: RunRecord) -> dict[str, JsonValue]:
     scored = metric_steps(connection, record.run_id)
     estimates = with_intervals(connection, record.run_id, scored)
     return {
-        "run": asdict(record),
+        "run": asdict(record) | {"status": status_now(record)},
         "answers": [
             {"benchmark": benchmark, "language": language, "n": n}
             for (benchmark, language), n in counts.items()

@@ -33,7 +33,8 @@ class Gate:
         self._provider = provider
         self._closed = asyncio.Event()
         self._reason = "the run is being stopped"
-        self._under_way = 0
+        self._under_way: set[asyncio.Task[object]] = set()
+        self._abandoned = False
         self._idle = asyncio.Event()
 
     async def generate(self, request: Request) -> Response:
@@ -41,11 +42,19 @@ class Gate:
         if self._closed.is_set():
             msg = f"{self._reason}; this was not asked"
             raise GivenUp(msg, cause=self._reason)
-        self._under_way += 1
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  for mypy: a coroutine runs in a task
+        self._under_way.add(task)
         try:
             return _cleaned(await self._provider.generate(request))
+        except asyncio.CancelledError:
+            if not self._abandoned:
+                raise
+            task.uncancel()
+            msg = f"{self._reason}; the answer was not waited for"
+            raise PermanentFault(msg) from None
         finally:
-            self._under_way -= 1
+            self._under_way.discard(task)
             if self._closed.is_set() and not self._under_way:
                 self._idle.set()
 
@@ -53,6 +62,13 @@ class Gate:
         """Let nothing more through, because of *reason*."""
         self._reason = reason
         self._closed.set()
+
+    def abandon(self, reason: str) -> None:
+        """Let nothing more through, because of *reason*, and drop what is under way."""
+        self.shut(reason)
+        self._abandoned = True
+        for task in self._under_way:
+            task.cancel()
 
     async def close(self, *, grace_s: float) -> None:
         """Let nothing more through, and wait up to *grace_s* for what is under way."""

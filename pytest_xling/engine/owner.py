@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["dead", "this_process"]
+    from pytest_xling.records import RunRecord
+
+__all__ = ["SILENT_S", "dead", "status_now", "this_process"]
+
+SILENT_S = 60.0
+"""Of a process elsewhere nothing is heard for so long only where it is gone."""
 
 
 def this_process() -> str:
@@ -47,6 +53,19 @@ def dead(owners: Iterable[str]) -> set[str]:
         if where == place and process.isdigit() and not _lives(int(process), started):
             gone.add(owner)
     return gone
+
+
+def status_now(run: RunRecord) -> str:
+    """Return a run's status: ``killed`` where it runs as the store knows, and nobody makes it."""
+    return "killed" if run.status == "running" and _is_gone(run) else run.status
+
+
+def _is_gone(run: RunRecord) -> bool:
+    """Tell whether the process that makes a run is gone, by itself or by its silence."""
+    here = run.owner.rpartition(":")[0].rpartition(":")[0] == _place()
+    if here and os.name != "nt":
+        return bool(dead([run.owner]))
+    return time.time() - run.seen_at > SILENT_S
 
 
 def _lives(pid: int, started: str) -> bool:

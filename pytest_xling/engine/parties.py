@@ -97,6 +97,11 @@ class Parties:
         for step in self._steps.values():
             step.gate.shut(reason)
 
+    def abandon(self, reason: str) -> None:
+        """Let nothing more be asked of anybody, and drop what is under way."""
+        for step in self._steps.values():
+            step.gate.abandon(reason)
+
     async def close(self, *, grace_s: float) -> None:
         """Let nothing more be asked, and wait up to *grace_s* for what is under way."""
         await asyncio.gather(*(step.gate.close(grace_s=grace_s) for step in self._steps.values()))

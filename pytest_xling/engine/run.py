@@ -7,6 +7,7 @@ import contextlib
 import gc
 import json
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.engine.ledger import Ledger
 from pytest_xling.engine.making import Making
 from pytest_xling.engine.opening import Steps, signature
+from pytest_xling.engine.owner import SILENT_S
 from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
@@ -46,6 +48,8 @@ __all__ = ["Job", "Result", "Run"]
 _log = logging.getLogger(__name__)
 
 PROGRESS_EVERY_S = 0.5
+PARENT_EVERY_S = 0.2
+"""How often a worker looks whether the process it works for still lives."""
 CLOSE_S = 20.0
 """How long to wait, when closing, for a store that another process holds."""
 GRACE_S = 5.0
@@ -125,9 +129,24 @@ class Run:
         )
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
+        self._alive = asyncio.create_task(self._say_alive())
 
     def _stop_asking(self, error: StoreError) -> None:
         self._parties.shut(f"nothing can be kept: {error}")
+
+    async def ask_nothing(self, reason: str) -> None:
+        """Take what the store has, and let all else meet a fault that says *reason*."""
+        self._parties.shut(reason)
+
+    async def watch(self, parent: int) -> None:
+        """Once the process *parent* has ended, ask nothing more and drop what is under way.
+
+        Args:
+            parent: the number of this process's parent, for whom it works.
+        """
+        while os.getppid() == parent:  # noqa: ASYNC110  nobody tells of its end
+            await asyncio.sleep(PARENT_EVERY_S)
+        self._parties.abandon("the process that runs the tests has ended")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order.
@@ -358,6 +377,13 @@ class Run:
                 with contextlib.suppress(StoreError):  # said by those who lost something by it
                     await self._report()
 
+    async def _say_alive(self) -> None:
+        """Tell the store now and then that the run is still being made, however slow it is."""
+        while True:
+            await asyncio.sleep(SILENT_S / 4)
+            with contextlib.suppress(StoreError):  # said by those who lost something by it
+                await self._report()
+
     async def _report(self) -> None:
         state = self._reported = self.progress
         await self._ledger.write(
@@ -367,7 +393,7 @@ class Run:
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
         await self._parties.close(grace_s=GRACE_S)
-        for task in filter(None, (self._preparing, self._reporting)):
+        for task in filter(None, (self._alive, self._preparing, self._reporting)):
             task.cancel()
         try:
             # A store that another process holds must not keep us from ending.

@@ -45,11 +45,13 @@ class CaseCheck:
         self.case = case
         self._item: pytest.Item | None = None
         self._result: Result | None = None
+        self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
         """Evaluate the case; a fault is an error of the test, never a failure."""
         __tracebackhide__ = True
         session, case = self._session, self.case
+        self._properties = item.user_properties
         try:
             stop = session.stopped_before(case)
             result = None if stop else session.result(case)
@@ -134,6 +136,8 @@ class CaseCheck:
         except ConfigError as error:
             self._refuse(str(error))
         except XlingError as error:
+            if not isinstance(error, ConfigError):  # a mistake in the test is no fault of the run
+                self._properties.append((FAULT, str(error)))
             pytest.fail(str(error), pytrace=False)
         if outcome.decision == "fail":
             pytest.fail(outcome.message, pytrace=False)
@@ -180,13 +184,27 @@ class GateCheck:
         ]
 
     def verdict(self) -> Verdict:
-        """Judge the run's scores, and keep the verdict with the run."""
+        """Judge the run's scores, and keep the verdict with the run.
+
+        Raises:
+            XlingError: it cannot be judged or kept: a fault, which leaves the run incomplete.
+        """
+        try:
+            return self._judged()
+        except XlingError as fault:
+            self._properties.append((FAULT, str(fault)))
+            raise
+
+    def _judged(self) -> Verdict:
         from pytest_xling.store.runs import put_verdict  # noqa: PLC0415
 
         spec, session = self.spec, self._session
+        session.recall(spec.benchmark)
         if is_fitted(load("metric", spec.metric)):
             session.score_corpora()
         verdict = self.judged_by(session.stopping.judging(spec))
+        if verdict.outcome == "error" and spec.benchmark in session.selection.recalled:
+            self._properties.append((FAULT, verdict.reason))
         with session.database.write() as connection:
             put_verdict(connection, session.run_id, benchmark=spec.benchmark, verdict=verdict)
         return verdict
@@ -196,11 +214,17 @@ class GateCheck:
         spec, selection = self.spec, self._session.selection
         verdict = judging.verdict(spec, self.scores)
         lost, asked = judging.lost(spec, self.scores)
-        if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
+        recalled = spec.benchmark in selection.recalled
+        if not recalled and not any(name == spec.benchmark for name, _ in selection.planned):
             why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
             verdict = replace(verdict, reason=why)
         elif lost:
             what = f"{lost} of {asked} scores are missing: they met a fault"
+            if recalled:
+                what = (
+                    f"{lost} of {asked} scores are missing: their answers are not in the store, and"
+                    " were not asked for, as their tests are not selected; run all of them"
+                )
             verdict = Verdict(
                 case=spec.id,
                 outcome="error",
@@ -241,7 +265,10 @@ class GateCheck:
     def check(self) -> None:
         """Assert that the gate is open."""
         __tracebackhide__ = True
-        verdict = self.verdict()
+        try:
+            verdict = self.verdict()
+        except XlingError as error:
+            pytest.fail(f"{self.spec.metric}: {error}", pytrace=False)
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),

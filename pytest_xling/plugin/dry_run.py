@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.dry_run import dry_run
-from pytest_xling.cases.plan import make_request
+from pytest_xling.cases.dry_run import Lengths, dry_run
 from pytest_xling.errors import XlingError
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.reports.dry_run import dry_run_text
@@ -15,8 +14,8 @@ from pytest_xling.reports.dry_run import dry_run_text
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pytest_xling.cases.dry_run import LanguageEstimate
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.store.spent import Length
 
 __all__ = ["show_estimate"]
 
@@ -25,42 +24,50 @@ def show_estimate(config: pytest.Config) -> int:
     """Print the estimate and return exit status 0."""
     try:
         setup = read_setup(config)
-        rows = _estimate(setup)
+        text = _estimate(setup)
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
-    text = dry_run_text(
-        rows, model=setup.model, paid=setup.provider.paid, price=setup.settings.price
-    )
     print(text)  # noqa: T201  what the option is for
     return 0
 
 
-def _estimate(setup: Setup) -> list[LanguageEstimate]:
-    from pytest_xling.engine.answering import request_key  # noqa: PLC0415
+def _estimate(setup: Setup) -> str:
+    asked = {key: (case, request) for case, key, request in setup.requests()}
+    stored, known = _stored(setup, asked)
+    lengths = Lengths(known, model=setup.model)
+    places = {
+        key: (case.benchmark, case.sample.language)
+        for key, (case, _) in asked.items()
+        if key not in stored
+    }
+    means = {place: lengths.expected(*place) for place in sorted(set(places.values()))}
+    rows = dry_run(
+        {key: request for key, (_, request) in asked.items()},
+        stored=stored,
+        expected={key: mean for key, place in places.items() if (mean := means[place]) is not None},
+        price=setup.settings.price,
+    )
+    return dry_run_text(
+        rows,
+        model=setup.model,
+        paid=setup.provider.paid,
+        price=setup.settings.price,
+        sources=lengths.sources,
+    )
 
-    requests = {}
-    for folder, benchmark in setup.benchmarks.items():
-        for case in setup.plans[folder]:
-            request = make_request(
-                case,
-                benchmark=benchmark,
-                settings=setup.settings,
-                provider=setup.provider,
-                model=setup.model,
-            )
-            requests[request_key(setup.provider, request)] = request
-    stored = _stored(setup, requests)
-    return dry_run(requests, stored=stored, price=setup.settings.price)
 
-
-def _stored(setup: Setup, keys: Collection[bytes]) -> set[bytes]:
+def _stored(
+    setup: Setup, keys: Collection[bytes]
+) -> tuple[set[bytes], dict[tuple[str, str, str], Length]]:
+    """Return which answers the store has, and how long its answers are."""
     from pytest_xling.store.database import Database  # noqa: PLC0415
     from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415
+    from pytest_xling.store.spent import answer_lengths  # noqa: PLC0415
 
     if not setup.settings.store.exists():
-        return set()
+        return set(), {}
     database = Database(setup.settings.store, create=False)
     with database.read() as connection:
-        found = find_inputs(connection, keys)
+        found, lengths = find_inputs(connection, keys), answer_lengths(connection)
     database.close()
-    return found
+    return found, lengths

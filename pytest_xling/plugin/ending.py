@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -34,12 +33,20 @@ def status_of(session: pytest.Session, *, stopped: bool = False) -> str:
     return "stopped" if stopped and status == "complete" else status
 
 
-def keep_end(database: Database, run_id: str, *, status: str) -> None:
-    """Say in the store how the run ended; one that is full stays as it is, the exit code tells."""
+def keep_end(database: Database, run_id: str, *, status: str, seconds: float) -> str:
+    """Say in the store how the run ended.
+
+    Returns:
+        Why that could not be kept, such as a store that is full or was deleted; "" where it was.
+    """
     from pytest_xling.store.runs import finish_run  # noqa: PLC0415  when a run is made
 
-    with contextlib.suppress(StoreError), database.write() as connection:
-        finish_run(connection, run_id, status=status)
+    try:
+        with database.write() as connection:
+            finish_run(connection, run_id, status=status, seconds=seconds)
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 class Unjudged:

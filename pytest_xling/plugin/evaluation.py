@@ -43,7 +43,9 @@ class Evaluation:
         look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
+        parent: the process it works for, by its number; None where it works for itself.
         barriers: numbers of groups that are not begun before they are asked for.
+        unasked: why nobody is asked; what the store has not met a fault then. "" where they are.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Evaluation:
         look_ahead: int,
         workers: int,
         worker: str,
+        parent: int | None = None,
         barriers: Collection[int] = (),
+        unasked: str = "",
     ) -> None:
         self._setup = setup
         self._barriers = barriers
@@ -71,13 +75,17 @@ class Evaluation:
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
         self._window = look_ahead * connections(setup.settings, setup.provider, workers=workers)
-        self._database = Database(setup.settings.store)
+        self._database = Database(setup.settings.store, create=False)
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
                 run_id=run_id, database=self._database, setup=setup, workers=workers, worker=worker
             )
         )
+        if unasked:
+            self._loop.call(self._run.ask_nothing(unasked))
+        if parent is not None:
+            self._loop.submit(self._run.watch(parent))
 
     @property
     def progress(self) -> Progress:
@@ -105,6 +113,12 @@ class Evaluation:
                 self._results[result.job.benchmark, result.job.case_id] = result
             del self._futures[number]
         return self._results[key]
+
+    def recall(self, *, waiting: Callable[[], None]) -> None:
+        """Evaluate all cases, group by group, keeping nothing but what goes into the store."""
+        for group in self._groups:
+            self.result(group[0], waiting=waiting)
+            self._results.clear()
 
     def begun(self, case: Case) -> bool:
         """Tell whether *case* has been answered, or is about to be."""

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporting"]
 
+RESULTS = (
+    pytest.ExitCode.OK,
+    pytest.ExitCode.TESTS_FAILED,
+    pytest.ExitCode.NO_TESTS_COLLECTED,
+)
+"""Exit statuses that speak of results."""
+
 
 class Reporting:
     """A pytest plugin, for the controller or the only process.
@@ -58,7 +65,11 @@ class Reporting:
             return
         status = status_of(session, stopped=ours.stopping.ended)
         ours.ended = True
-        keep_end(ours.database, ours.run_id, status=status)
+        if lost := keep_end(ours.database, ours.run_id, status=status, seconds=ours.seconds):
+            self._faults.append(f"how the run ended is not kept: {lost}")
+            status = "incomplete"
+            if session.exitstatus in RESULTS:
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         complete = status in {"complete", "stopped"}
         self._faults += ours.setup.warnings()  # the header says so, too, but not with -q
         written = self._write_report(complete=complete)

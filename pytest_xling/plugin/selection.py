@@ -71,7 +71,10 @@ class Selection:
         """Selected cases by benchmark and language."""
         self.gates: list[GateSpec] = []
         """Selected gates."""
+        self.recalled: dict[str, list[Case]] = {}
+        """By benchmark: the cases its selected gates rest on, where they are not selected."""
         self.judging = Judging(self)
+        self._skipped: set[tuple[str, str]] = set()
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
@@ -96,8 +99,20 @@ class Selection:
                 ids = [NO_GATES_ID]
             metafunc.parametrize("xling_gate", checks, ids=ids)
 
+    def deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Note tests that are not selected: no gate rests on what the user skips."""
+        for item in items:
+            check = check_of(item)
+            if isinstance(check, CaseCheck) and item.get_closest_marker("skip"):
+                self._skipped.add((check.case.benchmark, check.case.id))
+
     def note(
-        self, items: Sequence[pytest.Item], *, workers: int | None, per_worker: int = PER_WORKER
+        self,
+        items: Sequence[pytest.Item],
+        *,
+        workers: int | None,
+        per_worker: int = PER_WORKER,
+        last_failed: bool = False,
     ) -> None:
         """Note the selected tests.
 
@@ -105,7 +120,9 @@ class Selection:
             items: after all deselection.
             workers: how many processes share the tests if this is one of them, else None.
             per_worker: units that each of them gets of the scheduler.
+            last_failed: whether only tests that failed are selected. Gates rest on the others, too.
         """
+        self.deselected(items)
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
         case_of: dict[str, Case] = {}
@@ -131,8 +148,9 @@ class Selection:
         self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
         for case in selected.values():
             self._selected.setdefault(case.benchmark, []).append(case)
+        self._recall(partly=last_failed)
         if workers is None:
-            self.groups = groups_of(_together(selected.values()), size=GROUP_CASES)
+            self.groups = groups_of(self._whole(selected.values()), size=GROUP_CASES)
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
@@ -142,15 +160,47 @@ class Selection:
             if nodeid in case_of:
                 case = case_of[nodeid]
                 units.setdefault(unit, {})[case.benchmark, case.id] = case
-        self.groups = [_together(unit.values()) for unit in units.values()]
+        self.groups = [self._whole(unit.values()) for unit in units.values()]
         # Tests that do not look like cases by their node ids run where xdist sends them.
         rest = selected.keys() - {key for unit in units.values() for key in unit}
-        others = _together(selected[key] for key in selected if key in rest)
+        others = self._whole(selected[key] for key in selected if key in rest)
         self.groups += groups_of(others, size=1)
 
     def kinds(self, benchmark: str) -> dict[str, MetricKind]:
         """Return the metrics a benchmark is scored with, and the kind of each."""
         return _kinds(self.metrics[benchmark])
+
+    def _recall(self, *, partly: bool) -> None:
+        """Find out which gates rest on cases that are not selected.
+
+        Args:
+            partly: whether also gates do some of whose cases are selected.
+        """
+        for name in {gate.benchmark for gate in self.gates}:
+            selected = self._selected.get(name, ())
+            if selected and not partly:
+                continue
+            planned = [
+                case
+                for folder, benchmark in self._setup.benchmarks.items()
+                if benchmark.name == name
+                for case in self._setup.plans[folder]
+                if (name, case.id) not in self._skipped
+            ]
+            if len(planned) > len(selected):
+                self.recalled[name] = planned
+
+    def _whole(self, cases: Iterable[Case]) -> list[Case]:
+        """Return *cases* with those of a group side by side and in their order.
+
+        Where gates rest on all of a benchmark, groups are whole: what is scored together for a part
+        of a group would count beside what is scored for all of it.
+        """
+        chosen = {(case.benchmark, case.id): case for case in cases}
+        groups = {case.group for case in chosen.values() if case.benchmark in self.recalled}
+        for planned in self.recalled.values():
+            chosen |= {(c.benchmark, c.id): c for c in planned if c.group in groups}
+        return _together(chosen.values())
 
     def used(self, case: Case) -> bool:
         """Note that a test has had the result of *case*; tell whether no other test wants it."""
@@ -166,8 +216,19 @@ class Selection:
         # A test may be parametrised by more than its case.
         return min(len(found), sum(map(len, self._setup.plans.values())))
 
-    def cases_of(self, nodeids: Sequence[str]) -> list[Case]:
-        """Return the cases the tests called *nodeids* are about, each once."""
+    def to_score(self) -> list[Case]:
+        """Return the cases that metrics fitted to all answers are fitted to."""
+        cases = (case for group in self.groups for case in group)
+        recalled = (case for planned in self.recalled.values() for case in planned)
+        return list({(c.benchmark, c.id): c for c in (*cases, *recalled)}.values())
+
+    def cases_of(self, nodeids: Sequence[str], *, whole: bool = False) -> list[Case]:
+        """Return the cases the tests called *nodeids* are about, each once.
+
+        Args:
+            nodeids: of tests.
+            whole: return all cases of the benchmarks they are about.
+        """
         plans = {
             folder: {case.id: case for case in cases} for folder, cases in self._setup.plans.items()
         }
@@ -178,6 +239,9 @@ class Selection:
                 if part in cases:
                     found[cases[part].benchmark, part] = cases[part]
                     break
+        names = {case.benchmark for case in found.values()} if whole else set()
+        for planned in self._setup.plans.values():
+            found |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
         return list(found.values())
 
     def classify(self) -> Callable[[str], str | None]:
@@ -347,7 +411,7 @@ class Selection:
         key = (benchmark, metric)
         if key not in self._planned_scores:
             self._planned_scores[key] = planned_scores(
-                self._selected.get(benchmark, ()),
+                self.recalled.get(benchmark, self._selected.get(benchmark, [])),
                 registry.load("metric", metric),
                 pivot=self.pivot_of(benchmark),
             )

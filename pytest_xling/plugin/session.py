@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.cases.plan import groups_of
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.plugin.checks import FAULT, GIVEN_UP, MISTAKE, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import Unjudged, keep_end, status_of
@@ -16,7 +19,7 @@ from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, kept_in, made_up_name
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
 from pytest_xling.plugin.reporting import Reporting
-from pytest_xling.plugin.selection import MISCONFIGURED, Selection, check_of
+from pytest_xling.plugin.selection import GROUP_CASES, MISCONFIGURED, Selection, check_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.stopping import Stopping
 from pytest_xling.plugin.trusting import Trusting
@@ -26,7 +29,7 @@ from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
@@ -73,6 +76,9 @@ class XlingSession:
         self.is_worker = worker is not None
         self.worker = worker["workerid"] if worker else "main"
         self.workers = worker["workercount"] if worker else 1
+        self._began = 0.0
+        self._continues = ""
+        self._parent = os.getppid() if worker else None
         self.run_id: str = worker["xling_run_id"] if worker else ""
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
         if self.distributed and config.getoption("dist") == "each":
@@ -99,6 +105,7 @@ class XlingSession:
         self._misconfigured = False
         self.stopping = Stopping(self)
         self._barriers: frozenset[int] = frozenset()
+        self._recalled: set[str] = set()
         self._corpora_scored = False
         self._corpora_fault: XlingError | None = None
         self.trusting = Trusting(
@@ -122,7 +129,7 @@ class XlingSession:
             f"xling: benchmarks {planned}",
             kept_in(setup.settings),
             *([f"xling: run {self.run_id}"] if self.run_id else []),
-            *filter(None, [asked_beside(setup.settings)]),
+            *filter(None, [self._continues, asked_beside(setup.settings)]),
             *([f"xling: {patience}"] if (patience := setup.patience()) else []),
             *(f"xling: {notice}" for notice in setup.notices()),
         ]
@@ -140,8 +147,10 @@ class XlingSession:
             self._watch = ProgressWatch(self._line, self.database, self.run_id)
 
     def _start_run(self) -> None:
-        from pytest_xling.store.runs import add_run  # noqa: PLC0415
+        from pytest_xling.engine.owner import this_process  # noqa: PLC0415  when a run is made
+        from pytest_xling.plugin.continuing import begin  # noqa: PLC0415  likewise
 
+        self._began = time.monotonic()
         settings = self.setup.settings
         now = datetime.now(UTC)
         self.run_id = settings.run_name or made_up_name(self.setup.model, now)
@@ -150,13 +159,24 @@ class XlingSession:
             model=self.setup.model,
             created_at=now.isoformat(timespec="milliseconds"),
             status="running",
-            settings={**settings.as_json(), "pivots": self.setup.pivots()},
+            settings={
+                **settings.as_json(),
+                "pivots": self.setup.pivots(),
+                "unpriced": self.setup.unpriced(),
+            },
             versions=library_versions(),
             git=git_state(self.config.rootpath),
             seed=settings.seed,
+            owner=this_process(),
+            seen_at=time.time(),
+            whole=self.setup.whole(),
         )
-        with self.database.write() as connection:
-            add_run(connection, record)
+        self._continues = begin(self.database, record, self.setup)
+
+    @property
+    def seconds(self) -> float:
+        """How long this session has taken so far."""
+        return time.monotonic() - self._began
 
     @property
     def database(self) -> Database:
@@ -164,7 +184,8 @@ class XlingSession:
         if self._database is None:
             from pytest_xling.store.database import Database  # noqa: PLC0415
 
-            self._database = Database(self.setup.settings.store)
+            # A worker must not make a store anew where the run's is gone.
+            self._database = Database(self.setup.settings.store, create=not self.is_worker)
         return self._database
 
     # Collecting
@@ -181,8 +202,21 @@ class XlingSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
         workers = self.workers if self.is_worker else None
-        self.selection.note(session.items, workers=workers, per_worker=self.stopping.per_worker)
+        self.selection.note(
+            session.items,
+            workers=workers,
+            per_worker=self.stopping.per_worker,
+            last_failed=self._last_failed,
+        )
         self._barriers = self.stopping.begin()
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """Note what was not selected."""
+        self.selection.deselected(items)
+
+    @property
+    def _last_failed(self) -> bool:
+        return bool(self.config.getoption("lf", default=False))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
@@ -211,19 +245,49 @@ class XlingSession:
 
     def _evaluator(self) -> Evaluation:
         if self._evaluation is None:
-            from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
-
-            self._evaluation = Evaluation(
-                setup=self.setup,
-                run_id=self.run_id,
-                groups=self.selection.groups,
-                metrics=self.selection.metrics,
+            self._evaluation = self._evaluating(
+                self.selection.groups,
                 look_ahead=self._look_ahead(),
-                workers=self.workers,
                 worker=self.worker,
                 barriers=self._barriers,
             )
         return self._evaluation
+
+    def _evaluating(
+        self, groups: Sequence[Sequence[Case]], *, look_ahead: int, worker: str, **how: Any
+    ) -> Evaluation:
+        from pytest_xling.plugin.evaluation import Evaluation  # noqa: PLC0415
+
+        return Evaluation(
+            setup=self.setup,
+            run_id=self.run_id,
+            groups=groups,
+            metrics=self.selection.metrics,
+            look_ahead=look_ahead,
+            workers=self.workers,
+            worker=worker,
+            parent=self._parent,
+            **how,
+        )
+
+    def recall(self, benchmark: str) -> None:
+        """Take what the store has for the cases a gate rests on, where they are not selected.
+
+        Nothing is asked: what is missing is missing to the gate.
+        """
+        if benchmark in self._recalled or benchmark not in self.selection.recalled:
+            return
+        self._recalled.add(benchmark)
+        evaluation = self._evaluating(
+            groups_of(self.selection.recalled[benchmark], size=GROUP_CASES),
+            look_ahead=0,
+            worker=f"{self.worker} stored",
+            unasked="its test is not selected",
+        )
+        try:
+            evaluation.recall(waiting=lambda: self._line.show(evaluation.progress))
+        finally:
+            evaluation.close()
 
     def stopped_before(self, case: Case) -> str:
         """Say why *case* is not asked any more; "" where it is, or has been."""
@@ -256,10 +320,16 @@ class XlingSession:
             return
         self._corpora_scored = True
         try:
-            self._evaluator().score_corpora(self._selected())
+            self._evaluator().score_corpora(self._to_score())
         except XlingError as error:
             self._corpora_fault = error
             raise
+
+    def _to_score(self) -> list[Case]:
+        """Return the cases that gates rest on, selected or not, here or by the workers."""
+        if self.distributed:
+            return self.selection.cases_of(self._collected, whole=self._last_failed)
+        return self.selection.to_score()
 
     def _selected(self) -> list[Case]:
         """Return the cases that were selected, here or by the workers."""
@@ -378,6 +448,18 @@ class XlingSession:
             self.faults += 1
             self._corpora_fault = error
 
+    def _kept_so_far(self) -> str:
+        """Say of a run that was interrupted how much of it is kept; "" of others."""
+        if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
+            return ""
+        with contextlib.suppress(StoreError):  # said by those who lost something by it
+            kept, planned = self.setup.kept(self.database)
+            return (
+                f"interrupted: {kept:,} of {planned:,} answers are kept; run again to ask only the "
+                "rest"
+            )
+        return ""
+
     def _judges_itself(self) -> bool:
         from pytest_xling.plugin.evaluation import roles_asked  # noqa: PLC0415
 
@@ -411,6 +493,8 @@ class XlingSession:
         except StoreError as error:
             text = f"{error}\n"
         terminalreporter.write(text)
+        if kept := self._kept_so_far():
+            terminalreporter.write_line(kept, yellow=True)
         if self._judges_itself():
             terminalreporter.write_line(
                 "Answers were judged by the model under test itself, as in XLingEval; name another "
@@ -434,7 +518,7 @@ class XlingSession:
         """Say in the store how the run ended, and close it."""
         if self._session is not None and self.run_id and not self.ended:
             status = status_of(self._session, stopped=self.stopping.ended)
-            keep_end(self.database, self.run_id, status=status)
+            keep_end(self.database, self.run_id, status=status, seconds=self.seconds)
         if self._database is not None:
             self._database.close()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pytest_xling.cases.benchmark import (
     discover,
     open_benchmark,
 )
-from pytest_xling.cases.plan import plan
+from pytest_xling.cases.plan import make_request, plan
 from pytest_xling.cases.thresholds import read_thresholds
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
@@ -24,7 +25,7 @@ from pytest_xling.plugin.oddities import compared_with_stored, further_up, limit
 from pytest_xling.providers import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import pytest
     from sqlalchemy import Connection
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.engine.making import Making
     from pytest_xling.providers import Provider
+    from pytest_xling.records import Request
+    from pytest_xling.store.database import Database
 
 __all__ = ["Setup", "language_code", "read_setup"]
 
@@ -92,6 +95,51 @@ class Setup:
         """Return by benchmark the language others are compared with, where there is one."""
         found = ((b.name, b.pivot) for b in self.benchmarks.values())
         return {name: pivot for name, pivot in found if pivot is not None}
+
+    def requests(self) -> Iterator[tuple[Case, bytes, Request]]:
+        """Yield each case with its request and the key its answer is kept under."""
+        from pytest_xling.engine.answering import request_key  # noqa: PLC0415  when something runs
+
+        for folder, benchmark in self.benchmarks.items():
+            for case in self.plans[folder]:
+                request = make_request(
+                    case,
+                    benchmark=benchmark,
+                    settings=self.settings,
+                    provider=self.provider,
+                    model=self.model,
+                )
+                yield case, request_key(self.provider, request), request
+
+    def kept(self, database: Database) -> tuple[int, int]:
+        """Return how many of the answers the store has, and how many there are."""
+        from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415  imports the store
+
+        keys = {key for _, key, _ in self.requests()}
+        with database.read() as connection:
+            return len(find_inputs(connection, keys)), len(keys)
+
+    def whole(self) -> dict[str, dict[str, int]]:
+        """Return by benchmark and language how many cases there are, whatever the limit is."""
+        unlimited = replace(self.settings, limit=None)
+        counts: dict[str, dict[str, int]] = {}
+        for folder, benchmark in self.benchmarks.items():
+            limited = self.settings.limit is not None
+            cases = plan(benchmark, unlimited) if limited else self.plans[folder]
+            counts[benchmark.name] = dict(Counter(case.sample.language for case in cases))
+        return counts
+
+    def unpriced(self) -> bool:
+        """Tell whether somebody who is paid takes part, and nobody said at what price."""
+        settings = self.settings
+        if self.provider.paid and settings.price is None:
+            return True
+        prices = {"judge": settings.judge_price, "translator": settings.translator_price}
+        return any(
+            other.paid and prices[role] is None
+            for role, other in self.roles.items()
+            if other is not self.provider
+        )
 
     def compared(self, connection: Connection, run_id: str) -> Comparison | None:
         """Compare a run of this setup with the baseline; None where none is named."""

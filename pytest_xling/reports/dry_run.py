@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.cases.dry_run import LanguageEstimate
 
@@ -20,6 +21,7 @@ def dry_run_text(
     model: str,
     paid: bool,
     price: tuple[float, float] | None,
+    sources: Mapping[str, Iterable[str]],
 ) -> str:
     """Return the estimate as text of at most 80 columns.
 
@@ -28,8 +30,11 @@ def dry_run_text(
         model: its name.
         paid: whether asking it costs money; else nothing is said of prices.
         price: US dollars per million prompt and completion tokens, where known.
+        sources: what the lengths of answers were taken from, and for which languages.
     """
-    head = ("language", "requests", "stored", "prompt tok.", "answer tok. <=", "US$ <=")
+    bound = set(sources) <= {"--xling-max-tokens"}
+    most = " <=" if bound else ""
+    head = ("language", "requests", "stored", "prompt tok.", f"answer tok.{most}", f"US${most}")
     table = [head]
     table += [
         (
@@ -37,20 +42,20 @@ def dry_run_text(
             f"{row.requests:,}",
             f"{row.stored:,}",
             f"{row.prompt_tokens:,}",
-            f"{row.max_completion_tokens:,}",
-            _usd(row.max_cost_usd),
+            f"{row.completion_tokens:,}",
+            _usd(row.cost_usd),
         )
         for row in rows
     ]
-    known = [row.max_cost_usd for row in rows if row.max_cost_usd is not None]
+    costs = [row.cost_usd for row in rows]
     table.append(
         (
             "all",
             f"{sum(row.requests for row in rows):,}",
             f"{sum(row.stored for row in rows):,}",
             f"{sum(row.prompt_tokens for row in rows):,}",
-            f"{sum(row.max_completion_tokens for row in rows):,}",
-            _usd(sum(known) if len(known) == len(rows) else None),
+            f"{sum(row.completion_tokens for row in rows):,}",
+            _usd(_sum(costs)),
         )
     )
     shown = len(head) if paid else len(head) - 1
@@ -65,7 +70,21 @@ def dry_run_text(
         lines.append("  ".join(cells).rstrip())
     lines.append("")
     lines.append("stored: answered before, not asked again. Tokens by o200k_base; the model's own")
-    lines.append("count may differ. Answers count as long as --xling-max-tokens allows.")
+    if bound:
+        lines.append("count may differ. Answers count as long as --xling-max-tokens allows.")
+    else:
+        lines.append("count may differ. Answers count as long as these were on average:")
+        for source, languages in sources.items():
+            lines += wrap(
+                f"{source} ({', '.join(languages)})",
+                width=78,
+                initial_indent="  ",
+                subsequent_indent="    ",
+            )
+        longest = f"{sum(row.max_completion_tokens for row in rows):,} answer tokens"
+        if paid and price is not None:
+            longest += f", US$ {_usd(_sum([row.max_cost_usd for row in rows]))}"
+        lines.append(f"As long as --xling-max-tokens allows they would take {longest}.")
     lines.append("Not counted: what a judge or translator would be asked about the answers, and a")
     lines.append("judge of stances about labelled ones to measure it: some 90 per language, once.")
     if not paid:
@@ -73,6 +92,11 @@ def dry_run_text(
     elif price is None:
         lines.append("For the cost, give --xling-price=IN,OUT (US dollars per million tokens).")
     return "\n".join(lines)
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
 
 
 def _usd(amount: float | None) -> str:

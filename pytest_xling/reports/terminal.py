@@ -63,7 +63,7 @@ def summary(
         comparison: with the baseline, where there is one.
     """
     if complete is None:
-        complete = get_run(connection, run_id).status not in {"incomplete", "interrupted"}
+        complete = get_run(connection, run_id).status in {"complete", "stopped"}
     width = max(width, MIN_WIDTH)
     verdicts = read_verdicts(connection, run_id)
     counts = case_counts(connection, run_id)

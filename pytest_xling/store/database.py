@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Database"]
 
 BUSY_TIMEOUT_S = 30.0
+USUAL_FOLDER = ".xling"
+"""Of the store that nobody named."""
 
 
 class Database:
@@ -34,7 +37,8 @@ class Database:
         create: whether a missing file may be made; reading commands say False.
 
     Raises:
-        StoreError: it cannot be opened or written, is not a store, or has a newer schema.
+        StoreError: it cannot be opened or written, is not a store, or has a newer schema; later,
+            that the file is no longer there.
     """
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
@@ -46,7 +50,7 @@ class Database:
             msg = f"{path} is a folder; name the store's file in it with --xling-store"
             raise StoreError(msg)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(path.parent)
         except OSError as error:
             msg = f"cannot make the folder of the store, {path.parent}: {error.strerror}"
             raise StoreError(msg) from error
@@ -59,15 +63,36 @@ class Database:
         if not frozen:
             event.listen(self._engine, "connect", _on_connect)
         event.listen(self._engine, "begin", _on_begin)
+        self._file: tuple[int, int] | None = None
         with self.read() as connection:
             version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        self._file = _identity(path)
         if version != LATEST:
             with self.write() as connection:
                 migrate(connection, path=str(path))
 
+    def check(self) -> None:
+        """Check that the file is still the one that was opened.
+
+        SQLite goes on with a file that is deleted: what it writes then is seen by nobody.
+
+        Raises:
+            StoreError: it was deleted, or another was put in its place.
+        """
+        now = _identity(self.path)
+        if self._file is None or now == self._file:
+            return
+        what = "was deleted" if now is None else "was replaced by another file"
+        msg = (
+            f"store {self.path} {what} while it was in use: what this run kept in it is lost, and "
+            "nothing more can be kept; run again (--xling-store names the store)"
+        )
+        raise StoreError(msg)
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Give a connection inside one consistent read transaction."""
+        self.check()
         try:
             with self._engine.connect() as connection, connection.begin():
                 yield connection
@@ -77,12 +102,14 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Give a connection inside a write transaction; commit at the end, roll back on error."""
+        self.check()
         try:
             with (
                 self._engine.connect().execution_options(xling_write=True) as connection,
                 connection.begin(),
             ):
                 yield connection
+                self.check()
         except DBAPIError as error:
             raise self._explained(error) from error
 
@@ -103,6 +130,25 @@ class Database:
         }
         remedy = next((r for sign, r in remedies.items() if sign in cause), "see the cause above")
         return StoreError(f"store {self.path}: {cause}: {remedy} (--xling-store names the store)")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the store's folder; the usual one, which lies in a project, keeps itself out of git."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.name == USUAL_FOLDER:
+        with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
+            file.write("*\n")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others that had its name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_frozen(path: Path) -> bool:

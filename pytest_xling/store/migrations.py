@@ -91,7 +91,22 @@ FAULTS = (
     """ALTER TABLE progress ADD COLUMN waiting TEXT NOT NULL DEFAULT ''""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (MEMO, RUNS, SETS, CALIBRATIONS, BASELINES, FAULTS)
+PROCESSES = (
+    """ALTER TABLE runs ADD COLUMN owner TEXT NOT NULL DEFAULT ''""",
+    """ALTER TABLE runs ADD COLUMN seen_at FLOAT NOT NULL DEFAULT 0""",
+    """ALTER TABLE runs ADD COLUMN seconds FLOAT""",
+    """ALTER TABLE runs ADD COLUMN whole TEXT NOT NULL DEFAULT '{}'""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    MEMO,
+    RUNS,
+    SETS,
+    CALIBRATIONS,
+    BASELINES,
+    FAULTS,
+    PROCESSES,
+)
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
 LATEST = len(MIGRATIONS)

@@ -31,9 +31,11 @@ __all__ = [
     "answered_cases",
     "averages",
     "case_counts",
+    "case_languages",
     "case_texts",
     "flag_counts",
     "metric_steps",
+    "response_keys",
     "scores_by_place",
     "step_parameters",
     "unscored_errors",
@@ -168,6 +170,20 @@ def answered_cases(connection: Connection, run_id: str) -> set[tuple[str, str]]:
     """Return benchmark and id of all cases of a run that have been answered."""
     query = select(cases.c.benchmark, cases.c.case_id).where(cases.c.run_id == run_id)
     return {(benchmark, case_id) for benchmark, case_id in connection.execute(query)}
+
+
+def case_languages(connection: Connection, run_id: str, *, benchmark: str) -> dict[str, str]:
+    """Return the languages of a run's answered cases in a benchmark, by the cases' ids."""
+    query = select(cases.c.case_id, cases.c.language)
+    rows = connection.execute(query.where(cases.c.run_id == run_id, cases.c.benchmark == benchmark))
+    return {row.case_id: row.language for row in rows}
+
+
+def response_keys(connection: Connection, run_id: str) -> dict[tuple[str, str], bytes]:
+    """Return what the answers of a run are kept under, by benchmark and id of their cases."""
+    query = select(cases.c.benchmark, cases.c.case_id, cases.c.response_key)
+    rows = connection.execute(query.where(cases.c.run_id == run_id))
+    return {(benchmark, case_id): key for benchmark, case_id, key in rows}
 
 
 def averages(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.errors import StoreError, did_you_mean
@@ -40,8 +41,10 @@ __all__ = [
     "add_run_steps",
     "add_sets",
     "answers",
+    "find_run",
     "finish_run",
     "get_run",
+    "go_on",
     "latest_run_id",
     "list_runs",
     "put_progress",
@@ -51,6 +54,9 @@ __all__ = [
     "signature_of",
     "total_progress",
 ]
+
+BEFORE = "before"
+"""Stands for the workers of a run's earlier sessions, in its progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,31 +121,54 @@ def add_run(connection: Connection, run: RunRecord) -> None:
     Raises:
         StoreError: the name is taken.
     """
-    taken = connection.execute(select(runs.c.run_id).where(runs.c.run_id == run.run_id)).scalar()
-    if taken is not None:
+    if find_run(connection, run.run_id) is not None:
         msg = f"the store has a run named {run.run_id!r} already; choose another --xling-run-name"
         raise StoreError(msg)
-    connection.execute(
-        insert(runs).values(
-            run_id=run.run_id,
-            model=run.model,
-            created_at=run.created_at,
-            status=run.status,
-            settings=canonical_json(dict(run.settings)),
-            versions=canonical_json(dict(run.versions)),
-            git=run.git,
-            seed=run.seed,
+    connection.execute(insert(runs).values(run_id=run.run_id, **_values(run)))
+
+
+def find_run(connection: Connection, run_id: str) -> RunRecord | None:
+    """Return the run named *run_id*; None where there is none."""
+    row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
+    return None if row is None else _run(row)
+
+
+def go_on(connection: Connection, run: RunRecord) -> None:
+    """Begin another session of a run that did not come to its end.
+
+    Its answers and what they cost stay. What was said of them all is for this session to say anew:
+    verdicts, and which steps and sets of answers the run was scored with.
+
+    Args:
+        connection: in a transaction that writes.
+        run: as it is from now on, but for when it was made.
+    """
+    names = list(run.whole)
+    for table in (run_steps, sets, verdicts):
+        connection.execute(
+            delete(table).where(table.c.run_id == run.run_id, table.c.benchmark.in_(names))
         )
-    )
-
-
-def finish_run(connection: Connection, run_id: str, *, status: str) -> None:
-    """Say how a run ended: complete, incomplete or interrupted."""
+    spent = total_progress(connection, run.run_id).cost_usd
+    connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
+    put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
+    kept = {"created_at", "seconds"}
+    values = {name: value for name, value in _values(run).items() if name not in kept}
     connection.execute(
-        update(runs)
-        .where(runs.c.run_id == run_id)
-        .values(status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
+
+
+def finish_run(
+    connection: Connection, run_id: str, *, status: str, seconds: float | None = None
+) -> None:
+    """Say how a run ended: complete, incomplete or interrupted; and how long this session took."""
+    ended: dict[str, Any] = {
+        "status": status,
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    if seconds is not None:
+        ended["seconds"] = func.coalesce(runs.c.seconds, 0.0) + seconds
+    connection.execute(update(runs).where(runs.c.run_id == run_id).values(**ended))
 
 
 def list_runs(connection: Connection) -> list[RunRecord]:
@@ -155,8 +184,8 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
         StoreError: there is no such run; says what is close.
     """
     name = latest_run_id(connection) if run_id == "latest" else run_id
-    row = connection.execute(select(runs).where(runs.c.run_id == name)).first()
-    if row is None:
+    found = None if name is None else find_run(connection, name)
+    if found is None:
         known = connection.execute(select(runs.c.run_id)).scalars().all()
         msg = (
             f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
@@ -164,7 +193,7 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
             else "the store has no runs yet; pytest --model=… makes one"
         )
         raise StoreError(msg)
-    return _run(row)
+    return found
 
 
 def latest_run_id(connection: Connection) -> str | None:
@@ -349,12 +378,13 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
-    """Say how far *worker* has come."""
+    """Say how far *worker* has come, and so that the run is still being made."""
     values = {name: getattr(state, name) for name in Progress.__slots__}
     statement = insert(progress).values(run_id=run_id, worker=worker, **values)
     connection.execute(
         statement.on_conflict_do_update(index_elements=["run_id", "worker"], set_=values)
     )
+    connection.execute(update(runs).where(runs.c.run_id == run_id).values(seen_at=time.time()))
 
 
 def total_progress(connection: Connection, run_id: str) -> Progress:
@@ -367,6 +397,31 @@ def total_progress(connection: Connection, run_id: str) -> Progress:
     return Progress(**connection.execute(query).mappings().one())
 
 
+def _values(run: RunRecord) -> dict[str, Any]:
+    """Return what the table says of a run beside its name."""
+    return {
+        "model": run.model,
+        "created_at": run.created_at,
+        "status": run.status,
+        "settings": canonical_json(dict(run.settings)),
+        "versions": canonical_json(dict(run.versions)),
+        "git": run.git,
+        "seed": run.seed,
+        "owner": run.owner,
+        "seen_at": run.seen_at,
+        "seconds": run.seconds,
+        "whole": canonical_json({name: dict(counts) for name, counts in run.whole.items()}),
+    }
+
+
+def _seconds(row: Any) -> float | None:  # noqa: ANN401  likewise
+    """Return how long a run took; early versions kept when it began and ended."""
+    if row.seconds is not None or row.finished_at is None:
+        return None if row.seconds is None else float(row.seconds)
+    begun, ended = map(datetime.fromisoformat, (row.created_at, row.finished_at))
+    return (ended - begun).total_seconds()
+
+
 def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
     return RunRecord(
         run_id=row.run_id,
@@ -377,6 +432,10 @@ def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
         versions=json.loads(row.versions),
         git=row.git,
         seed=row.seed,
+        owner=row.owner,
+        seen_at=row.seen_at,
+        seconds=_seconds(row),
+        whole=json.loads(row.whole),
     )
 
 

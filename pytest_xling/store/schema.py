@@ -90,6 +90,13 @@ runs = Table(
     Column("versions", Text, nullable=False),
     Column("git", Text, nullable=False),
     Column("seed", Integer, nullable=False),
+    # The process that makes it, and when anybody last heard of it: seconds since 1970.
+    Column("owner", Text, nullable=False, server_default=""),
+    Column("seen_at", Float, nullable=False, server_default="0"),
+    # How long its sessions took, of those that came to an end.
+    Column("seconds", Float),
+    # How many cases there are by benchmark and language, whatever was selected of them.
+    Column("whole", Text, nullable=False, server_default="{}"),
 )
 
 # The metrics a run was scored with: its scores are the outputs of these steps on its cases.

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pytest_xling.text.clean import clean
 
-__all__ = ["printable", "shorten"]
+__all__ = ["duration", "printable", "shorten"]
 
 # Colours, cursor moves and the like, in their 7-bit and 8-bit forms. Only complete sequences: of
 # the others the escape becomes visible and the rest is plain text.
@@ -93,3 +93,12 @@ def _joins(text: str, place: int) -> bool:
         or text[place - 1] == "\u200d"
         or unicodedata.category(text[place]).startswith("M")
     )
+
+
+def duration(seconds: float) -> str:
+    """Word how long something took: ``12 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"

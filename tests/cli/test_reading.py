@@ -27,17 +27,21 @@ def _runs(out: str) -> list[list[str]]:
 
 
 def test_runs_are_listed_oldest_first(xling: Xling, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name, model, answers and gate of each; where there is room, languages and date."""
-    monkeypatch.setenv("COLUMNS", "50")
+    """Name, model, answers and gate of each; what has no room besides is named."""
+    monkeypatch.setenv("COLUMNS", "40")
     said = xling("runs")
     assert 0 == said.code
     assert [
         ["run-1", "model-1", "11", "closed"],
         ["run-2", "model-2", "5", "interrupted"],
     ] == _runs(said.out)
+    assert said.out.endswith("no room for took, cost, languages, made\n(UTC); --json has all\n")
     monkeypatch.setenv("COLUMNS", "120")
-    first, _ = _runs(xling("runs").out)
-    assert ["run-1", "model-1", "11", "closed", "3", "2026-11-21", "10:00"] == first
+    said = xling("runs")
+    first, _ = _runs(said.out)
+    assert ["run-1", "model-1", "11", "closed"] == first[:4]
+    assert ["unknown", "3", "2026-11-21", "10:00"] == first[-4:]
+    assert "no room" not in said.out
 
 
 @pytest.mark.parametrize(("columns", "shown"), [("80", False), ("100", True), ("200", True)])
@@ -57,11 +61,13 @@ def test_names_of_runs_are_whole(
     assert 0 == main(["runs", "--xling-store", str(store)])
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= int(columns) for line in lines)
-    assert 3 == len(lines)
-    assert name == lines[-1].split()[0]
+    assert name == lines[2].split()[0]
     assert shown == ("model" in lines[0].split())
-    assert (columns == "100") == ("…" in lines[-1])
+    assert (columns == "100") == ("…" in lines[2])
     assert (columns == "200") == ("made" in lines[0].split())
+    # What is left out is named, never dropped without a word.
+    assert (columns == "200") == (3 == len(lines))
+    assert (columns == "200") or "made (UTC); --json has all" in lines[3]
 
 
 def test_heads_of_tables_are_whole_beside_a_long_model(

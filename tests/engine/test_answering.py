@@ -84,3 +84,24 @@ def test_a_shut_gate_lets_what_is_under_way_go_on() -> None:
     assert isinstance(first, Response)
     assert isinstance(second, PermanentFault)
     assert "the disk is full; this was not asked" in str(second)
+
+
+async def _abandoned(gate: Gate) -> list[object]:
+    asked = [asyncio.create_task(gate.generate(request(text))) for text in ("a", "b")]
+    await asyncio.sleep(0)
+    gate.abandon("nobody waits")
+    return await asyncio.gather(*asked, gate.generate(request("c")), return_exceptions=True)
+
+
+def test_what_is_abandoned_is_dropped_at_once() -> None:
+    """What is under way fails as what comes later does; nobody waits for an answer."""
+
+    class Slow(ScriptedProvider):
+        async def generate(self, request: Request) -> Response:  # noqa: ARG002  never answers
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    found = asyncio.run(_abandoned(Gate(Slow(""))))
+    assert ["PermanentFault"] * 3 == [type(fault).__name__ for fault in found]
+    assert "nobody waits; the answer was not waited for" == str(found[0])
+    assert "nobody waits; this was not asked" == str(found[2])

@@ -66,9 +66,14 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
     rows = table(after.out)
     # The first repeat of three questions is there, the second is not.
     left = tokens("hi", range(10)) + tokens("hi", range(3, 10))
-    cost = f"{(left * 1000 + 17 * 50 * 2000) / 1e6:,.2f}"
-    assert rows["hi"] == ["20", "3", f"{left:,}", "850", cost]
+    # Answers count as long as the stored ones: the server counts 8 tokens of each.
+    cost = f"{(left * 1000 + 17 * 8 * 2000) / 1e6:,.2f}"
+    assert rows["hi"] == ["20", "3", f"{left:,}", "136", cost]
     assert rows["all"][:2] == ["40", "6"]
+    assert "answer tok.  " in after.out
+    assert "  stored answers of m (en, hi)\n" in after.out
+    most = "As long as --xling-max-tokens allows they would take 1,700 answer tokens, US$ "
+    assert most in after.out
     assert "created: 2/2 workers" not in after.out
 
 

@@ -67,14 +67,19 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
     assert max(after.values()) <= 2
 
 
-def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(project: Project, server: str) -> None:
-    """What is in flight at Ctrl-C is waited for and kept: nothing is ever asked twice."""
-    process = project.popen(*OPTIONS, "-q")
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
+    project: Project, server: str, processes: str
+) -> None:
+    """What is in flight at Ctrl-C is waited for and kept, and the last lines say how much."""
+    process = project.popen(*OPTIONS, f"-n{processes}", "-q")
     wait_for(server, 40, process)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 2, out
     assert project.latest().status == "interrupted"
+    told = f"interrupted: {stored_answers(project)} of {2 * QUESTIONS} answers are kept; run again"
+    assert told in out
     outcome = project.run(*OPTIONS)
     assert outcome.code == 0, outcome.out
     assert set(asked(server).values()) == {1}

@@ -12,13 +12,16 @@ def _row(language: str, cost: float | None) -> LanguageEstimate:
         requests=1200,
         stored=200,
         prompt_tokens=30_000,
+        completion_tokens=2_048_000,
         max_completion_tokens=2_048_000,
+        cost_usd=cost,
         max_cost_usd=cost,
     )
 
 
 def _text(cost: float | None, *, paid: bool, price: tuple[float, float] | None) -> str:
-    return dry_run_text([_row("es", cost), _row("hi", cost)], model="m", paid=paid, price=price)
+    rows = [_row("es", cost), _row("hi", cost)]
+    return dry_run_text(rows, model="m", paid=paid, price=price, sources={"--xling-max-tokens": ()})
 
 
 def test_with_a_price() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.closing import (
@@ -20,10 +19,10 @@ from pytest_xling.reports.github.findings import folded
 from pytest_xling.reports.github.markdown import code, details, prose
 from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
 from pytest_xling.reports.matrix import is_drop
-from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
+from pytest_xling.text.display import duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +45,6 @@ _LIGHTS: Final[Mapping[State, str]] = {
     "undecided": "🟡",
     "none": "🟡",
 }
-_MINUTE: Final = 60
 
 
 def step_summary(
@@ -71,7 +69,7 @@ def step_summary(
     """
     run = get_run(connection, run_id)
     if complete is None:
-        complete = run.status not in {"incomplete", "interrupted"}
+        complete = run.status in {"complete", "stopped"}
     verdicts = read_verdicts(connection, run.run_id)
     light = _LIGHTS[state_of(verdicts, complete=complete)]
     counts = case_counts(connection, run.run_id)
@@ -115,9 +113,8 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     ]
     if progress.cost_usd:
         told.append(f"US\\$ {progress.cost_usd:,.2f} spent")
-    seconds = _seconds(run.created_at, finished_at(connection, run.run_id))
-    if seconds is not None:
-        told.append(_duration(seconds))
+    if run.seconds is not None:
+        told.append(duration(run.seconds))
     if progress.errors:
         told.append(f"⚠️ {faults_met(progress.errors)}")
     return " · ".join(told) + "\n"
@@ -125,17 +122,6 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _seconds(start: str, end: str | None) -> float | None:
-    if end is None:
-        return None
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(max(round(seconds), 0), _MINUTE)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> str:

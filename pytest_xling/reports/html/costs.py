@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_xling.reports.html.shown import compact
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.store.browsing import BrowsedCase
 
-__all__ = ["Costs", "seconds_between"]
+__all__ = ["Costs"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,10 +61,3 @@ class Costs:
 def _quantile(values: list[float], share: float) -> float:
     """Return the smallest value that *share* of all are not above."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
-
-
-def seconds_between(start: str, end: str | None) -> float | None:
-    """Return how long something took; None where it has no end."""
-    if end is None:
-        return None
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()

@@ -8,7 +8,7 @@ from pytest_xling.reports.closing import told_faults
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.html.browser import case_columns
 from pytest_xling.reports.html.cells import table_of, traits_of
-from pytest_xling.reports.html.costs import Costs, seconds_between
+from pytest_xling.reports.html.costs import Costs
 from pytest_xling.reports.html.groups import groups_of, language_traits
 from pytest_xling.reports.html.lines import curves_of, stance_figures
 from pytest_xling.reports.html.shown import compact, cut_to, visible
@@ -56,7 +56,7 @@ def report_model(
     """
     run = get_run(connection, run_id)
     if complete is None:
-        complete = run.status not in {"incomplete", "interrupted"}
+        complete = run.status in {"complete", "stopped"}
     verdicts = read_verdicts(connection, run.run_id)
     counts = case_counts(connection, run.run_id)
     steps = metric_steps(connection, run.run_id)
@@ -114,7 +114,7 @@ def report_model(
         ],
         "cost": {
             "spent_usd": compact(progress.cost_usd),
-            "seconds": seconds_between(run.created_at, ended),
+            "seconds": run.seconds,
             "rows": costs.rows(),
         },
         "cases": cases,

@@ -1,0 +1,54 @@
+"""What a run has of what there is: of its benchmarks, and of another run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_xling.store.queries import case_languages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
+
+__all__ = ["is_subset", "lacks_of_benchmark", "lacks_of_run"]
+
+
+def is_subset(run: RunRecord, counts: Mapping[tuple[str, str], int]) -> bool:
+    """Tell whether a run has only some cases of a benchmark in the languages it was asked in.
+
+    Args:
+        run: its record.
+        counts: its answers by benchmark and language.
+    """
+    if not run.whole:  # an early version's, which did not keep how many there were
+        return run.settings.get("limit") is not None
+    return any(lacks_of_benchmark(run, counts, name) for name in {name for name, _ in counts})
+
+
+def lacks_of_benchmark(
+    run: RunRecord, counts: Mapping[tuple[str, str], int], benchmark: str
+) -> list[str]:
+    """Say by language what a run lacks of a benchmark: ``hi 3 of 10 cases``."""
+    whole = run.whole.get(benchmark, {})
+    have = {language: counts.get((benchmark, language), 0) for language in whole}
+    return [
+        f"{language} {have[language]:,} of {count:,} cases"
+        for language, count in sorted(whole.items())
+        if have[language] < count
+    ]
+
+
+def lacks_of_run(connection: Connection, run_id: str, *, other: str, benchmark: str) -> list[str]:
+    """Say by language which cases of a benchmark *other* has and *run_id* has not."""
+    has = case_languages(connection, run_id, benchmark=benchmark)
+    wanted = case_languages(connection, other, benchmark=benchmark)
+    missing = Counter(wanted[case] for case in wanted.keys() - has.keys())
+    total = Counter(wanted.values())
+    return [
+        f"{language} {count:,} of {total[language]:,} cases"
+        for language, count in sorted(missing.items())
+    ]

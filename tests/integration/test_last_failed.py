@@ -1,0 +1,104 @@
+"""--lf after a gate failed: it is judged on the stored answers, and nothing is asked for it."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+
+COUNT, LANGUAGES = 6, ("en", "hi")
+TIGHT = "defaults: {min_n: 1}\nbenchmarks: {bread: {answer_length: {ceiling: 2}}}\n"
+LOOSE = TIGHT.replace("2}", "900}")
+SETS = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["answer_length", "sim_1gram", "no_answer"])
+
+
+def test_answer(xling_case):
+    assert "(2)" not in xling_case.response.text
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+
+
+@pytest.fixture
+def url(project: Project) -> Iterator[str]:
+    """A server, and a project with six questions in two languages."""
+    write_questions(project, count=COUNT, languages=LANGUAGES)
+    with spawned(echo=True) as address:
+        project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY="none")
+        yield address
+
+
+def _run(project: Project, *arguments: str) -> tuple[int, str]:
+    """Run with pytest's cache, which --lf reads."""
+    command = project.command("--model=m", "--langs=en,hi", *arguments)
+    command = [part for part in command if part != "no:cacheprovider"]
+    command.remove("-p")
+    done = subprocess.run(
+        command, cwd=project.root, env=project._env(), capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str, workers: str) -> None:
+    """It fails again by the same answers; with another limit it passes; nothing is asked."""
+    project.write("thresholds.yaml", TIGHT)
+    code, out = _run(project, workers)
+    assert 1 == code, out
+    before = project.verdicts()
+    assert {"fail"} == {verdict.outcome for verdict in before.values()}
+    code, out = _run(project, workers, "--lf")
+    assert 1 == code, out
+    assert before == project.verdicts()
+    assert len(LANGUAGES) * COUNT == len(project.answers())
+    project.write("thresholds.yaml", LOOSE)
+    code, out = _run(project, workers, "--lf")
+    assert 0 == code, out
+    assert "gate open: 2 of 2 gates passed" in out
+    assert len(LANGUAGES) * COUNT == stats(url)["requests"]
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str, workers: str) -> None:
+    """Cases that failed are few; the gate is not judged by them alone."""
+    project.write("benchmarks/bread/test_bread.py", SETS)
+    project.write(
+        "benchmarks/bread/prompts.yaml", 'chat: "{question}"\nsamples: 2\ntemperatures: [0.5]\n'
+    )
+    project.write(
+        "thresholds.yaml",
+        "defaults: {min_n: 1}\nbenchmarks: {bread: {sim_1gram: {ceiling: 0.5}}}\n",
+    )
+    code, out = _run(project, workers)
+    assert 1 == code, out
+    before, requests = project.verdicts(), stats(url)["requests"]
+    assert {COUNT} == {verdict.estimate.n for verdict in before.values()}
+    code, out = _run(project, workers, "--lf")
+    assert 1 == code, out
+    assert before == project.verdicts()
+    assert requests == stats(url)["requests"]
+
+
+def test_what_is_not_stored_is_not_asked_for(project: Project, url: str) -> None:
+    """The gate decides nothing, and the run is incomplete."""
+    project.write("thresholds.yaml", TIGHT)
+    assert 1 == _run(project, "--xling-limit=4")[0]
+    code, out = _run(project, "--lf")
+    assert 3 == code, out
+    assert "2 of 6 scores are missing: their answers are not in the store" in out
+    assert "gate undecided" in out
+    assert len(LANGUAGES) * 4 == stats(url)["requests"]

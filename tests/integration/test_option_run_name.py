@@ -1,0 +1,118 @@
+"""--xling-run-name: a run that did not come to its end goes on under its name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Outcome, Project
+
+COUNT, LANGUAGES = 6, ("en", "hi")
+PLANNED = COUNT * len(LANGUAGES)
+FAULTY = """
+rules:
+  - {when: {language: hi, sample_id: q0002}, error: permanent}
+  - {text: '{question}'}
+"""
+GOOD = "rules:\n  - {text: '{question}'}\n"
+
+
+@pytest.fixture
+def bread(project: Project) -> Project:
+    """Six questions in two languages, with a gate."""
+    write_questions(project, count=COUNT, languages=LANGUAGES)
+    project.write(
+        "thresholds.yaml",
+        "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.5}}}\n",
+    )
+    return project
+
+
+def _run(project: Project, *arguments: str, script: str = GOOD) -> Outcome:
+    model = project.script(script)
+    return project.run(model, "--langs=en,hi", "--xling-run-name=night", *arguments)
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_an_incomplete_run_goes_on(bread: Project, workers: str) -> None:
+    """The same name, what was answered is kept, and in the end it is one whole run."""
+    with spawned(mode="401") as url:
+        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        named = ("--model=m", "--langs=en,hi", "--xling-run-name=night", workers)
+        assert 3 == bread.run(*named).code
+        assert "incomplete" == bread.latest().status
+        made = bread.latest().created_at
+        port = url.removesuffix("/v1").rpartition(":")[2]
+    with spawned(port=port, echo=True):
+        some = bread.run(*named, "-k", "q0001 or q0002")
+        assert f"xling: continues run night: 0 of {PLANNED} answered" in some.out
+        database = Database(bread.store)
+        with database.write() as connection:
+            runs.finish_run(connection, "night", status="interrupted")
+        database.close()
+        outcome = bread.run(*named)
+        assert 0 == outcome.code, outcome.out
+        assert f"xling: continues run night: 4 of {PLANNED} answered" in outcome.out
+        assert PLANNED == sum(stats(url)["prompts"].values())
+    run = bread.latest()
+    assert ("night", "complete", made) == (run.run_id, run.status, run.created_at)
+    assert PLANNED == len(bread.answers())
+    assert {"pass"} == {verdict.outcome for verdict in bread.verdicts().values()}
+    again = bread.run(*named)
+    assert 4 == again.code
+    assert "the store has a run named 'night' already, and it is complete" in again.err
+
+
+def test_with_other_settings_it_is_refused(bread: Project) -> None:
+    """It says what differs; nothing is asked and the run stays as it was."""
+    assert 3 == _run(bread, script=FAULTY).code
+    other = _run(bread, "--xling-seed=7", "--xling-limit=3", script=FAULTY)
+    assert 4 == other.code
+    assert "run 'night' is incomplete, and to go on with it nothing may change" in other.err
+    assert "--xling-limit was not given and is 3; --xling-seed was 0 and is 7" in other.err
+    data = bread.benchmark / "data" / "hi.jsonl"
+    data.write_text(data.read_text(encoding="utf-8").replace("(1)", "(one)"), encoding="utf-8")
+    changed = _run(bread, script=FAULTY)
+    assert 4 == changed.code
+    told = (
+        "1 of its 11 answered cases ask something else now or are gone, such as q0001-hi of bread"
+    )
+    assert told in changed.err
+    assert "incomplete" == bread.latest().status
+    assert PLANNED - 1 == len(bread.answers())
+
+
+def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
+    """After kill -9 it does not run for ever; while it runs, nobody else may go on with it."""
+    with spawned(delay_s=2, echo=True) as url:
+        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
+        process = bread.popen(*named, "--xling-max-connections=1", "-q", start_new_session=True)
+        until = time.monotonic() + 60
+        while stats(url)["requests"] < 3 and time.monotonic() < until:
+            time.sleep(0.02)
+        assert "running" in bread.xling("runs").stdout
+        beside = bread.run(*named)
+        assert 4 == beside.code
+        assert "run 'night' is being made by another process" in beside.err
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert "killed" in bread.xling("runs").stdout
+        assert "run night: killed" in bread.xling("show", "night").stdout
+        refused = bread.xling("promote", "night")
+        assert "run night is no whole baseline: it is killed" in refused.stderr
+        outcome = bread.run(*named)
+    assert 0 == outcome.code, outcome.out
+    assert "xling: continues run night: " in outcome.out
+    assert "complete" == bread.latest().status
+    assert PLANNED == len(bread.answers())

@@ -1,0 +1,122 @@
+"""A store that is deleted, replaced or broken in mid-run: a fault (exit 3), never an open gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
+from tests.integration.project import write_questions
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.5}}}\n"
+AT_A_GATE = """
+import pytest_xling.store.runs as runs
+from pytest_xling.errors import StoreError
+
+put_verdict = runs.put_verdict
+
+def broken(connection, run_id, *, benchmark, verdict):
+    if verdict.case == "no_answer-en":
+        raise StoreError("store x: database disk image is malformed")
+    put_verdict(connection, run_id, benchmark=benchmark, verdict=verdict)
+
+runs.put_verdict = broken
+"""
+LOSE = """
+import pathlib, pytest
+
+STORE = pathlib.Path(__file__).parent / ".xling" / "store.sqlite"
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if item.name == {name!r}:
+        for file in STORE.parent.glob("store.sqlite*"):
+            file.unlink(missing_ok=True)
+        if {replaced!r}:
+            STORE.write_bytes(b"")
+"""
+
+
+@pytest.fixture
+def bread(project: Project) -> Project:
+    """Four questions in two languages, and a gate for each."""
+    write_questions(project, count=4, languages=("en", "hi"))
+    project.write("thresholds.yaml", THRESHOLDS)
+    return project
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_store_error_inside_a_gate_is_a_fault(bread: Project, workers: str) -> None:
+    """Exit 3; neither this run nor the stored one reads as if the gate were open."""
+    bread.write("conftest.py", AT_A_GATE)
+    outcome = bread.run("--model=scripted", "--langs=en,hi", workers)
+    assert 3 == outcome.code, outcome.out
+    assert "failed" == outcome.cases["test_gate[no_answer-en]"]
+    assert "malformed" in outcome.properties("test_gate[no_answer-en]")["xling_fault"]
+    assert "gate open" not in outcome.out
+    assert "gate undecided" in outcome.out
+    assert "incomplete" == bread.latest().status
+    shown = bread.xling("show", "latest").stdout
+    assert "gate open" not in shown
+    assert "gate undecided" in shown
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("name", ["test_answer[q0002-en]", "test_gate[no_answer-hi]"])
+def test_a_store_that_goes_in_mid_run_is_noticed(
+    bread: Project,
+    workers: str,
+    replaced: bool,  # noqa: FBT001
+    name: str,
+) -> None:
+    """Exit 3, and it is said that the answers are lost; nothing reads as an open gate."""
+    bread.write("conftest.py", LOSE.format(name=name, replaced=replaced))
+    outcome = bread.run("--model=scripted", "--langs=en,hi", workers)
+    assert 3 == outcome.code, outcome.out
+    how = "was replaced by another file" if replaced else "was deleted"
+    assert (
+        f"store.sqlite {how} while it was in use: what this run kept in it is lost" in outcome.out
+    )
+    assert "gate open" not in outcome.out
+    assert replaced == bread.store.exists()
+
+
+def test_a_store_that_goes_after_the_last_answer_is_noticed(project: Project) -> None:
+    """Without a gate nothing asks the store any more, and still the run is not green."""
+    project.write("benchmarks/bread/test_bread.py", NO_GATE)
+    project.write("conftest.py", LOSE.format(name="test_last", replaced=False))
+    outcome = project.run("--model=scripted", "--langs=en")
+    assert 3 == outcome.code, outcome.out
+    assert "how the run ended is not kept: store" in outcome.out
+
+
+NO_GATE = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["no_answer"])
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+
+
+def test_last():
+    pass
+"""
+
+
+def test_a_run_that_was_killed_at_its_gates_is_not_open(bread: Project) -> None:
+    """Verdicts that were kept do not make an open gate of a run that never ended."""
+    assert 0 == bread.run("--model=scripted", "--langs=en,hi").code
+    database = Database(bread.store)
+    with database.write() as connection:
+        runs.finish_run(connection, bread.latest().run_id, status="running")
+    database.close()
+    shown = bread.xling("show", "latest").stdout
+    assert "gate undecided" in shown
