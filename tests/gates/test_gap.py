@@ -14,8 +14,8 @@ from statsmodels.stats.power import TTestPower
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.gap import gap_estimate, judge_gap
-from pytest_xling.stats.tango import RateDifference
 from pytest_xling.records import Estimate, Score, Threshold
+from pytest_xling.stats.tango import RateDifference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
