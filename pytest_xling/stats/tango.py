@@ -2,8 +2,8 @@
 
 Tango (1998), Equivalence test and confidence interval for the difference in proportions for the
 paired-sample design. The test compares the difference that was seen with its spread where the true
-one is at the limit; with no difference allowed that is McNemar's test. Its interval has a width even
-where all pairs agree. With an effective number of pairs it serves clustered ones, too.
+one is at the limit; with no difference allowed that is McNemar's test. Its interval has a width
+even where all pairs agree. With an effective number of pairs it serves clustered ones, too.
 """
 
 from __future__ import annotations

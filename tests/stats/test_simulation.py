@@ -20,10 +20,10 @@ from pytest_xling.gates.gap import NOISE, gap_estimate, judge_gap
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
 from pytest_xling.stats.holm import holm
-from pytest_xling.stats.mcnemar import binomial_p
 from pytest_xling.stats.paired import PairedMean, paired_mean
 from pytest_xling.stats.permutation import sign_flip_test
 from pytest_xling.stats.power import Noise, power_of_mean
+from pytest_xling.stats.tango import RateDifference, rate_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +96,8 @@ def _over_languages(worse: Values) -> Values:
     return mean
 
 
-def _intervals(worse: Values, *, rates: bool = False) -> list[PairedMean]:
-    return [paired_mean(column, alpha=ALPHA, rates=rates) for column in worse.T.tolist()]
+def _intervals(worse: Values) -> list[PairedMean]:
+    return [paired_mean(column, alpha=ALPHA) for column in worse.T.tolist()]
 
 
 def _missed(ends: Sequence[tuple[float | None, float | None]], truth: float) -> float:
@@ -108,13 +108,8 @@ def _missed(ends: Sequence[tuple[float | None, float | None]], truth: float) -> 
     return float(np.mean(missed))
 
 
-def _gate_ps(worse: Values) -> list[float]:
-    """Return what gates of shares go by where no gap is allowed: interval and McNemar."""
-    ps = []
-    for found, column in zip(_intervals(worse, rates=True), worse.T, strict=True):
-        more, fewer = int((column > 0).sum()), int((column < 0).sum())
-        ps.append(max(found.p(NOISE) or 0.0, binomial_p(more, fewer, mid=True)))
-    return ps
+def _rates_apart(worse: Values) -> list[RateDifference]:
+    return [rate_difference([[d] for d in column], column) for column in worse.T.tolist()]
 
 
 def _family_wise(ps: Sequence[float | None]) -> float:
@@ -180,16 +175,16 @@ def test_false_alarms_over_languages() -> None:
 
 
 def test_false_alarms_of_flags() -> None:
-    """Gates of shares, which have to agree with McNemar's mid-p, alarm in 3 to 7 % of the runs.
+    """Gates of shares, which go by Tango's interval, alarm in 3 to 7 % of the runs.
 
-    So do their interval by itself and the bootstrap. By McNemar's exact p it would be 2 %.
+    So does the bootstrap. By McNemar's exact p it would be 2 %.
     """
     worse = _worse(_flags(), "flag")
-    gates = [(found.low, found.high) for found in _intervals(worse, rates=True)]
+    gates = _rates_apart(worse)
     drawn = cluster_bootstrap(worse, alpha=ALPHA, resamples=RESAMPLES)
-    assert 0.03 <= _missed(gates, 0) <= 0.07
+    assert 0.03 <= _missed([found.interval(alpha=ALPHA) for found in gates], 0) <= 0.07
     assert 0.03 <= _missed([(found.low, found.high) for found in drawn], 0) <= 0.07
-    ps = _gate_ps(worse)
+    ps = [found.p(NOISE) for found in gates]
     assert 0.03 <= float(np.mean([p < ALPHA for p in ps])) <= 0.07
     assert _family_wise(ps) <= 0.07
 
@@ -208,8 +203,8 @@ def test_coverage_of_numbers() -> None:
 def test_coverage_of_flags(rate: float) -> None:
     """So do intervals of rates; in most runs the rates are far apart."""
     worse = _worse(_flags(rate), "flag")
-    found = _intervals(worse, rates=True)
-    assert _missed([(one.low, one.high) for one in found], rate - RAISED) <= 0.07
+    found = [one.interval(alpha=ALPHA) for one in _rates_apart(worse)]
+    assert _missed(found, rate - RAISED) <= 0.07
 
 
 def test_power_is_as_planned() -> None:
@@ -252,9 +247,8 @@ def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
         alone += sum(verdict.outcome == "fail" for verdict in verdicts)
         together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
     worse = _worse((first, second), kind)[:, : runs * LANGUAGES]
-    expected = (
-        _gate_ps(worse) if kind == "flag" else [found.p(NOISE) for found in _intervals(worse)]
-    )
+    simulated = _rates_apart(worse) if kind == "flag" else _intervals(worse)
+    expected = [found.p(NOISE) for found in simulated]
     assert expected == pytest.approx(ps)
     assert alone / len(ps) <= 0.05
     assert together / runs <= 0.07

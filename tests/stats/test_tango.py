@@ -1,4 +1,4 @@
-"""Tango's test of paired rates, against its likelihood, McNemar's test, all tables and simulation."""
+"""Tango's test of paired rates, against likelihood, McNemar, all tables and simulation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _rates(worse: int, better: int, n: int) -> RateDifference:
     [(9, 2, 39, 0.1), (9, 2, 39, -0.1), (1, 7, 12, 0.4), (3, 3, 0, 0.5), (0, 4, 20, 0.05)],
 )
 def test_spread_is_the_likeliest(worse: int, better: int, alike: int, margin: float) -> None:
-    """Found by a search for the maximum of the likelihood with the difference held at the margin."""
+    """Found by a search for the highest likelihood with the difference held at the margin."""
 
     def unlikely(q: float) -> float:
         cells = ((worse, q + margin), (better, q), (alike, 1 - 2 * q - margin))
