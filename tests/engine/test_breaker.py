@@ -81,14 +81,15 @@ def test_what_is_waited_for_is_said(clock: Clock) -> None:
 
     def check() -> None:
         breaker = Breaker("gpt-4o", patience_s=120)
-        assert not breaker.waiting
+        said = [breaker.waiting]
         breaker.failed(RateLimited("full"))
         clock.now += 35
-        assert "gpt-4o: 429, 35 of 120 s" == breaker.waiting
+        said.append(breaker.waiting)
         breaker.failed(TransientFault("broken", status=503))
-        assert "gpt-4o: 503, 35 of 120 s" == breaker.waiting
+        said.append(breaker.waiting)
         breaker.answered()
-        assert not breaker.waiting
+        said.append(breaker.waiting)
+        assert ["", "gpt-4o: 429, 35 of 120 s", "gpt-4o: 503, 35 of 120 s", ""] == said
 
     on_a_loop(check)
 
