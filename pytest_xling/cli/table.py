@@ -17,8 +17,10 @@ from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.sheet import Sheet, latex, plain
 from pytest_xling.reports.tables import (
     ALL_LANGUAGES,
+    INDICATOR_COLUMNS,
     LENGTH_COLUMNS,
     SURFACE_COLUMNS,
+    indicator_table,
     length_table,
     surface_table,
 )
@@ -41,12 +43,14 @@ __all__ = ["add_arguments", "run"]
 CALMQA_TABLES = {
     "surface": (surface_table, SURFACE_COLUMNS),
     "length": (length_table, LENGTH_COLUMNS),
+    "indicators": (indicator_table, INDICATOR_COLUMNS),
 }
 ABOUT = {
     "surface": "answers in a wrong language, with repetitions, with no issue, in % (Table 2)",
     "length": "tokens of the answers in o200k_base (Table 17)",
+    "indicators": "apologies, names of languages, translation, emoji, in % (App. C.2)",
 }
-TEXTS = ("model", "set", "language")
+TEXTS = ("model", "set", "language", "indicator", "languages")
 PAPER_TABLES = {**XLINGEVAL_TABLES, **UPHILL_TABLES}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority")

@@ -15,7 +15,7 @@ from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Average",
     "Direction",
-    "FlagCounts",
     "MetricStep",
     "Place",
     "Worst",
@@ -33,13 +32,10 @@ __all__ = [
     "case_counts",
     "case_languages",
     "case_texts",
-    "flag_counts",
     "metric_steps",
     "response_keys",
     "scores_by_place",
     "step_parameters",
-    "unscored_errors",
-    "values",
     "worst",
 ]
 
@@ -103,17 +99,6 @@ class Worst:
     case_id: str
     value: float
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagCounts:
-    """How many answers to one set in one language have which flags."""
-
-    set: str
-    language: str
-    flags: tuple[bool, ...]
-    """In the order asked for; a flag without a value counts as not raised."""
-    count: int
 
 
 def metric_steps(connection: Connection, run_id: str) -> list[MetricStep]:
@@ -324,70 +309,6 @@ def case_texts(connection: Connection, run_id: str, found: Worst) -> tuple[str, 
     )
     question, output = connection.execute(query).one()
     return question, json.loads(output)
-
-
-def flag_counts(
-    connection: Connection, run_id: str, flags: Sequence[MetricStep]
-) -> Iterator[FlagCounts]:
-    """Count a benchmark's answers by set, language and combination of *flags*.
-
-    Args:
-        connection: to the store.
-        run_id: the run.
-        flags: flag metrics of one benchmark.
-    """
-    columns: list[Any] = []
-    source: Any = cases
-    for flag in flags:
-        score = outputs.alias()
-        source = source.outerjoin(
-            score, and_(score.c.input_key == cases.c.answer_key, score.c.step == flag.step)
-        )
-        raised = func.json_extract(score.c.output, "$[0]") == 1
-        columns.append(case((raised, 1), else_=0))
-    query = (
-        select(_SET, cases.c.language, *columns, func.count())
-        .select_from(source)
-        .where(cases.c.run_id == run_id, cases.c.benchmark == flags[0].benchmark)
-        .group_by(_SET, cases.c.language, *columns)
-        .order_by(_SET, cases.c.language)
-    )
-    for name, language, *found, count in connection.execute(query):
-        yield FlagCounts(set=name, language=language, flags=tuple(map(bool, found)), count=count)
-
-
-def values(
-    connection: Connection, run_id: str, number: MetricStep
-) -> dict[tuple[str, str], list[float]]:
-    """Return the values of a number metric by set and language; answers without one left out."""
-    query = _scored(run_id, [number], _c.c.set, _c.c.language, _VALUE).where(_VALUE.is_not(None))
-    found: dict[tuple[str, str], list[float]] = {}
-    for name, language, value in connection.execute(query):
-        found.setdefault((name, language), []).append(value)
-    return found
-
-
-def unscored_errors(
-    connection: Connection, run_id: str, number: MetricStep
-) -> dict[tuple[str, str], list[str]]:
-    """Return, by set and language, what stood in place of each answer without a value."""
-    response = outputs.alias()
-    error = func.coalesce(func.json_extract(response.c.output, "$.error"), "")
-    query = (
-        _scored(run_id, [number], _c.c.set, _c.c.language, error)
-        .join(
-            response,
-            and_(
-                response.c.input_key == _c.c.response_key,
-                response.c.step == _c.c.response_step,
-            ),
-        )
-        .where(_VALUE.is_(None))
-    )
-    found: dict[tuple[str, str], list[str]] = {}
-    for name, language, text in connection.execute(query):
-        found.setdefault((name, language), []).append(text)
-    return found
 
 
 def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:

@@ -15,6 +15,8 @@ from rich.cells import cell_len
 from pytest_xling.cli import main
 from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
 from tests.reports.scored_runs import Scored, made_up, put_run
+from tests.reports.stored_runs import Asked, make_run
+from tests.reports.stories import LOOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,17 +188,12 @@ def test_verifiability_names_its_conventions(table: Callable[..., str]) -> None:
 
 def test_tables_of_calmqa_as_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The older tables can be printed so as well."""
-    store = put_run(
+    run = make_run(
         tmp_path / "s.sqlite",
-        [
-            Scored(
-                id="q1",
-                language="en",
-                readings={"no_answer": 0.0, "wrong_language": 0.0, "repetition": 1.0},
-                benchmark="culture",
-            )
-        ],
+        [Asked(id="q1", language="en", text=LOOP)],
+        metrics=["no_answer", "repetition"],
     )
+    store = run.path
     assert 0 == main(["table", "surface", "run-1", "--latex", "--xling-store", str(store)])
     lines = capsys.readouterr().out.splitlines()
     assert r"\begin{tabular}{lllrrrr}" == lines[0]
@@ -204,7 +201,7 @@ def test_tables_of_calmqa_as_latex(tmp_path: Path, capsys: pytest.CaptureFixture
         r"model & set & language & wrong\_language & repetition & without\_issues & n \\"
         == lines[2]
     )
-    assert r"model-1 &  & en & 0.00 & 100.00 & 0.00 & 1 \\" == lines[4]
+    assert r"model-1 & agnostic & en & 0.00 & 100.00 & 0.00 & 1 \\" == lines[4]
 
 
 @pytest.mark.parametrize(

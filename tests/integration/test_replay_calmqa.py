@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import shutil
 import statistics
 from collections import Counter
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import langid
 import pycld2
 import pytest
+import regex
 import tiktoken
 
 from tests.integration.project import Project
@@ -31,17 +33,20 @@ ROOT = Path(__file__).resolve().parents[2]
 CALMQA = ROOT / "../shared/data/calmqa"
 
 MODEL = "GPT 4o"
-# Two for langid, three for CLD2 (of which Afar and Wolof have it ask twice, then langid, and hold
-# all the repetitions), and one that cannot be identified.
+# Two for langid, four for CLD2 (of which Afar and Wolof have it ask twice, then langid, and hold
+# all the repetitions; Table 17 asks langid about Faroese), and one that cannot be identified.
 LANGUAGES = {
     "aa": "afar",
     "es": "spanish",
+    "fo": "faroese",
     "hi": "hindi",
     "rn": "kirundi",
     "wo": "wolof",
     "zh": "chinese",
 }
-ASKS_CLD2 = {"aa", "hi", "wo"}
+ENGLISH_NAMES = {code: name.capitalize() for code, name in LANGUAGES.items()}
+LOW_RESOURCE = {"aa", "fo", "rn", "wo"}
+ASKS_CLD2 = {"aa", "fo", "hi", "wo"}
 UNIDENTIFIABLE = {"rn"}
 RUN, TIMES = 20, 4
 RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
@@ -53,8 +58,10 @@ class Counted:
 
     set: str
     language: str
+    text: str
     tokens: int
     wrong: bool
+    right_by_langid: bool
     repeats: bool
 
 
@@ -72,8 +79,10 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> list[Counted]:
             Counted(
                 set=kind,
                 language=language,
+                text=text,
                 tokens=len(tokens),
                 wrong=_detected(text, language) != language,
+                right_by_langid=langid.classify(text)[0] == language,
                 repeats=max(runs.values(), default=0) >= TIMES,
             )
         )
@@ -99,6 +108,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Project:
         f"--langs={','.join(LANGUAGES)}",
         f"--xling-data=culture={CALMQA}",
         "--xling-run-name=gpt-4o",
+        "--xling-param=wrong_language.rule=calmqa",
     )
     # Most answers in Afar are in Somali, so the gate is closed; nothing is missing.
     assert 1 == done.code, done.out + done.err
@@ -178,19 +188,60 @@ def test_surface_table(replayed: Project, counted: list[Counted]) -> None:
 
 
 def test_length_table(replayed: Project, counted: list[Counted]) -> None:
-    """Mean, median and standard deviation (n - 1) are those of the tokens counted here."""
+    """Mean, median and standard deviation (n - 1) are those of the tokens counted here.
+
+    Right are those in the right language without repetitions; langid says so of Faroese.
+    """
     for row in _rows(replayed, "length"):
-        tokens = [one.tokens for one in _of(counted, row, pooled=set(LANGUAGES))]
+        about = _of(counted, row, pooled=set(LANGUAGES))
+        right = [
+            one
+            for one in about
+            if one.language not in UNIDENTIFIABLE
+            and (one.right_by_langid if one.language == "fo" else not one.wrong)
+            and not one.repeats
+        ]
         expected = {
             "model": MODEL,
             "set": row["set"],
             "language": row["language"],
-            "mean": statistics.mean(tokens),
-            "median": statistics.median(tokens),
-            "std": statistics.stdev(tokens),
-            "n": len(tokens),
+            **_described("", [one.tokens for one in about]),
+            **_described("right_", [one.tokens for one in right]),
         }
         assert expected == pytest.approx(row)
+
+
+def _described(prefix: str, tokens: list[int]) -> dict[str, float | None]:
+    return {
+        f"{prefix}mean": statistics.mean(tokens) if tokens else None,
+        f"{prefix}median": statistics.median(tokens) if tokens else None,
+        f"{prefix}std": statistics.stdev(tokens) if tokens else None,
+        f"{prefix}n": len(tokens),
+    }
+
+
+def test_indicator_table(replayed: Project, counted: list[Counted]) -> None:
+    """The shares by the rules of App. C.2 are those of the texts counted here."""
+    printed = replayed.xling("table", "indicators", "gpt-4o", "--json")
+    assert 0 == printed.returncode, printed.stderr
+    rows = json.loads(printed.stdout)
+    assert 3 * 5 == len(rows)
+    for row in rows:
+        about = [
+            one
+            for one in counted
+            if row["set"] in {one.set, "all"}
+            and (row["languages"] != "low-resource" or one.language in LOW_RESOURCE)
+            and (row["languages"] != "others but English" or one.language not in LOW_RESOURCE)
+        ]
+        has = {
+            "apology": lambda one: re.search("sorry|apologize|understand", one.text, re.IGNORECASE),
+            "language name": lambda one: ENGLISH_NAMES[one.language] in one.text,
+            "translation": lambda one: re.search("translat", one.text, re.IGNORECASE),
+            "emoji": lambda one: regex.search(r"\p{Emoji_Presentation}", one.text),
+        }[row["indicator"]]
+        share = 100 * sum(bool(has(one)) for one in about) / len(about)
+        assert (share, len(about)) == (pytest.approx(row["paper"]), row["n"])
 
 
 def test_the_count_is_not_trivial(counted: list[Counted]) -> None:

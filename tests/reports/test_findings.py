@@ -35,7 +35,7 @@ def test_findings_hold_the_whole_texts(story: Connection) -> None:
     (finding,) = findings(story, "run-1", limit=1)
     assert ENGLISH + HOSTILE == finding.answer
     assert "रोटी ताज़ा कैसे रहे?" == finding.question
-    assert "detected English" in finding.reason
+    assert "written in Latin letters" in finding.reason
     assert "hi" == finding.language
 
 

@@ -9,15 +9,17 @@ import pytest
 
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.reports.tables import (
+    INDICATOR_COLUMNS,
     LENGTH_COLUMNS,
     SURFACE_COLUMNS,
+    indicator_table,
     length_table,
     surface_table,
 )
 from pytest_xling.store.database import Database
 from pytest_xling.text.tokens import encode
 from tests.reports.stored_runs import Asked, make_run
-from tests.reports.stories import ENGLISH, STORY
+from tests.reports.stories import ENGLISH, LOOP, STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +103,7 @@ def test_missing_metrics_are_named(tmp_path: Path) -> None:
     """A run scored with something else says what is missing and what to do."""
     run = make_run(tmp_path / "s.sqlite", STORY[:1], metrics=["no_answer", "emoji"])
     with Database(run.path).read() as connection:
-        with pytest.raises(ConfigError, match=r"lacks repetition, wrong_language.*run again"):
+        with pytest.raises(ConfigError, match=r"lacks repetition\. .*run again"):
             surface_table(connection, "run-1")
         with pytest.raises(ConfigError, match="lacks answer_length"):
             length_table(connection, "run-1")
@@ -125,3 +127,66 @@ def test_an_unknown_run_is_refused(story: Connection) -> None:
     """A run's name is corrected."""
     with pytest.raises(StoreError, match="Did you mean 'run-1'"):
         surface_table(story, "run-2")
+
+
+def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
+    """Right are answers in the right language without repetitions; langid judges Pashto there."""
+    # CLD2 knows it for Pashto, langid takes it for Persian.
+    pashto = "د تلویزیون سټوډیو لپاره باید لومړی ځای وټاکئ او بیا سامان واخلئ."
+    asked = [
+        Asked(id="q1", language="en", text=ENGLISH),
+        Asked(id="q2", language="en", text=LOOP),
+        Asked(id="q3", language="en", text=None, stop_reason="error", error="OTHER"),
+        Asked(id="q4", language="en", text=ENGLISH, stop_reason="content_filter"),
+        Asked(id="q1", language="hi", text=ENGLISH),
+        Asked(id="q1", language="rn", text=ENGLISH),
+        Asked(id="q1", language="ps", text=pashto),
+    ]
+    metrics = ["no_answer", "repetition", "answer_length"]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
+    with Database(run.path).read() as connection:
+        surface = {row["language"]: row for row in surface_table(connection, "run-1")}
+        rows = {row["language"]: row for row in length_table(connection, "run-1")}
+    (tokens,) = map(len, encode([ENGLISH]))
+    assert 0.0 == surface["ps"]["wrong_language"]
+    assert {"en": 1, "hi": 0, "ps": 0, "rn": 0, "all": 1} == {
+        language: row["right_n"] for language, row in rows.items()
+    }
+    for language in ("en", "all"):
+        row = rows[language]
+        assert (tokens, tokens) == (row["right_mean"], row["right_median"])
+        assert row["right_std"] is None
+
+
+def test_the_right_half_needs_what_it_goes_by(tmp_path: Path) -> None:
+    """Where nobody looked for repetitions, nothing is said of right answers."""
+    run = make_run(tmp_path / "s.sqlite", STORY[:2], metrics=["answer_length"])
+    with Database(run.path).read() as connection:
+        for row in length_table(connection, "run-1"):
+            assert row["n"] == 2
+            assert {None} == {value for key, value in row.items() if key.startswith("right_")}
+
+
+def test_indicators_by_hand(tmp_path: Path) -> None:
+    """Parts of words count in the paper's rules, whole words in ours; each with its own answers."""
+    asked = [
+        Asked(id="q1", language="wo", text="I am SORRY, is this wolof?"),
+        Asked(id="q2", language="wo", text="You misunderstand: Wolofs, or translators."),
+        Asked(id="q3", language="wo", text=None, stop_reason="error", error="OTHER"),
+        Asked(id="q1", language="es", text="Apologies! Spanish, I think. 😊", set="specific"),
+        Asked(id="q1", language="en", text="Sorry, English is a Translation", set="specific"),
+    ]
+    metrics = ["apology", "names_language", "offers_translation"]
+    run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
+    with Database(run.path).read() as connection:
+        rows = indicator_table(connection, "run-1")
+    assert {INDICATOR_COLUMNS} == {tuple(row) for row in rows}
+    pooled = [tuple(row.values())[2:] for row in rows if row["set"] == "all"]
+    assert pooled == [
+        ("apology", "low-resource", pytest.approx(200 / 3), 3, 50.0, 2),
+        ("apology", "others but English", 0.0, 1, 100.0, 1),
+        ("language name", "all", 60.0, 5, pytest.approx(100 / 3), 3),
+        ("translation", "all", 40.0, 5, 0.0, 3),
+        ("emoji", "all", None, 5, None, 0),
+    ]
+    assert ["agnostic"] * 4 + ["specific"] * 4 + ["all"] * 5 == [row["set"] for row in rows]

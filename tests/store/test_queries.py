@@ -13,10 +13,8 @@ from pytest_xling.store.export import exported
 from pytest_xling.store.queries import (
     averages,
     case_counts,
-    flag_counts,
     metric_steps,
     scores_by_place,
-    values,
     worst,
 )
 from pytest_xling.store.runs import answers, scores
@@ -108,25 +106,6 @@ def test_worst_of_flags_and_numbers(story: Connection) -> None:
         assert [pick(lengths)] == [one.value for one in found[place]]
         assert ["q2-hi"] == [one.case_id for one in found["culture", "wrong_language", "hi"]]
     assert {} == worst(story, "run-1", flagged=[], numbers={}, each=3)
-
-
-def test_flag_counts_cover_every_answer_once(story: Connection) -> None:
-    """The counts of all combinations add up to the answers, and to each flag's."""
-    steps = {step.metric: step for step in metric_steps(story, "run-1")}
-    names = ("wrong_language", "repetition")
-    counted = list(flag_counts(story, "run-1", [steps[name] for name in names]))
-    assert len(STORY) == sum(one.count for one in counted)
-    for index, name in enumerate(names):
-        raised = sum(1 for score in scores(story, "run-1", metric=name) if score.value)
-        assert raised == sum(one.count for one in counted if one.flags[index])
-
-
-def test_values_by_set_and_language(story: Connection) -> None:
-    """The specific question stands apart from the agnostic ones."""
-    (step,) = [s for s in metric_steps(story, "run-1") if s.metric == "answer_length"]
-    found = values(story, "run-1", step)
-    expected = {("agnostic", "en"): 3, ("agnostic", "hi"): 3, ("agnostic", "rn"): 2}
-    assert expected | {("specific", "hi"): 1} == {key: len(v) for key, v in found.items()}
 
 
 @pytest.mark.parametrize("texts", [False, True])
