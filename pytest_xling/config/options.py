@@ -44,8 +44,8 @@ OPTIONS: tuple[Option, ...] = (
         short="--langs",
         metavar="CODES",
         in_file=True,
-        help="Languages, separated by commas (hi,zh), or 'all' for every one the data has"
-        " (default).",
+        help="Languages, separated by commas (hi,zh), or 'all' for every one the data has. Default:"
+        " all; with stored answers, those there are answers in.",
     ),
     Option(
         name="data",

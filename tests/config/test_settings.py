@@ -214,7 +214,7 @@ def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str
 def test_an_empty_model_is_told_wherever_it_is_given(tmp_path: Path) -> None:
     """An unset variable in a script must not become a run that asks nothing."""
     nothing: dict[str, Any] = {"xling_model": None}
-    empty = [
+    empty: list[tuple[str, dict[str, Any]]] = [
         ("--xling-model", {"cli": {"xling_model": ""}}),
         ("XLING_MODEL", {"cli": nothing, "environ": {"XLING_MODEL": ""}}),
         ("ini xling_model", {"cli": nothing, "ini": {"xling_model": " "}}),

@@ -35,7 +35,9 @@ class Provocation:
 SCRIPTED = "pytest --model=scripted --langs=es"
 PROVOKED = {
     "unrecognized arguments: --model": Provocation(f"{SCRIPTED} -p no:xling_short"),
-    "--model already belongs to": Provocation(SCRIPTED, name="conftest.py", text=CONFTEST),
+    "--model belongs to": Provocation(SCRIPTED, 2, name="conftest.py", text=CONFTEST),
+    "the model's name is empty": Provocation("pytest --model=$UNSET"),
+    "there is no provider": Provocation("pytest --model=embeded"),
     "no benchmark (a folder with a prompts.yaml) lies in": Provocation(
         f"mkdir empty; cd empty; {SCRIPTED} --rootdir=."
     ),
@@ -75,6 +77,7 @@ PROVOKED = {
     "scores are missing: they met a fault": Provocation(
         "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
     ),
+    "no gate of example was judged": Provocation(f"{SCRIPTED} -k test_answer", 3),
 }
 
 
