@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.closing import State, faults_met, last_word, reasons_of, state_of
+from pytest_xling.reports.closing import (
+    State,
+    faults_met,
+    last_word,
+    reasons_of,
+    state_of,
+    undecided,
+    undecided_line,
+)
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.github.findings import folded
@@ -15,6 +23,7 @@ from pytest_xling.reports.matrix import is_drop
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
+from pytest_xling.store.stops import stop_in
 from pytest_xling.text.display import duration
 
 if TYPE_CHECKING:
@@ -66,7 +75,10 @@ def step_summary(
     verdicts = read_verdicts(connection, run.run_id)
     light = _LIGHTS[state_of(verdicts, complete=complete)]
     counts = case_counts(connection, run.run_id)
-    head = [f"### {light} {last_word(verdicts, complete=complete).plain}\n"]
+    stopped = stop_in(run) is not None
+    left = undecided(verdicts, stopped=stopped)
+    word = last_word(verdicts, complete=complete, stopped=stopped)
+    head = [f"### {light} {word.plain}\n"]
     head.append(_about(connection, run, counts))
     close = _more(run, verdicts, report=report)
     ranked = find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
@@ -74,7 +86,8 @@ def step_summary(
     middle = [
         *_matrices(connection, run.run_id, verdicts, counts),
         _drops(verdicts, counts),
-        _reasons(verdicts),
+        _reasons([one for one in verdicts if one not in left]),
+        f"{prose(undecided_line(left))}\n" if left else "",
         *(["#### Worst findings\n"] if ranked else []),
         *(folded(one) for one in ranked),
     ]

@@ -16,6 +16,7 @@ from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.stops import stop_in
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ def report_model(
     return {
         "format": FORMAT,
         "run": _run(run) | {"finished": ended},
-        "verdict": verdict_model(verdicts, progress, complete=complete),
+        "verdict": verdict_model(
+            verdicts, progress, complete=complete, stopped=stop_in(run) is not None
+        ),
         "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,
         "levels": list(LEVELS),
