@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.cases.tuning_tables import Limit, Tables
 
-__all__ = ["BenchmarkTuned", "Method", "Proposal", "Tuning", "tune"]
+__all__ = ["BenchmarkTuned", "Change", "Method", "Proposal", "Tuning", "tune"]
 
 Method: TypeAlias = Literal["order", "normal", "resampled"]
+Change: TypeAlias = Literal["looser", "tighter", "same", "new"]
 
 _VERSIONS = 20
 """Ways in which a model is made worse, of which each resample takes one."""
@@ -81,6 +82,18 @@ class Proposal:
     missed_held_out: float | None = None
     missed_bad: float | None = None
     """How often a run known to be bad would."""
+
+    @property
+    def change(self) -> Change | None:
+        """What the proposal does to the limit there is; None where nothing is proposed."""
+        now, proposed = self.limit.now, self.proposed
+        if proposed is None:
+            return None
+        if now is None:
+            return "new"
+        if proposed == now:
+            return "same"
+        return "looser" if (proposed > now) == self.limit.upward else "tighter"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

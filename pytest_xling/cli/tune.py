@@ -112,7 +112,12 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     from pytest_xling.cases.tuning_changes import proposed_text  # noqa: PLC0415  as above
     from pytest_xling.cases.tuning_runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
-    from pytest_xling.reports.tuning_table import diff, tuned_json, tuned_text  # noqa: PLC0415
+    from pytest_xling.reports.tuning_table import (  # noqa: PLC0415
+        diff,
+        loosened_text,
+        tuned_json,
+        tuned_text,
+    )
 
     path, before = _file(args)
     with reading(args) as connection:
@@ -143,6 +148,8 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         )
         return 0
     print_text(tuned_text(found, how, bad=bool(bad), width=width(), color=color()))
+    if changed:
+        print_text(loosened_text(found))
     print_text(changed or f"{path} says so already: nothing to change")
     if writes:
         replace_text(path, after, read=before)

@@ -161,6 +161,7 @@ class GateCheck:
     def __init__(self, session: XlingSession, spec: GateSpec) -> None:
         self._session = session
         self.spec = spec
+        self._stopped = False
         self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
@@ -203,6 +204,7 @@ class GateCheck:
         if is_fitted(load("metric", spec.metric)):
             session.score_corpora()
         verdict = self.judged_by(session.stopping.judging(spec))
+        self._stopped = session.stopping.stop() is not None
         if verdict.outcome == "error" and spec.benchmark in session.selection.recalled:
             self._properties.append((FAULT, verdict.reason))
         with session.database.write() as connection:
@@ -290,6 +292,7 @@ class GateCheck:
             return
         if verdict.outcome == "inconclusive":
             message = f"INCONCLUSIVE {message}"
-            if verdict.threshold.on_inconclusive == "warn":
+            # Asking was stopped by a gate that failed: that one closes the gate, not this.
+            if verdict.threshold.on_inconclusive == "warn" or self._stopped:
                 pytest.skip(message)
         pytest.fail(message, pytrace=False)

@@ -43,6 +43,7 @@ class ProgressLine:
         self._done_at_start = 0
         self._reports: int | None = None
         self._length = 0
+        self._writing = threading.Lock()
 
     def show(self, state: Progress) -> None:
         """Show *state* if it is time to."""
@@ -63,8 +64,18 @@ class ProgressLine:
             return
         line = describe(state, done=state.done - self._done_at_start, seconds=now - self._started)
         capture = self._config.pluginmanager.get_plugin("capturemanager")
-        with capture.global_and_fixture_disabled() if capture else nullcontext():
+        suspended = capture.global_and_fixture_disabled() if capture else nullcontext()
+        with suspended, self._writing:
             self._write(reporter, line, terminal=terminal)
+
+    def clear(self) -> None:
+        """Take the line off the terminal: what it says is no longer so."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        with self._writing:
+            if self._length and reporter is not None:
+                reporter.rewrite(" " * self._length)
+                reporter.rewrite("")
+                self._length = 0
 
     def _write(self, reporter: pytest.TerminalReporter, line: str, *, terminal: bool) -> None:
         reports = sum(map(len, reporter.stats.values()))

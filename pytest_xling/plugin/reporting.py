@@ -101,6 +101,7 @@ class Reporting:
         return True
 
     def _tell_github(self, *, complete: bool) -> None:
+        from pytest_xling.reports.closing import undecided  # noqa: PLC0415
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
         from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415
@@ -122,9 +123,15 @@ class Reporting:
         except XlingError as error:
             self._faults.append(f"no summary for GitHub: {error}")
             return
-        text += "".join(f"\n⚠️ {said}\n" for said in ours.setup.warnings())
+        text += "".join(
+            f"\
+⚠️ {said}\
+"
+            for said in ours.setup.warnings()
+        )
+        left = undecided(verdicts, stopped=ours.stopping.ended)
         self._commands = gate_annotations(
-            verdicts,
+            [verdict for verdict in verdicts if verdict not in left],
             thresholds=settings.thresholds,
             workspace=Path(workspace) if workspace else None,
         )

@@ -388,8 +388,10 @@ class XlingSession:
             return None
         return "given up", "E", ("GIVEN UP", {"red": True})
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
+        self._line.clear()
         # A plugin that runs a test again calls the outcome of the first time something else.
         if not report.failed:
             return
@@ -423,6 +425,7 @@ class XlingSession:
         """Stop asking, keep everything, and say 3 where faults left the run incomplete."""
         if self._watch is not None:
             self._watch.close()
+        self._line.clear()
         results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if not self.is_worker and self.run_id and session.exitstatus in results:
             self._score_rest()

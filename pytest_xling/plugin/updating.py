@@ -77,7 +77,7 @@ class Updating:
         from pytest_xling.cases.tuning_runs import Wanted, read_runs, tuned  # noqa: PLC0415
         from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415
         from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415
-        from pytest_xling.reports.tuning_table import diff  # noqa: PLC0415
+        from pytest_xling.reports.tuning_table import diff, loosened_text  # noqa: PLC0415
 
         ours = self._session
         file = ours.setup.thresholds
@@ -90,7 +90,11 @@ class Updating:
             self._lines = [f"thresholds: {self._path} says so already: nothing to change"]
             return
         replace_text(self._path, after, read=self._before)
-        self._lines = [*changed.splitlines(), f"thresholds: {self._path} is changed"]
+        self._lines = [
+            *loosened_text(found).splitlines(),
+            *changed.splitlines(),
+            f"thresholds: {self._path} is changed",
+        ]
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -35,6 +35,8 @@ __all__ = [
     "reasons_of",
     "state_of",
     "told_faults",
+    "undecided",
+    "undecided_line",
 ]
 
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
@@ -71,6 +73,25 @@ class Reason:
     languages: tuple[str, ...]
     reason: str
     origin: str
+
+
+def undecided(verdicts: Sequence[Verdict], *, stopped: bool) -> list[Verdict]:
+    """Return the gates that are inconclusive for no other reason than that asking was stopped.
+
+    Args:
+        verdicts: of all gates.
+        stopped: whether a gate that failed ended the run early: then nothing else can pass.
+    """
+    return [verdict for verdict in verdicts if stopped and verdict.outcome == "inconclusive"]
+
+
+def undecided_line(verdicts: Sequence[Verdict]) -> str:
+    """Name gates that were not decided, as asking was stopped; "" without any."""
+    languages: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        languages.setdefault(named(verdict), []).append(verdict.threshold.language)
+    told = "; ".join(f"{gate} {' '.join(each)}" for gate, each in languages.items())
+    return f"not decided, as asking was stopped: {told}" if told else ""
 
 
 def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -138,13 +159,14 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     return table, sum(len(one.languages) for one in told[most:])
 
 
-def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
+def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False) -> Text:
     """Say whether the gate is open, and the numbers behind that.
 
     Args:
         verdicts: of all gates.
         complete: whether the run has all its answers; else, and where a gate lacks some, nothing
             is decided.
+        stopped: whether a gate that failed ended the run early.
     """
     if not verdicts:
         return Text("no gate was judged", style="yellow")
@@ -163,7 +185,7 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True) -> Text:
         return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
     if not is_closed(verdicts):
         return Text(", ".join((f"gate open: {passed}", *_others(verdicts))), style="bold green")
-    first, *others = _others(verdicts)
+    first, *others = _others(verdicts, stopped=stopped)
     number, word = first.split(" ", 1)
     said = f"gate closed: {_of(int(number), verdicts)} {word}"
     return Text(", ".join((said, *others)), style="bold red")
@@ -203,8 +225,11 @@ def _of(count: int, verdicts: Sequence[Verdict]) -> str:
     return f"{count} of {len(verdicts)} gate{'' if len(verdicts) == 1 else 's'}"
 
 
-def _others(verdicts: Sequence[Verdict]) -> list[str]:
+def _others(verdicts: Sequence[Verdict], *, stopped: bool = False) -> list[str]:
     """Say how many gates failed, and how many are inconclusive and so only reported."""
+    if left := undecided(verdicts, stopped=stopped):
+        rest = _others([verdict for verdict in verdicts if verdict not in left])
+        return [*rest, f"{len(left)} not decided, as asking was stopped"]
     failed = sum(verdict.outcome == "fail" for verdict in verdicts)
     unclear = [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
     warned = sum(not blocks(verdict) for verdict in unclear)

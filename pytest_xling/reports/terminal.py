@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.closing import last_word, reasons, told_faults
+from pytest_xling.reports.closing import last_word, reasons, told_faults, undecided, undecided_line
 from pytest_xling.reports.comparison import change_parts
 from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
 from pytest_xling.reports.evidence import finding_parts
@@ -22,6 +22,7 @@ from pytest_xling.reports.matrix import (
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.stops import stop_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,8 +63,9 @@ def summary(
         complete: whether the run has all its answers; by default what the store says of its end.
         comparison: with the baseline, where there is one.
     """
+    run = get_run(connection, run_id)
     if complete is None:
-        complete = get_run(connection, run_id).status in {"complete", "stopped"}
+        complete = run.status in {"complete", "stopped"}
     width = max(width, MIN_WIDTH)
     verdicts = read_verdicts(connection, run_id)
     counts = case_counts(connection, run_id)
@@ -82,7 +84,12 @@ def summary(
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
     parts += _faults(told_faults(connection, run_id))
-    parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS, complete=complete)
+    parts += _closing(
+        verdicts,
+        most=EVERYTHING if verbose else REASONS,
+        complete=complete,
+        stopped=stop_in(run) is not None,
+    )
     parts.append(_hint(run_id, verdicts, verbose=verbose, compared=comparison is not None))
     return to_text(parts, width=width, color=color)
 
@@ -213,15 +220,21 @@ def _faults(told: Sequence[str]) -> Iterator[RenderableType]:
         yield Text("")
 
 
-def _closing(verdicts: Sequence[Verdict], *, most: int, complete: bool) -> Iterator[RenderableType]:
-    table, left_out = reasons(verdicts, most=most)
+def _closing(
+    verdicts: Sequence[Verdict], *, most: int, complete: bool, stopped: bool = False
+) -> Iterator[RenderableType]:
+    left = undecided(verdicts, stopped=stopped)
+    table, left_out = reasons([one for one in verdicts if one not in left], most=most)
     if table is not None:
         yield table
         if left_out:
             more = "1 more gate" if left_out == 1 else f"{left_out} more gates"
             yield Text(f"… and {more} that did not pass", style="dim")
         yield Text("")
-    yield last_word(verdicts, complete=complete)
+    if left:
+        yield Text(undecided_line(left), style="dim")
+        yield Text("")
+    yield last_word(verdicts, complete=complete, stopped=stopped)
 
 
 def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool, compared: bool) -> Text:

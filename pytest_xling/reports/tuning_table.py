@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.wording import percent
 from pytest_xling.reports.rendering import listing
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pytest_xling.cases.tuning import BenchmarkTuned, Proposal, Tuning
+    from pytest_xling.cases.tuning import BenchmarkTuned, Change, Proposal, Tuning
 
-__all__ = ["diff", "tuned_json", "tuned_text"]
+__all__ = ["diff", "loosened_text", "tuned_json", "tuned_text"]
 
 _MOST_REASONS = 12
+_MARKS: Final[dict[Change, str]] = {"looser": "!", "tighter": "<", "same": "=", "new": "+"}
+"""What a proposal does to the limit there is now."""
 
 
 def tuned_text(
@@ -48,6 +50,7 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
             "lang": [one.limit.spec.language for one in shown],
             "now": [_limit(one, one.limit.now) for one in shown],
             "proposed": [_limit(one, one.proposed) for one in shown],
+            "": [_MARKS[one.change] if one.change else "" for one in shown],
             "blocked\nheld out": [_share(one.blocked_held_out) for one in shown],
             "missed\nheld out": [_share(one.missed_held_out) for one in shown],
             "missed": [_share(one.missed) for one in shown],
@@ -65,7 +68,7 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
         together = f"any gate: {_share(tuned.blocked)} of runs like these would be blocked"
         if tuned.blocked_held_out is not None:
             together += f", {_share(tuned.blocked_held_out)} held out"
-        lines += ["", together]
+        lines += ["", "   ".join(f"{mark} {word}" for word, mark in _MARKS.items()), together]
     left = Counter(
         (f"{one.limit.name} {one.limit.key}", one.reason)
         for one in tuned.proposals
@@ -144,6 +147,26 @@ def tuned_json(tuned: Sequence[BenchmarkTuned], how: Tuning) -> dict[str, Any]:
     }
 
 
+def loosened_text(tuned: Sequence[BenchmarkTuned]) -> str:
+    """Name the limits that would be loosened, and those tightened, a line each; "" without any.
+
+    A loosened limit lets through what is held back now: it is to be seen beside every diff.
+    """
+    lines = []
+    for change, verb in (("looser", "loosens"), ("tighter", "tightens")):
+        moved: dict[str, list[str]] = {}
+        for benchmark in tuned:
+            for one in benchmark.proposals:
+                if one.change == change:
+                    name = f"{one.limit.name} {_short(one.limit.key)}".rstrip()
+                    told = f"{one.limit.spec.language} {_limit(one, one.limit.now)}"
+                    moved.setdefault(name, []).append(f"{told} to {_limit(one, one.proposed)}")
+        if moved:
+            said = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
+            lines.append(f"{verb}: {said}\n")
+    return "".join(lines)
+
+
 def _plain(proposal: Proposal) -> dict[str, Any]:
     at = proposal.limit.spec.threshold
     values = asdict(proposal)
@@ -155,6 +178,7 @@ def _plain(proposal: Proposal) -> dict[str, Any]:
         "level": at.level,
         "limit": proposal.limit.key,
         "now": proposal.limit.now,
+        "change": proposal.change,
         **values,
     }
 

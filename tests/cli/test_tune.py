@@ -85,9 +85,31 @@ def test_a_table_and_a_diff(tune: Tune, tmp_path: Path) -> None:
     for word in ("no_answer", "sim_sent floor", "sim_sent-gap", "held out", "proposed", "now"):
         assert word in table
     assert "emoji" not in table
+    # What the change lets through, or holds back, is said beside the diff.
+    assert "! looser   < tighter   = same   + new" in table
+    (tightens,) = [line for line in table.splitlines() if line.startswith("tightens: ")]
+    assert "no_answer en 90% to " in tightens
+    assert "loosens: " not in table
     assert "-      max_rate: 0.9   # too loose" in diff
     assert "to change thresholds.yaml, add --write" in said.out
     assert TEXT == (tmp_path / "thresholds.yaml").read_text()
+
+
+def test_a_loosened_limit_is_marked(tune: Tune, tmp_path: Path) -> None:
+    """In the table, in JSON and beside the diff: a floor that falls, a rate that rises."""
+    strict = TEXT.replace("max_rate: 0.9", "max_rate: 0.001").replace("floor: 0.1", "floor: 0.95")
+    (tmp_path / "thresholds.yaml").write_text(strict, encoding="utf-8")
+    said = tune("run-1")
+    table, _, _ = said.out.partition("--- thresholds.yaml")
+    (loosens,) = [line for line in table.splitlines() if line.startswith("loosens: ")]
+    assert "no_answer en 0.1% to " in loosens
+    assert "sim_sent floor en 0.95 to 0." in loosens
+    assert "!" in next(line for line in table.splitlines() if "0.95" in line)
+    (benchmark,) = json.loads(tune("run-1", "--json").out)["benchmarks"]
+    changes = {one["gate"]: one["change"] for one in benchmark["proposals"]}
+    assert ("looser", "looser", "tighter") == tuple(
+        changes[gate] for gate in ("no_answer-hi", "sim_sent-en", "sim_sent-gap-hi")
+    )
 
 
 def test_json_has_all(tune: Tune) -> None:
@@ -107,6 +129,7 @@ def test_json_has_all(tune: Tune) -> None:
         floor[key] for key in ("limit", "now", "method", "n")
     )
     assert 0.7 < floor["proposed"] < floor["estimate"]
+    assert {"tighter"} == {gate["change"] for gate in gates.values()}
     assert floor["blocked"] <= 0.05
     assert (0.0, 0.0) == (floor["missed_bad"], floor["blocked_now"])
     assert found["tuning"]["false_alarm"] == 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,6 +77,16 @@ def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) 
     assert ("fail", 10) == (failed.outcome, failed.estimate.n)
     assert "look 1 of 10 at 10% of the questions, alpha 0.0079 of 0.05 (pocock)" in failed.reason
     assert 0.0079 == pytest.approx(failed.threshold.alpha, abs=5e-5)
+    # The gates that are undecided for want of answers stand apart from the one that failed.
+    assert "failed" == outcome.cases["test_gate[wrong_language-hi]"]
+    gates = {how for name, how in outcome.cases.items() if name.startswith("test_gate")}
+    assert {"failed", "skipped"} == gates
+    (failed_line,) = [line for line in shown.splitlines() if line.startswith("gate closed")]
+    assert re.fullmatch(
+        r"gate closed: \d of 5 gates failed, \d not decided, as asking was stopped", failed_line
+    )
+    (apart,) = [line for line in shown.splitlines() if line.startswith("not decided, as asking")]
+    assert "wrong_language en" in apart
     # Nothing passes on a tenth of the answers.
     good = verdicts["wrong_language-en"]
     assert "inconclusive" == good.outcome

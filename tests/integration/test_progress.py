@@ -113,8 +113,8 @@ def test_on_a_terminal_the_line_is_rewritten_in_place(slow: Project, processes: 
     assert "\x1b[32m" in sent
     assert_counts(LINE.findall(sent))
     shown = screen(sent)
-    # Rewritten: of several in a row only the last is left on the screen.
-    assert sum(bool(LINE.search(line)) for line in shown) <= len(LINE.findall(sent))
+    # Rewritten, and taken away by what comes after it: nothing old is left on the screen.
+    assert [] == [line for line in shown if LINE.search(line)]
     first = next(number for number, line in enumerate(shown) if "17 items" in line)
     last = next(number for number, line in enumerate(shown) if "FAILURES" in line)
     rest = (LINE.sub("", line).removeprefix(TESTS) for line in shown[first + 1 : last])

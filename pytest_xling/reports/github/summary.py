@@ -12,6 +12,8 @@ from pytest_xling.reports.closing import (
     reasons_of,
     state_of,
     told_faults,
+    undecided,
+    undecided_line,
 )
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import find_worst
@@ -22,6 +24,7 @@ from pytest_xling.reports.matrix import is_drop
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
+from pytest_xling.store.stops import stop_in
 from pytest_xling.text.display import duration
 
 if TYPE_CHECKING:
@@ -73,7 +76,10 @@ def step_summary(
     verdicts = read_verdicts(connection, run.run_id)
     light = _LIGHTS[state_of(verdicts, complete=complete)]
     counts = case_counts(connection, run.run_id)
-    head = [f"### {light} {last_word(verdicts, complete=complete).plain}\n"]
+    stopped = stop_in(run) is not None
+    left = undecided(verdicts, stopped=stopped)
+    word = last_word(verdicts, complete=complete, stopped=stopped)
+    head = [f"### {light} {word.plain}\n"]
     head.append(_about(connection, run, counts))
     if faults := told_faults(connection, run.run_id):
         head.append("#### Without a score\n\n" + "".join(f"- {prose(line)}\n" for line in faults))
@@ -83,7 +89,8 @@ def step_summary(
     middle = [
         *_matrices(connection, run.run_id, verdicts, counts),
         _drops(verdicts, counts),
-        _reasons(verdicts),
+        _reasons([one for one in verdicts if one not in left]),
+        f"{prose(undecided_line(left))}\n" if left else "",
         *(["#### Worst findings\n"] if ranked else []),
         *(folded(one) for one in ranked),
     ]

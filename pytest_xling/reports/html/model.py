@@ -17,6 +17,7 @@ from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.stops import stop_in
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -81,7 +82,11 @@ def report_model(
         "format": FORMAT,
         "run": _run(run) | {"finished": ended},
         "verdict": verdict_model(
-            verdicts, progress, told_faults(connection, run.run_id), complete=complete
+            verdicts,
+            progress,
+            told_faults(connection, run.run_id),
+            complete=complete,
+            stopped=stop_in(run) is not None,
         ),
         "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,

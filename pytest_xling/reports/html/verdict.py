@@ -34,7 +34,12 @@ def about(verdict: Verdict) -> GateAbout:
 
 
 def verdict_model(
-    verdicts: Sequence[Verdict], progress: Progress, faults: Sequence[str], *, complete: bool
+    verdicts: Sequence[Verdict],
+    progress: Progress,
+    faults: Sequence[str],
+    *,
+    complete: bool,
+    stopped: bool = False,
 ) -> dict[str, JsonValue]:
     """Return the decision, the numbers behind it, and all gates.
 
@@ -43,11 +48,12 @@ def verdict_model(
         progress: how many cases were planned, done and met a fault.
         faults: what they met.
         complete: whether the run has all its answers.
+        stopped: whether a gate that failed ended it early.
     """
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
         "state": state_of(verdicts, complete=complete),
-        "headline": last_word(verdicts, complete=complete).plain,
+        "headline": last_word(verdicts, complete=complete, stopped=stopped).plain,
         "complete": complete,
         "planned": progress.total,
         "faults": progress.errors,
