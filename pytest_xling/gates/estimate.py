@@ -67,6 +67,7 @@ def estimate(
             n=0,
             unscored=unscored,
             reason=why_none(scores),
+            share=kind == "flag",
         )
     clusters = [cluster for cluster, _ in scored]
     values = [value for _, value in scored]
@@ -87,6 +88,7 @@ def estimate(
         unscored=unscored,
         flagged=int(sum(values)) if kind == "flag" else 0,
         signature=next(score.signature for score in scores if score.value is not None),
+        share=kind == "flag",
     )
 
 

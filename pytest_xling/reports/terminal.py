@@ -8,7 +8,7 @@ from rich.text import Text
 
 from pytest_xling.reports.closing import last_word, reasons
 from pytest_xling.reports.comparison import change_parts
-from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
+from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.evidence import finding_parts
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import (
@@ -143,7 +143,7 @@ def _matrices(
             yield _legend(verdicts)
             yield Text("")
         plain = [
-            plain_column(metric, kind_of(metric), estimates)
+            plain_column(metric, estimates)
             for (bench, metric), estimates in others.items()
             if bench == benchmark and metric not in gates
         ]

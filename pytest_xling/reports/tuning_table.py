@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates.wording import percent
+from pytest_xling.gates.wording import NONE, Figures, percent
 from pytest_xling.reports.rendering import listing
 
 if TYPE_CHECKING:
@@ -177,9 +177,10 @@ def _short(key: str) -> str:
 
 def _limit(proposal: Proposal, value: float | None) -> str:
     if value is None:
-        return "–"
-    return percent(value) if proposal.limit.key == "max_rate" else f"{value:.6g}"
+        return NONE
+    limit = proposal.limit
+    return Figures(share=limit.share, difference=limit.key == "max_gap", digits=1).limit(value)
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}%"
+    return NONE if value is None else percent(value)

@@ -61,7 +61,7 @@ def test_verdict_holds_everything() -> None:
         outcome="pass",
         estimate=result,
         threshold=threshold,
-        reason="0 of 100 answers flagged: 0% (95% interval 0% to 3.7%); budget 5%",
+        reason="0 of 100 answers flagged: 0.0% (95% interval 0.0% to 3.7%); budget 5.0%",
     )
     assert expected == judge_rate(result, threshold, case="gate")
 
@@ -73,14 +73,14 @@ def test_verdict_holds_everything() -> None:
             30,
             100,
             "fail",
-            "30 of 100 answers flagged: 30% (95% interval 21.9% to 39.6%); budget 5% exceeded",
+            "30 of 100 answers flagged: 30.0% (95% interval 21.9% to 39.6%); budget 5.0% exceeded",
         ),
         (
             0,
             54,
             "inconclusive",
             (
-                "0 of 54 answers flagged: 0% (95% interval 0% to 6.64%); budget 5%;"
+                "0 of 54 answers flagged: 0.0% (95% interval 0.0% to 6.6%); budget 5.0%;"
                 " needs about 73 answers at this value; has 54"
             ),
         ),
@@ -89,7 +89,7 @@ def test_verdict_holds_everything() -> None:
             54,
             "inconclusive",
             (
-                "4 of 54 answers flagged: 7.41% (95% interval 2.92% to 17.6%); budget 5%;"
+                "4 of 54 answers flagged: 7.4% (95% interval 2.9% to 17.6%); budget 5.0%;"
                 " needs about 315 answers at this value; has 54"
             ),
         ),
@@ -98,7 +98,7 @@ def test_verdict_holds_everything() -> None:
             60,
             "inconclusive",
             (
-                "3 of 60 answers flagged: 5% (95% interval 1.71% to 13.7%); budget 5%;"
+                "3 of 60 answers flagged: 5.0% (95% interval 1.7% to 13.7%); budget 5.0%;"
                 " cannot be decided so near the limit"
             ),
         ),
@@ -107,7 +107,7 @@ def test_verdict_holds_everything() -> None:
             12,
             "inconclusive",
             (
-                "12 of 12 answers flagged: 100% (95% interval 75.8% to 100%); budget 5%;"
+                "12 of 12 answers flagged: 100.0% (95% interval 75.8% to 100.0%); budget 5.0%;"
                 " too few answers: needs 20, has 12"
             ),
         ),
@@ -132,7 +132,7 @@ def test_nothing_scored() -> None:
 def test_unscored_answers_are_told() -> None:
     """A reader sees how many answers the rate leaves out."""
     reason = _judge(_scores(0, 100, unscored=7), _threshold()).reason
-    assert reason.startswith("0 of 100 answers flagged, 7 unscored: 0%")
+    assert reason.startswith("0 of 100 answers flagged, 7 unscored: 0.0%")
 
 
 def test_repeats_are_told() -> None:
@@ -148,9 +148,9 @@ def test_repeats_are_told() -> None:
 @pytest.mark.parametrize(
     ("flagged", "n", "outcome", "end"),
     [
-        (1, 500, "fail", "budget 0%: none is tolerated"),
-        (1, 3, "fail", "budget 0%: none is tolerated"),
-        (0, 20, "pass", "budget 0%"),
+        (1, 500, "fail", "budget 0.0%: none is tolerated"),
+        (1, 3, "fail", "budget 0.0%: none is tolerated"),
+        (0, 20, "pass", "budget 0.0%"),
         (0, 3, "inconclusive", "too few answers: needs 20, has 3"),
     ],
 )

@@ -46,7 +46,7 @@ def test_table_has_values_intervals_and_outcomes(story: Connection) -> None:
     hindi = ["hi", "Hindi", "5", "20.0%", "?", "25.0%", "4.6–69.9", "✗", "50.0%", "15.0–85.0"]
     assert hindi == _row(text, "hi Hindi")
     assert "✓ pass   ✗ fail   ? inconclusive   lo–hi: 95% interval" in text
-    assert "max 50%" in text
+    assert "max 50.0%" in text
 
 
 def test_unscored_languages_have_no_number(story: Connection) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_xling.gates.wording import percent
 from pytest_xling.reports.review.agreement import MAJORITY
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.display import printable
@@ -162,7 +163,7 @@ def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
             one.language,
             str(one.raters),
             str(one.kappa.n),
-            _NONE if one.kappa.agreement is None else f"{one.kappa.agreement:.1%}",
+            _NONE if one.kappa.agreement is None else percent(one.kappa.agreement),
             _with_ends(one.kappa),
         )
         for one in found
@@ -219,4 +220,4 @@ def _with_ends(made: FleissKappa | Measure) -> str:
 def _percent(rate: WeightedRate) -> str:
     if rate.value is None or rate.low is None or rate.high is None:
         return _NONE
-    return f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})"
+    return f"{percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)})"

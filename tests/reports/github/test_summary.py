@@ -183,5 +183,5 @@ def test_drops_against_the_baseline_have_a_table(database: Database) -> None:
     rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
     (row,) = rows
     assert row.startswith("| Hindi `hi` |")
-    assert row.endswith("| ❌ 0.200<br><sub>0.100–0.300</sub> |")
+    assert row.endswith("| ❌ 20.0 pp<br><sub>10.0–30.0</sub> |")
     assert "max 0.05 worse" in section
