@@ -148,7 +148,7 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
     at = planned.at(look, alpha=own)
     reason = (
         f"{verdict.reason}; look {look} of {planned.last} at {percent(at.fraction)} of the"
-        f" questions, alpha {at.alpha:.2g} of {own:g} ({planned.spending})"
+        f" questions, an error of {at.alpha:.2g} of the {own:g} allowed ({planned.spending})"
     )
     if doubt := _doubt(verdict, gate, at, last=look == planned.last):
         return replace(verdict, outcome="inconclusive", reason=f"{reason}: {doubt}")

@@ -182,7 +182,10 @@ class GateCheck:
         verdict = judging.verdict(spec, self.scores)
         lost, asked = judging.lost(spec, self.scores)
         if not any(benchmark == spec.benchmark for benchmark, _ in selection.planned):
-            why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
+            why = (
+                f"no case of {spec.benchmark} is selected; `xling gate` judges a stored run, and"
+                " `xling runs` lists them"
+            )
             verdict = replace(verdict, reason=why)
         elif lost:
             what = f"{lost} of {asked} scores are missing: they met a fault"

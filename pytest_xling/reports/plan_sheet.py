@@ -189,25 +189,27 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
         )
     if study.comparisons > 1:
         notes.append(
-            f"{study.comparisons} languages are compared: by Holm the first to fail needs alpha"
+            f"{study.comparisons} languages are compared: by Holm the first to fail needs a p below"
             f" {study.alpha:g} / {study.comparisons} = {goal.alpha:.2g}, which this plans with"
         )
     else:
-        notes.append(f"alpha {study.alpha:g}; one language is compared, so nothing is shared")
+        notes.append(
+            f"a p below {study.alpha:g} decides; one language is compared, so nothing is shared"
+        )
     notes += _noise(study, rows)
     if study.price is None or study.tokens is None:
         lacks = [
             text
-            for text, value in (("--price=IN,OUT", study.price), ("--tokens=IN,OUT", study.tokens))
+            for text, value in (("--price=2.5,10", study.price), ("--tokens=40,300", study.tokens))
             if value is None
         ]
-        notes.append(f"for the cost give {' and '.join(lacks)}")
+        notes.append(f"for the cost give {' and '.join(lacks)} or the like: in, out")
     return notes
 
 
 def _noise(study: Study, rows: list[_Row]) -> list[str]:
     if study.assumed:
-        return [f"assumed, for want of a run (--run=RUN): {study.assumed}"]
+        return [f"assumed, for want of a run (--run=latest): {study.assumed}"]
     noisiest = next(iter(dict.fromkeys(row.language for row in rows)))
     expected = study.expected[noisiest]
     varies = (

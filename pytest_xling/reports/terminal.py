@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.closing import last_word, reasons
+from pytest_xling.reports.closing import last_word, reasons, ways_on
 from pytest_xling.reports.comparison import change_parts
 from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.evidence import finding_parts
@@ -82,7 +82,11 @@ def summary(
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
     parts += _closing(verdicts, most=EVERYTHING if verbose else REASONS, complete=complete)
-    parts.append(_hint(run_id, verdicts, verbose=verbose, compared=comparison is not None))
+    run = get_run(connection, run_id)
+    text = "\n".join(f"      {way}" for way in ways_on(run, verdicts, verbose=verbose))
+    # Commands to copy: a long one is left to the terminal to wrap.
+    hint = text.replace("     ", "more:", 1)
+    parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))
     return to_text(parts, width=width, color=color)
 
 
@@ -213,14 +217,3 @@ def _closing(verdicts: Sequence[Verdict], *, most: int, complete: bool) -> Itera
             yield Text(f"… and {more} that did not pass", style="dim")
         yield Text("")
     yield last_word(verdicts, complete=complete)
-
-
-def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool, compared: bool) -> Text:
-    ways = [] if verbose else [f"xling show {run_id} --verbose"]
-    if verdicts:
-        ways.append(f"xling gate {run_id} --thresholds FILE")
-    if compared:
-        ways.append(f"xling compare {run_id} BASELINE")
-    text = "\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1)
-    # Commands to copy: a long one is left to the terminal to wrap.
-    return Text(text, style="dim", no_wrap=True, overflow="ignore")

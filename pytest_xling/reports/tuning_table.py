@@ -120,7 +120,8 @@ def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[s
     ]
     if any(one.limit.spec.threshold.min_judge_f1 is not None for one in proposals):
         lines.append(
-            "Where min_judge_f1 is set and not reached a gate is inconclusive, whatever its limit."
+            "Where what finds stances is not as good as a gate asks (min_judge_f1), the gate is"
+            " inconclusive, whatever its limit."
         )
     if bad:
         lines.append("bad missed  runs named with --bad, drawn again, that pass what is proposed")

@@ -97,8 +97,9 @@ function wordSeconds(seconds) {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function wordDollars(dollars) {
-  if (!dollars) return "$0";
+/* Of nothing spent by what has no price, nobody knows what it was. */
+function wordDollars(dollars, unpriced = []) {
+  if (!dollars) return unpriced.length ? `unknown: no ${unpriced.join(" and no ")}` : "$0";
   return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
