@@ -244,6 +244,8 @@ class Estimate:
     """The same after Holm's correction for all gates of its family."""
     tested: str = ""
     """For gaps, drops and trends of shares: what a test of the counts says, in words."""
+    share: bool = False
+    """Whether the value is a share, or a difference of shares; people read it in percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 
-__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "is_calibrated"]
+__all__ = [
+    "Annotator",
+    "AnswerAnnotator",
+    "Ask",
+    "AskingAnnotator",
+    "Role",
+    "called",
+    "is_calibrated",
+]
 
 Role: TypeAlias = Literal["judge", "translator"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
@@ -98,6 +106,17 @@ class AskingAnnotator(Protocol):
     async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the annotation of *answer*."""
         ...
+
+
+def called(annotator: type) -> str:
+    """Return what to call an annotator where people read of it.
+
+    A judge is a model that is asked; any other says in ``called`` what it is.
+    """
+    if getattr(annotator, "asks", None) == "judge":
+        return "the judge"
+    name: str = getattr(annotator, "called", "the detector")
+    return name
 
 
 def is_calibrated(annotator: str) -> bool:

@@ -33,6 +33,7 @@ class LanguageId:
     """
 
     name: ClassVar[str] = "language_id"
+    called: ClassVar[str] = "the language detector"
     version: ClassVar[str] = "1"
     libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
 

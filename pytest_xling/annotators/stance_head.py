@@ -35,6 +35,7 @@ class StanceHead:
     """
 
     name: ClassVar[str] = "stance_head"
+    called: ClassVar[str] = "the stance classifier"
     version: ClassVar[str] = "1"
     libraries: ClassVar[tuple[str, ...]] = ("py3langid", "sentencex")
 

@@ -34,6 +34,7 @@ class StanceNli:
     """
 
     name: ClassVar[str] = "stance_nli"
+    called: ClassVar[str] = "the stance classifier"
     version: ClassVar[str] = "1"
     libraries: ClassVar[tuple[str, ...]] = ("sentencex",)
 

@@ -242,5 +242,6 @@ def _undecided(threshold: Threshold, case: str, baseline: str, reason: str) -> V
         n=0,
         unscored=0,
         reason=reason,
+        share=_share(threshold.metric),
     )
     return Verdict(case=case, outcome="error", estimate=made, threshold=threshold, reason=reason)

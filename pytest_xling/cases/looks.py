@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from pytest_xling.gates.wording import percent
 from pytest_xling.keys import content_key
 from pytest_xling.metrics import is_fitted, is_share
 from pytest_xling.registry import load
@@ -145,8 +146,8 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
     own = gate.threshold.alpha
     at = planned.at(look, alpha=own)
     reason = (
-        f"{verdict.reason}; look {look} of {planned.last} at {100 * at.fraction:.3g}% of the"
-        f" questions, alpha {at.alpha:.2g} of {own:g} ({planned.spending})"
+        f"{verdict.reason}; look {look} of {planned.last} at {percent(at.fraction)} of the"
+        f" questions, an error of {at.alpha:.2g} of the {own:g} allowed ({planned.spending})"
     )
     if doubt := _doubt(verdict, gate, at, last=look == planned.last):
         return replace(verdict, outcome="inconclusive", reason=f"{reason}: {doubt}")

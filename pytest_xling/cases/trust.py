@@ -107,7 +107,7 @@ def trusted(connection: Connection, run_id: str, verdict: Verdict, *, pivot: str
 
 def _doubt(annotator: str, language: str, found: Calibration | None, threshold: Threshold) -> Doubt:
     if found is None:
-        how = "(xling calibrate stance --labels)"
+        how = f"(xling calibrate stance --langs={language} --labels=labels-{language}.csv)"
         told = f"{annotator} has not been measured in {language} {how}"
         return Doubt(told=told, reason=f"{told}, needs F1 {threshold.min_judge_f1:g}")
     quality = found.quality

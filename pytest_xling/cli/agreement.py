@@ -120,11 +120,13 @@ def _as_json(
 def _as_text(
     record: RunRecord, scheme: Scheme, population: Population, rated: Sequence[Rated]
 ) -> str:
-    sheets = judge_sheets(with_judge(population, rated, labels=scheme.labels))
+    sheets = judge_sheets(
+        with_judge(population, rated, labels=scheme.labels), labeller=scheme.labeller
+    )
     if among := with_each_other(population, rated):
         sheets.append(raters_sheet(among))
     title = f"{scheme.metric} of run {record.run_id}, benchmark {scheme.benchmark}\n"
     parts = [title, *(plain(sheet, width=width(), color=color()) for sheet in sheets)]
     if found := disagreements(population, rated):
-        parts.append(disagreement_text(found, limit=SHOWN))
+        parts.append(disagreement_text(found, limit=SHOWN, labeller=scheme.labeller))
     return "\n".join(parts)

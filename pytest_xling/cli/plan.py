@@ -9,6 +9,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import price as parse_pair
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.metrics import direction_of, is_directed, is_share
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
@@ -246,7 +247,7 @@ def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expe
     except ValueError as error:
         msg = f"no such shares: {error}; give another --rate, --correlation or --detect"
         raise ConfigError(msg) from error
-    told = f"English {100 * rate:.3g}%, correlation {correlation:g} within a question, ICC {icc:g}"
+    told = f"English {percent(rate)}, correlation {correlation:g} within a question, ICC {icc:g}"
     return expected, told
 
 
@@ -306,7 +307,8 @@ def _goal(args: argparse.Namespace, *, share: bool, comparisons: int) -> Goal:
 
     effect, margin = args.detect[0], args.margin[0]
     if effect <= margin or (share and effect > 1):
-        limit = f"more than --margin, {margin:g}" if effect <= margin else "at most 100pp"
+        least = Figures(share=share, difference=True, digits=1).limit(margin)
+        limit = f"more than --margin, {least}" if effect <= margin else "at most 100pp"
         msg = f"--detect must be {limit}: what a gate lets pass cannot be found"
         raise ConfigError(msg)
     return Goal(effect=effect, margin=margin, alpha=args.alpha / comparisons, power=args.power)

@@ -172,5 +172,5 @@ def _summary(review: Review, files: dict[str, Path], *, unanswered: int) -> str:
             "The run does not keep its references: raters need the benchmark's data beside."
         )
     if "page" in files:
-        lines.append(f"Then: xling agreement labels-{review.scheme.metric}-NAME.json …")
+        lines.append(f"Then: xling agreement labels-{review.scheme.metric}-*.json")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])

@@ -11,6 +11,7 @@ from pytest_xling.engine.owner import status_now
 from pytest_xling.reports.closing import faults_met, is_closed
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import findings
+from pytest_xling.reports.spending import spent
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
+    from pytest_xling.store.runs import Progress
 
 __all__ = ["add_arguments", "run"]
 
@@ -47,21 +49,23 @@ def run(args: argparse.Namespace) -> int:
         text = summary(
             connection, record.run_id, width=width(), color=color(), verbose=args.verbose
         )
-        faults = total_progress(connection, record.run_id).errors
-    print_text(f"{_heading(record, faults)}\n\n{text}")
+        progress = total_progress(connection, record.run_id)
+    print_text(f"{_heading(record, progress)}\n\n{text}")
     return 0
 
 
-def _heading(record: RunRecord, faults: int) -> str:
+def _heading(record: RunRecord, progress: Progress) -> str:
     made = record.created_at[:16].replace("T", " ")
     git = f", code {printable(record.git)}" if record.git else ""
+    faults = progress.errors
     have = "has" if faults == 1 else "have"
     lost = f"\n{faults_met(faults)} and {have} no score" if faults else ""
+    cost = spent(record, progress.cost_usd)
     stop = stop_in(record)
     early = f"\n{printable(str(stop))}" if stop else ""
     return (
         f"run {record.run_id}: {status_now(record)}, made {made} UTC{git}\n"
-        f"model {printable(record.model)}{early}{lost}"
+        f"model {printable(record.model)}{f', {cost}' if cost else ''}{early}{lost}"
     )
 
 

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.providers import Provider
 
-__all__ = ["connections", "make_making", "make_parties", "make_provider", "make_roles"]
+__all__ = [
+    "connections",
+    "make_making",
+    "make_parties",
+    "make_provider",
+    "make_roles",
+    "provider_of",
+]
 
 FIRST_REQUESTS = 4
 """Requests in flight until one was answered, of each process: a wrong key makes no more."""
@@ -63,19 +70,19 @@ def make_making(settings: Settings) -> Making:
 def _provider(
     settings: Settings, model: str, *, price: tuple[float, float] | None, option: str
 ) -> Provider:
-    name, spec = _canonical(model)
+    name, spec = provider_of(model)
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
     if settings.max_cost_usd is not None and provider.paid and price is None:
         msg = (
-            f"--xling-max-cost needs the price of {model!r} to know when to stop: give "
-            f"{option}=IN,OUT in US dollars per million tokens"
+            f"--xling-max-cost needs the price of {model!r} to know when to stop: give it in US "
+            f"dollars per million tokens, in and out, such as {option}=2.5,10"
         )
         raise ConfigError(msg)
     return provider
 
 
-def _canonical(model: str) -> tuple[str, str]:
+def provider_of(model: str) -> tuple[str, str]:
     """Return a model's provider and what it is called there.
 
     Raises:
@@ -106,11 +113,11 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         ("translator", settings.translator, settings.translator_price),
     )
     # One model is one provider, whatever parts it has and however it is named.
-    made = {_canonical(settings.model): tested}
+    made = {provider_of(settings.model): tested}
     for role, model, price in named:
         if model is None:
             continue
-        key = _canonical(model)
+        key = provider_of(model)
         if key not in made:
             made[key] = _provider(settings, model, price=price, option=f"--xling-{role}-price")
             made[key].check()

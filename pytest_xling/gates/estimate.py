@@ -71,6 +71,7 @@ def estimate(
             n=0,
             unscored=unscored,
             reason=why_none(scores),
+            share=kind == "flag",
         )
     clusters = [cluster for cluster, _ in scored]
     values = [value for _, value in scored]
@@ -95,6 +96,7 @@ def estimate(
         flagged=int(sum(values)) if kind == "flag" else 0,
         signature=next(score.signature for score in scores if score.value is not None),
         p=max(ps, default=None),
+        share=kind == "flag",
     )
 
 

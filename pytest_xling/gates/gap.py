@@ -98,6 +98,7 @@ def gap_estimate(
             n=0,
             unscored=unscored,
             reason=_why_none(scores, pivot_scores, pivot),
+            share=kind == "flag",
         )
     made = Estimate(
         metric=metric,
@@ -109,6 +110,7 @@ def gap_estimate(
         n=len(differences),
         unscored=unscored,
         signature=_signature(scores, pivot_scores),
+        share=kind == "flag",
     )
     if kind != "flag":
         found = paired_mean(differences, alpha=alpha)
@@ -195,13 +197,14 @@ def decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outc
     if gap is None:
         return "inconclusive", few or f"the {called} is unknown"
     than = estimate.baseline or estimate.pivot
-    seen = f"{wording.change(gap, noise=NOISE)} than {than} on {_questions(estimate)}"
+    figures = wording.Figures.of(estimate, limit=limit)
+    seen = f"{figures.change(gap, noise=NOISE)} than {than} on {_questions(estimate)}"
     if low is None or high is None:
         lacks = few or estimate.reason or "no spread is known; needs 2 questions"
         return "inconclusive", f"{seen}; {lacks}"
     seen += (
-        f" ({called}'s {wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
-        f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse"
+        f" ({called}'s {wording.interval(*figures.ends(low, high), threshold.alpha)});"
+        f"{estimate.tested and f' {estimate.tested};'} may be {figures.limit(limit)} worse"
     )
     if few:
         return "inconclusive", f"{seen}; {few}"
@@ -218,11 +221,13 @@ def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -
     called = "drop" if estimate.baseline else "gap"
     if gap is None or low is None or high is None:
         return ""
+    figures = wording.Figures.of(estimate, limit=limit)
     half, distance = (high - low) / 2, abs(gap - limit)
     size = n * (half / distance) ** 2 if distance > half / wording.UNDECIDABLE else math.inf
     least = detectable(half / two_sided_t(threshold.alpha, n - 1), n, alpha=threshold.alpha)
     return (
-        f"{wording.needed(size, n, of='questions')}; detects {called}s from {limit + least:.2g} on"
+        f"{wording.needed(size, n, of='questions')}; detects {called}s from"
+        f" {figures.value(limit + least)} on"
         f" with {100 * POWER:g}% power"
     )
 

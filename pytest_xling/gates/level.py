@@ -39,17 +39,19 @@ def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdi
 
 def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     few = wording.too_few(estimate, threshold)
+    figures = wording.Figures.of(estimate)
     mean, low, high = estimate.value, estimate.low, estimate.high
     if mean is None:
         return "inconclusive", few or "the mean is unknown"
     if low is None or high is None:
         why = few or "all answers are to one question: no spread is known; needs 2 questions"
-        return "inconclusive", f"mean {mean:.4g} of {_answers(estimate)}; {why}"
+        return "inconclusive", f"mean {figures.value(mean)} of {_answers(estimate)}; {why}"
     floor = -math.inf if threshold.floor is None else threshold.floor
     ceiling = math.inf if threshold.ceiling is None else threshold.ceiling
     seen = (
-        f"mean {mean:.4g} of {_answers(estimate)}"
-        f" ({wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)}); {_limits(threshold)}"
+        f"mean {figures.value(mean)} of {_answers(estimate)}"
+        f" ({wording.interval(*figures.ends(low, high), threshold.alpha)});"
+        f" {_limits(threshold, figures)}"
     )
     if not few and high < floor:
         return "fail", f"{seen}: below the floor"
@@ -83,10 +85,10 @@ def _answers(estimate: Estimate) -> str:
     return f"{estimate.n} answer{plural}{wording.unscored(estimate)}"
 
 
-def _limits(threshold: Threshold) -> str:
+def _limits(threshold: Threshold, figures: wording.Figures) -> str:
     said = []
     if threshold.floor is not None:
-        said.append(f"floor {threshold.floor:g}")
+        said.append(f"floor {figures.limit(threshold.floor)}")
     if threshold.ceiling is not None:
-        said.append(f"ceiling {threshold.ceiling:g}")
+        said.append(f"ceiling {figures.limit(threshold.ceiling)}")
     return ", ".join(said)

@@ -65,7 +65,7 @@ def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Ou
         f"{estimate.flagged} of {estimate.n} answers flagged{wording.unscored(estimate)}:"
         f" {wording.percent(rate)}"
         f" ({wording.interval(wording.percent(low), wording.percent(high), threshold.alpha)});"
-        f" budget {wording.percent(budget)}"
+        f" budget {wording.Figures.of(estimate).limit(budget)}"
     )
     if budget == 0 and estimate.flagged:
         return "fail", f"{seen}: none is tolerated"

@@ -83,6 +83,7 @@ def trend_estimate(
             n=0,
             unscored=unscored,
             trend=True,
+            share=kind == "flag",
             reason=(
                 "no claim has values at two levels"
                 if any(score.value is not None for score in scores)
@@ -107,6 +108,7 @@ def trend_estimate(
         unscored=unscored,
         signature=next(score.signature for score in scores if score.value is not None),
         trend=True,
+        share=kind == "flag",
         p=found.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
@@ -172,7 +174,7 @@ def _by_counts(scores: Sequence[Score]) -> str:
         if score.value is not None and score.level is not None:
             raised[score.level].append(score.value)
     counts = [(int(sum(found)), len(found)) for _, found in sorted(raised.items())]
-    rates = " ".join(f"{100 * r / n:.0f}%" if n else "–" for r, n in counts)
+    rates = " ".join(wording.percent(r / n) if n else wording.NONE for r, n in counts)
     test = cochran_armitage(counts)
     if test.z is None or test.p is None:
         return f"by level {rates}"
@@ -195,12 +197,14 @@ def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Out
         return "inconclusive", few or "the trend is unknown"
     plural = "" if estimate.n == 1 else "s"
     lone = f", {estimate.unscored} without a slope" if estimate.unscored else ""
-    seen = f"{wording.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+    figures = wording.Figures.of(estimate, limit=limit)
+    seen = f"{figures.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
     if low is None or high is None:
         return "inconclusive", f"{seen}; {few or estimate.reason or _NO_SLOPES}"
     seen += (
-        f" ({wording.interval(f'{low:.4g}', f'{high:.4g}', threshold.alpha)});"
-        f"{estimate.tested and f' {estimate.tested};'} may be {limit:g} worse per level"
+        f" ({wording.interval(*figures.ends(low, high), threshold.alpha)});"
+        f"{estimate.tested and f' {estimate.tested};'}"
+        f" may be {figures.limit(limit)} worse per level"
     )
     if few:
         return "inconclusive", f"{seen}; {few}"

@@ -1,23 +1,36 @@
-"""How verdicts word numbers, for the person who has to decide on a release."""
+"""How numbers are worded, for the person who has to decide on a release: one way for each kind.
+
+A share is in percent with one decimal, the difference of two shares in percentage points, another
+number plain with as many digits as it needs. A limit has the unit of what it limits and is never
+rounded.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_xling.records import Estimate, Threshold
+    from collections.abc import Iterable
+
+    from pytest_xling.records import Estimate, Threshold, Verdict
 
 __all__ = [
+    "NONE",
     "UNDECIDABLE",
-    "change",
+    "Figures",
     "interval",
+    "limit_of",
     "needed",
     "p_value",
     "percent",
     "too_few",
     "unscored",
 ]
+
+NONE = "–"
+"""Where there is no number."""
 
 UNDECIDABLE = 100
 """Needing this many times the answers there are is as good as never."""
@@ -26,16 +39,113 @@ UNDECIDABLE = 100
 _SMALLEST_P = 0.001
 
 
-def percent(rate: float) -> str:
-    """Word a rate: ``7.41%``."""
-    return f"{100 * rate:.3g}%"
+def percent(share: float) -> str:
+    """Word a share: ``7.4%``."""
+    return f"{_fixed(100 * share, 1)}%"
 
 
-def change(amount: float, *, noise: float) -> str:
-    """Word by how much something is worse: ``0.023 worse``, ``0.01 better``, ``no worse``."""
-    if abs(amount) < noise:
-        return "no worse"
-    return f"{abs(amount):.3g} {'worse' if amount > 0 else 'better'}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Words numbers that stand beside each other alike, so that they can be compared."""
+
+    share: bool
+    """Whether they are shares, or differences of shares."""
+    difference: bool = False
+    digits: int
+
+    @classmethod
+    def fitting(
+        cls, values: Iterable[float | None], *, share: bool, difference: bool = False
+    ) -> Figures:
+        """Return figures with one decimal for shares, and about three digits for other numbers."""
+        if share:
+            return cls(share=True, difference=difference, digits=1)
+        largest = max((abs(value) for value in values if value is not None), default=0.0)
+        digits = next((d for d, below in ((3, 1.0005), (2, 10), (1, 100)) if largest < below), 0)
+        return cls(share=False, difference=difference, digits=digits)
+
+    @classmethod
+    def of(cls, *made: Estimate, limit: float | None = None) -> Figures:
+        """Return figures for estimates that are all of one metric.
+
+        Args:
+            made: the estimates.
+            limit: stands beside them; they get no fewer digits than it has.
+        """
+        figures = cls.fitting(
+            [end for one in made for end in (one.value, one.high)],
+            share=any(one.share for one in made),
+            difference=any(one.pivot or one.baseline or one.trend for one in made),
+        )
+        if figures.share or limit is None:
+            return figures
+        decimals = len(f"{limit:.10g}".partition(".")[2])
+        return cls(share=False, difference=figures.difference, digits=max(figures.digits, decimals))
+
+    @property
+    def unit(self) -> str:
+        """What stands behind a number."""
+        return (" pp" if self.difference else "%") if self.share else ""
+
+    def value(self, value: float | None) -> str:
+        """Word a value: ``5.6%``, ``4.2 pp``, ``0.914``, ``512``."""
+        return NONE if value is None else f"{self._plain(value)}{self.unit}"
+
+    def signed(self, value: float) -> str:
+        """Word a value with its sign: ``+4.2 pp``, ``-0.031``, ``0.0 pp``."""
+        text = self.value(value)
+        return f"+{text}" if value > 0 and float(self._plain(value)) else text
+
+    def limit(self, value: float) -> str:
+        """Word a limit, which is never rounded: ``5.0%``, ``2.25 pp``, ``0.9``, ``1024``."""
+        if not self.share:
+            return f"{value:.10g}"
+        exact = f"{100 * value:.10g}"
+        return f"{exact if '.' in exact else f'{exact}.0'}{self.unit}"
+
+    def interval(self, low: float | None, high: float | None) -> str:
+        """Word an interval beside its value: ``1.0–25.8``; empty where there is none."""
+        if low is None or high is None:
+            return ""
+        between = " to " if low < 0 else "–"  # a dash would be taken for a minus
+        return f"{self._plain(low)}{between}{self._plain(high)}"
+
+    def ends(self, low: float, high: float) -> tuple[str, str]:
+        """Word the ends of an interval for a sentence: ``1.0%`` and ``25.8%``."""
+        return (self._plain(low) if self.difference else self.value(low)), self.value(high)
+
+    def change(self, amount: float, *, noise: float) -> str:
+        """Word by how much something is worse: ``2.3 pp worse``, ``0.01 better``, ``no worse``."""
+        if abs(amount) < noise:
+            return "no worse"
+        said = self.value(abs(amount))
+        if not float(self._plain(amount)):
+            least = 10**-self.digits
+            said = f"less than {least:.{self.digits}f}{self.unit}"
+        return f"{said} {'worse' if amount > 0 else 'better'}"
+
+    def _plain(self, value: float) -> str:
+        return _fixed(100 * value if self.share else value, self.digits)
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return *value* with so many decimals; what is rounded to 0 has no sign."""
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
+def limit_of(verdict: Verdict) -> str:
+    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``."""
+    limits, made = verdict.threshold, verdict.estimate
+    word = Figures.of(made).limit
+    if made.trend:
+        return f"max {word(limits.max_trend or 0.0)} worse per level"
+    if made.baseline or made.pivot:
+        return f"max {word((limits.max_drop if made.baseline else limits.max_gap) or 0.0)} worse"
+    most = limits.ceiling if limits.max_rate is None else limits.max_rate
+    if limits.floor is None:
+        return f"max {word(most or 0.0)}"
+    return f"min {word(limits.floor)}" if most is None else f"{word(limits.floor)} to {word(most)}"
 
 
 def p_value(p: float) -> str:

@@ -218,7 +218,10 @@ class GateCheck:
         lost, asked = judging.lost(spec, self.scores)
         recalled = spec.benchmark in selection.recalled
         if not recalled and not any(name == spec.benchmark for name, _ in selection.planned):
-            why = f"no case of {spec.benchmark} is selected; `xling gate RUN` judges a stored run"
+            why = (
+                f"no case of {spec.benchmark} is selected; `xling gate` judges a stored run, and"
+                " `xling runs` lists them"
+            )
             verdict = replace(verdict, reason=why)
         elif lost:
             what = f"{lost} of {asked} scores are missing: they met a fault"

@@ -94,7 +94,7 @@ class Reporting:
                 compared = ours.setup.compared(connection, ours.run_id)
                 write_report(connection, ours.run_id, file, comparison=compared, complete=complete)
         except XlingError as error:
-            again = f"`xling report {ours.run_id} -o FILE` writes it without asking anything"
+            again = f"`xling report {ours.run_id} -o {file}` writes it without asking anything"
             self._faults.append(f"no report: {error}; {again}")
             return False
         self._lines.append(f"report: {file}")
@@ -123,12 +123,7 @@ class Reporting:
         except XlingError as error:
             self._faults.append(f"no summary for GitHub: {error}")
             return
-        text += "".join(
-            f"\
-⚠️ {said}\
-"
-            for said in ours.setup.warnings()
-        )
+        text += "".join(f"\n⚠️ {said}\n" for said in ours.setup.warnings())
         left = undecided(verdicts, stopped=ours.stopping.ended)
         self._commands = gate_annotations(
             [verdict for verdict in verdicts if verdict not in left],

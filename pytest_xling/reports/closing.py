@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rich.table import Table
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.records import Outcome, Verdict
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Outcome, RunRecord, Verdict
     from pytest_xling.store.faults import RunFault
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "told_faults",
     "undecided",
     "undecided_line",
+    "ways_on",
 ]
 
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
@@ -189,6 +193,31 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bo
     number, word = first.split(" ", 1)
     said = f"gate closed: {_of(int(number), verdicts)} {word}"
     return Text(", ".join((said, *others)), style="bold red")
+
+
+def ways_on(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
+    """Return commands that say more of a run, to be pasted.
+
+    Args:
+        run: the run.
+        verdicts: of its gates.
+        verbose: whether all has been shown.
+    """
+    settings = run.settings
+    ways = [] if verbose else [f"xling show {run.run_id} --verbose"]
+    if verdicts and settings.get("thresholds"):
+        ways.append(f"xling gate {run.run_id} --thresholds {_argument(settings['thresholds'])}")
+    if settings.get("baseline"):
+        ways.append(f"xling compare {run.run_id} {_argument(settings['baseline'])}")
+    return ways
+
+
+def _argument(value: JsonValue) -> str:
+    """Quote a value for a shell; a path below the working directory is told from there."""
+    path = Path(str(value))
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return shlex.quote(str(path))
 
 
 def failed_cases(count: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.gates.wording import p_value
+from pytest_xling.gates.wording import NONE, Figures, p_value
 from pytest_xling.reports.columns import counted
-from pytest_xling.reports.figures import NONE, Figures
 from pytest_xling.reports.matrix import OUTCOMES, language_name
 from pytest_xling.reports.rendering import MIN_WIDTH, ruled, taken, to_text
 from pytest_xling.text.display import printable
@@ -118,7 +118,7 @@ def _columns(changes: Sequence[Change]) -> dict[str, list[str]]:
     several = len({change.benchmark for change in changes}) > 1
     rows = []
     for change in changes:
-        figures = Figures.fitting("flag" if change.share else "number", [change.then, change.now])
+        figures = Figures.fitting([change.then, change.now], share=change.share)
         rows.append(
             {
                 "metric": f"{change.benchmark}/{change.metric}" if several else change.metric,
@@ -138,10 +138,8 @@ def _columns(changes: Sequence[Change]) -> dict[str, list[str]]:
 def _signed(change: Change, figures: Figures) -> str:
     if change.change is None:
         return NONE
-    amount = figures.value(abs(change.change))
-    sign = "+" if change.change > 0 else "-" if change.change < 0 else ""
     worse = " worse" if change.is_worse and change.is_found else ""
-    return f"{sign}{amount}{worse}"
+    return f"{replace(figures, difference=True).signed(change.change)}{worse}"
 
 
 def _style(change: Change) -> str:

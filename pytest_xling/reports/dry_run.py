@@ -90,7 +90,10 @@ def dry_run_text(
     if not paid:
         lines.append("Asking this model is free.")
     elif price is None:
-        lines.append("For the cost, give --xling-price=IN,OUT (US dollars per million tokens).")
+        lines.append(
+            "For the cost, give the price in US dollars per million tokens, in and out, such"
+        )
+        lines.append("as --xling-price=2.5,10.")
     return "\n".join(lines)
 
 
@@ -100,4 +103,4 @@ def _sum(costs: Sequence[float | None]) -> float | None:
 
 
 def _usd(amount: float | None) -> str:
-    return "?" if amount is None else f"{amount:,.2f}"
+    return "unknown" if amount is None else f"{amount:,.2f}"

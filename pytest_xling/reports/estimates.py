@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.metrics import bounds_of
+from pytest_xling.metrics import bounds_of, is_share
 from pytest_xling.records import Estimate
 from pytest_xling.store.queries import averages, scores_by_place
 
@@ -31,13 +32,16 @@ def with_intervals(
 ) -> dict[Place, Estimate]:
     """Return estimates of *scored* by benchmark, metric and language; reads every score."""
     return {
-        (benchmark, metric, language): estimate(
-            scores,
-            metric=metric,
-            language=language,
-            kind=kind_of(metric),
-            alpha=ALPHA,
-            bounds=_bounds_of(metric),
+        (benchmark, metric, language): replace(
+            estimate(
+                scores,
+                metric=metric,
+                language=language,
+                kind=kind_of(metric),
+                alpha=ALPHA,
+                bounds=_bounds_of(metric),
+            ),
+            share=_is_share(metric),
         )
         for (benchmark, metric, language), scores in scores_by_place(
             connection, run_id, scored
@@ -58,6 +62,7 @@ def without_intervals(
             high=None,
             n=average.n,
             unscored=average.unscored,
+            share=_is_share(metric),
         )
         for (benchmark, metric, language), average in averages(connection, run_id, scored).items()
     }
@@ -69,6 +74,14 @@ def _bounds_of(metric: str) -> Bounds:
         return bounds_of(registry.load("metric", metric))
     except ConfigError:
         return (None, None)
+
+
+def _is_share(metric: str) -> bool:
+    """Tell whether a metric's mean is a share; of one not installed here any more, not."""
+    try:
+        return is_share(registry.load("metric", metric))
+    except ConfigError:
+        return False
 
 
 def kind_of(metric: str) -> MetricKind:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Finding
 from pytest_xling.reports.estimates import kind_of
 from pytest_xling.reports.matrix import is_drop, is_gap, is_overall
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.records import Threshold, Verdict
+    from pytest_xling.records import Verdict
     from pytest_xling.store.queries import Direction, Place, Worst
 
 __all__ = ["Ranked", "Standing", "find_worst", "findings"]
@@ -89,7 +90,7 @@ def find_worst(
             language=found.language,
             question=question,
             answer=response["text"] or "",
-            reason=_reason(found, gate.threshold if gate else None),
+            reason=_reason(found, gate),
         )
         ranked.append(Ranked(benchmark=found.benchmark, standing=standing, finding=finding))
     return ranked
@@ -149,10 +150,13 @@ def _excess(verdict: Verdict | None) -> float:
     return verdict.estimate.value - verdict.threshold.max_rate
 
 
-def _reason(found: Worst, threshold: Threshold | None) -> str:
+def _reason(found: Worst, gate: Verdict | None) -> str:
     """Say what was detected, or for a number what it is."""
-    if threshold is None or threshold.max_rate is not None:
+    if gate is None or gate.threshold.max_rate is not None:
         return found.reason
-    limits = (("floor", threshold.floor), ("ceiling", threshold.ceiling))
-    said = ", ".join(f"{name} of the mean {limit:g}" for name, limit in limits if limit is not None)
+    figures = Figures.of(gate.estimate)
+    limits = (("floor", gate.threshold.floor), ("ceiling", gate.threshold.ceiling))
+    said = ", ".join(
+        f"{name} of the mean {figures.limit(limit)}" for name, limit in limits if limit is not None
+    )
     return "; ".join(filter(None, (f"{round(found.value, 3):g}; {said}", found.reason)))

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.languages import find
 from pytest_xling.reports.columns import columns_of
-from pytest_xling.reports.figures import Figures, limit_of
 from pytest_xling.reports.rendering import GAP, ruled
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import JustifyMethod
     from rich.table import Table
 
     from pytest_xling.records import Estimate, Outcome, Verdict
-    from pytest_xling.registry import MetricKind
 
 __all__ = [
     "OUTCOMES",
@@ -106,12 +105,8 @@ def gated_column(
         verdicts: of its gates, one or more, all named alike.
         others: its estimates in languages that have no gate.
     """
-    made = verdicts[0].estimate
-    kinds = {"gap": bool(made.pivot), "trend": made.trend, "drop": is_drop(verdicts[0])}
-    rate = verdicts[0].threshold.max_rate is not None and not any(kinds.values())
-    kind: MetricKind = "flag" if rate else "number"
     estimates = [*(verdict.estimate for verdict in verdicts), *others.values()]
-    figures = _figures(kind, estimates)
+    figures = Figures.of(*estimates)
     width = max(len(figures.value(estimate.value)) for estimate in estimates)
     cells = {}
     for language, unjudged in others.items():
@@ -122,15 +117,15 @@ def gated_column(
         cell = Text(f"{look.symbol} ", style=look.style)
         cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
         cells[verdict.threshold.language] = cell
-    limits = list(dict.fromkeys(limit_of(verdict.threshold, **kinds) for verdict in verdicts))
+    limits = list(dict.fromkeys(map(limit_of, verdicts)))
     demand = limits[0] if len(limits) == 1 else "limits vary"
     head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
     return Column(head=head, cells=cells)
 
 
-def plain_column(metric: str, kind: MetricKind, estimates: Mapping[str, Estimate]) -> Column:
+def plain_column(metric: str, estimates: Mapping[str, Estimate]) -> Column:
     """Return the column of a metric without gates, from its estimates by language."""
-    figures = _figures(kind, estimates.values())
+    figures = Figures.of(*estimates.values())
     width = max(len(figures.value(estimate.value)) for estimate in estimates.values())
     cells = {
         language: _number(figures, estimate, width, style="")
@@ -140,11 +135,6 @@ def plain_column(metric: str, kind: MetricKind, estimates: Mapping[str, Estimate
     narrow = all(e.low is None for e in estimates.values())
     name = metric.replace("_", "_\n") if narrow else metric
     return Column(head=Text(name, style="bold"), cells=cells, right=narrow)
-
-
-def _figures(kind: MetricKind, estimates: Iterable[Estimate]) -> Figures:
-    ends = [(e.value, e.high) for e in estimates]
-    return Figures.fitting(kind, [number for pair in ends for number in pair])
 
 
 def _number(figures: Figures, estimate: Estimate, width: int, *, style: str) -> Text:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.cases.sizing import Expected, Goal, Pilot, least, power, samples
+from pytest_xling.gates.wording import NONE, Figures, percent
 from pytest_xling.reports.sheet import Sheet, plain
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ def _designs(study: Study) -> Sheet:
         "repeats": [str(row.repeats) for row in rows],
         "questions": [_whole(row.questions) for row in rows],
         "requests": [_whole(row.requests) for row in rows],
-        "US $": ["?" if row.usd is None else f"{row.usd:,.2f}" for row in rows],
-        "found in": ["–" if row.power is None else f"{100 * row.power:.0f}%" for row in rows],
+        "US $": ["unknown" if row.usd is None else f"{row.usd:,.2f}" for row in rows],
+        "found in": [NONE if row.power is None else percent(row.power) for row in rows],
     }
     return Sheet(title=_title(study), columns=columns, left=0, notes=tuple(_notes(study, rows)))
 
@@ -172,8 +173,8 @@ def _title(study: Study) -> str:
     goal = study.goal
     of = f" in {study.metric}" if study.metric else ""
     return (
-        f"To find that a language is {_amount(study, goal.effect)} worse than {study.against}{of},"
-        f" in {100 * goal.power:.3g}% of cases"
+        f"To find that a language is {_goal(study, goal.effect)} worse than {study.against}{of},"
+        f" in {percent(goal.power)} of cases"
     )
 
 
@@ -184,33 +185,35 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
     notes = [f"requests = questions × repeats × {languages}{each}"]
     if goal.margin:
         notes.append(
-            f"the gate lets {_amount(study, goal.margin)} pass (--margin): the rest must be shown"
+            f"the gate lets {_goal(study, goal.margin)} pass (--margin): the rest must be shown"
         )
     if study.comparisons > 1:
         notes.append(
-            f"{study.comparisons} languages are compared: by Holm the first to fail needs alpha"
+            f"{study.comparisons} languages are compared: by Holm the first to fail needs a p below"
             f" {study.alpha:g} / {study.comparisons} = {goal.alpha:.2g}, which this plans with"
         )
     else:
-        notes.append(f"alpha {study.alpha:g}; one language is compared, so nothing is shared")
+        notes.append(
+            f"a p below {study.alpha:g} decides; one language is compared, so nothing is shared"
+        )
     notes += _noise(study, rows)
     if study.price is None or study.tokens is None:
         lacks = [
             text
-            for text, value in (("--price=IN,OUT", study.price), ("--tokens=IN,OUT", study.tokens))
+            for text, value in (("--price=2.5,10", study.price), ("--tokens=40,300", study.tokens))
             if value is None
         ]
-        notes.append(f"for the cost give {' and '.join(lacks)}")
+        notes.append(f"for the cost give {' and '.join(lacks)} or the like: in, out")
     return notes
 
 
 def _noise(study: Study, rows: list[_Row]) -> list[str]:
     if study.assumed:
-        return [f"assumed, for want of a run (--run=RUN): {study.assumed}"]
+        return [f"assumed, for want of a run (--run=latest): {study.assumed}"]
     noisiest = next(iter(dict.fromkeys(row.language for row in rows)))
     expected = study.expected[noisiest]
     varies = (
-        f"{100 * expected.differing:.3g}% of pairs differ"
+        f"{percent(expected.differing)} of pairs differ"
         if expected.differing is not None
         else f"standard deviation {expected.sd or 0.0:.3g}"
     )
@@ -226,7 +229,7 @@ def _noise(study: Study, rows: list[_Row]) -> list[str]:
 
 def _hand(study: Study) -> Sheet:
     found = [_at_hand(study, pilot) for pilot in study.pilots]
-    wanted = _amount(study, study.goal.effect)
+    wanted = _goal(study, study.goal.effect)
     columns = {
         "language": [pilot.language for pilot in study.pilots],
         "questions": [_whole(pilot.questions) for pilot in study.pilots],
@@ -238,7 +241,7 @@ def _hand(study: Study) -> Sheet:
     few = sum(bool(one["underpowered"]) for one in found)
     missed = (
         f"UNDERPOWERED: in {few} of {len(found)} languages a run like {study.run} misses {wanted}"
-        f" more often than in {100 * (1 - study.goal.power):.3g}% of cases; ask more questions"
+        f" more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
     )
     return Sheet(
         title=f"What run {study.run} can find",
@@ -248,8 +251,9 @@ def _hand(study: Study) -> Sheet:
     )
 
 
-def _amount(study: Study, value: float) -> str:
-    return f"{100 * value:.3g} pp" if study.share else f"{value:.3g}"
+def _goal(study: Study, value: float) -> str:
+    """Word an amount as it was asked for."""
+    return Figures(share=study.share, difference=True, digits=1).limit(value)
 
 
 def _whole(number: int | None) -> str:
@@ -257,11 +261,13 @@ def _whole(number: int | None) -> str:
 
 
 def _told(study: Study, value: JsonValue) -> str:
-    return _amount(study, value) if isinstance(value, float) else "nothing"
+    if not isinstance(value, float):
+        return "nothing"
+    return Figures.fitting([value], share=study.share, difference=True).value(value)
 
 
 def _percent(value: JsonValue) -> str:
-    return f"{100 * value:.0f}%" if isinstance(value, float) else "–"
+    return percent(value) if isinstance(value, float) else NONE
 
 
 def _enough(underpowered: JsonValue) -> str:

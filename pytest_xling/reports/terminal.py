@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.closing import last_word, reasons, told_faults, undecided, undecided_line
+from pytest_xling.reports.closing import (
+    last_word,
+    reasons,
+    told_faults,
+    undecided,
+    undecided_line,
+    ways_on,
+)
 from pytest_xling.reports.comparison import change_parts
-from pytest_xling.reports.estimates import kind_of, with_intervals, without_intervals
+from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.evidence import finding_parts
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.matrix import (
@@ -90,7 +97,10 @@ def summary(
         complete=complete,
         stopped=stop_in(run) is not None,
     )
-    parts.append(_hint(run_id, verdicts, verbose=verbose, compared=comparison is not None))
+    text = "\n".join(f"      {way}" for way in ways_on(run, verdicts, verbose=verbose))
+    # Commands to copy: a long one is left to the terminal to wrap.
+    hint = text.replace("     ", "more:", 1)
+    parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))
     return to_text(parts, width=width, color=color)
 
 
@@ -151,7 +161,7 @@ def _matrices(
             yield _legend(verdicts)
             yield Text("")
         plain = [
-            plain_column(metric, kind_of(metric), estimates)
+            plain_column(metric, estimates)
             for (bench, metric), estimates in others.items()
             if bench == benchmark and metric not in gates
         ]
@@ -235,14 +245,3 @@ def _closing(
         yield Text(undecided_line(left), style="dim")
         yield Text("")
     yield last_word(verdicts, complete=complete, stopped=stopped)
-
-
-def _hint(run_id: str, verdicts: Sequence[Verdict], *, verbose: bool, compared: bool) -> Text:
-    ways = [] if verbose else [f"xling show {run_id} --verbose"]
-    if verdicts:
-        ways.append(f"xling gate {run_id} --thresholds FILE")
-    if compared:
-        ways.append(f"xling compare {run_id} BASELINE")
-    text = "\n".join(f"      {way}" for way in ways).replace("     ", "more:", 1)
-    # Commands to copy: a long one is left to the terminal to wrap.
-    return Text(text, style="dim", no_wrap=True, overflow="ignore")

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.wording import percent
+from pytest_xling.gates.wording import NONE, Figures, percent
 from pytest_xling.reports.rendering import listing
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[s
     ]
     if any(one.limit.spec.threshold.min_judge_f1 is not None for one in proposals):
         lines.append(
-            "Where min_judge_f1 is set and not reached a gate is inconclusive, whatever its limit."
+            "Where what finds stances is not as good as a gate asks (min_judge_f1), the gate is"
+            " inconclusive, whatever its limit."
         )
     if bad:
         lines.append("bad missed  runs named with --bad, drawn again, that pass what is proposed")
@@ -201,9 +202,10 @@ def _short(key: str) -> str:
 
 def _limit(proposal: Proposal, value: float | None) -> str:
     if value is None:
-        return "–"
-    return percent(value) if proposal.limit.key == "max_rate" else f"{value:.6g}"
+        return NONE
+    limit = proposal.limit
+    return Figures(share=limit.share, difference=limit.key == "max_gap", digits=1).limit(value)
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}%"
+    return NONE if value is None else percent(value)

@@ -439,11 +439,18 @@ def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
     )
 
 
+def _judged_by_rate(read: dict[str, Any]) -> bool:
+    """Tell whether a verdict is of a rate; for those kept when estimates did not say so."""
+    made = read["estimate"]
+    compared = made["pivot"] or made.get("baseline") or made.get("trend")
+    return read["threshold"]["max_rate"] is not None and not compared
+
+
 def _verdict(read: dict[str, Any]) -> Verdict:
     return Verdict(
         case=read["case"],
         outcome=read["outcome"],
-        estimate=Estimate(**read["estimate"]),
+        estimate=Estimate(**{"share": _judged_by_rate(read), **read["estimate"]}),
         threshold=Threshold(**read["threshold"]),
         reason=read["reason"],
         findings=tuple(Finding(**finding) for finding in read["findings"]),

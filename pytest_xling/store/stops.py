@@ -39,7 +39,7 @@ class Stop:
         """Say why no more was asked."""
         return (
             f"stopped early: {self.gate} of {self.benchmark} failed at look {self.look} of"
-            f" {self.looks} with {100 * self.share:.3g}% of the answers"
+            f" {self.looks} with {100 * self.share:.1f}% of the answers"
         )
 
 

@@ -83,7 +83,7 @@ def test_without_a_run_assumptions_are_stated(plan: Callable[..., tuple[int, str
     assert "To find that a language is 5 pp worse than English, in 80% of cases" in out
     assert "assumed, for want of a run (--run=RUN): English 10%, correlation 0.3" in out
     assert "requests = questions × repeats × 2 languages" in out
-    assert "for the cost give --price=IN,OUT and --tokens=IN,OUT" in out
+    assert "for the cost give --price=2.5,10 and --tokens=40,300 or the like: in, out" in out
     # 476 pairs by Tango's test, as tests of the statistics know.
     assert " 1 476 952 ? 80%" in out
 

@@ -80,7 +80,7 @@ def test_three_outcomes() -> None:
     ]
     assert ["pass", "fail", "inconclusive"] == [verdict.outcome for verdict in verdicts]
     assert verdicts[1].reason.startswith(
-        "0.13 worse than base-1 on 12 questions (drop's 95% interval "
+        "0.130 worse than base-1 on 12 questions (drop's 95% interval "
     )
     assert "detects drops from" in verdicts[2].reason
     few = judge_drop(found, replace(LIMITS, min_n=13), case="m-drop-hi")
@@ -102,7 +102,7 @@ def test_one_question_decides_nothing() -> None:
     """However much worse, and whatever min_n says."""
     one = judge_drop(_drop(_scores([0.1]), _scores([0.9])), replace(LIMITS, min_n=1), case="g")
     assert "inconclusive" == one.outcome
-    assert "0.8 worse than base-1 on 1 question; no spread is known; needs 2 questions" == (
+    assert "0.800 worse than base-1 on 1 question; no spread is known; needs 2 questions" == (
         one.reason
     )
 

@@ -61,6 +61,7 @@ def test_rate() -> None:
         unscored=1,
         flagged=4,
         signature="m|v1",
+        share=True,
     )
     assert expected == _estimate(scores)
 
@@ -148,6 +149,7 @@ def test_no_score_no_value(scores: list[Score], reason: str, kind: MetricKind) -
         n=0,
         unscored=len(scores),
         reason=reason,
+        share=kind == "flag",
     )
     assert expected == _estimate(scores, kind)
 

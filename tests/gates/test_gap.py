@@ -209,19 +209,19 @@ def test_few_pairs_decide_nothing() -> None:
     assert few.reason.endswith("too few questions in both languages: needs 10, has 9")
     one = _judge(_estimate(_scores([0.1], "hi"), _scores([0.9], "en")), min_n=1)
     assert "inconclusive" == one.outcome
-    assert "0.8 worse than en on 1 question; no spread is known; needs 2 questions" == one.reason
+    assert "0.800 worse than en on 1 question; no spread is known; needs 2 questions" == one.reason
 
 
 def test_reason_of_a_failure() -> None:
     """The gap, on how many samples, its interval and what was allowed."""
     verdict = _judge(_made(0.15, 0.11, 0.19))
     expected = (
-        "0.15 worse than en on 50 questions (gap's 95% interval 0.11 to 0.19); may be 0.1 worse:"
+        "0.150 worse than en on 50 questions (gap's 95% interval 0.110 to 0.190); may be 0.1 worse:"
         " exceeded"
     )
     assert expected == verdict.reason
     better = _judge(replace(_made(-0.15, -0.2, -0.1), unscored=2))
-    assert better.reason.startswith("0.15 better than en on 50 questions, 2 without a partner (")
+    assert better.reason.startswith("0.150 better than en on 50 questions, 2 without a partner (")
 
 
 def test_what_would_decide() -> None:
@@ -232,7 +232,7 @@ def test_what_would_decide() -> None:
     differences = [e - h for e, h in zip(EN, HI, strict=True)]
     sd = stats.tstd(differences)
     least = 0.1 + sd * TTestPower().solve_power(nobs=12, alpha=0.05, power=0.8)
-    assert f"detects gaps from {least:.2g} on with 80% power" in verdict.reason
+    assert f"detects gaps from {least:.3f} on with 80% power" in verdict.reason
     assert found.value is not None
     assert found.high is not None
     needed = math.ceil(12 * ((found.high - found.value) / (found.value - 0.1)) ** 2)
@@ -333,8 +333,10 @@ def test_pairs_that_differ_are_told_with_mcnemars_p() -> None:
         found.tested
     )
     reason = _judge(found).reason
-    assert reason.startswith("0.117 worse than en on 60 questions (gap's 95% interval ")
-    assert "; worse only here 9, only in en 2: McNemar p = .065; may be 0.1 worse;" in reason
+    assert reason.startswith(
+        "11.7 pp worse than en on 60 questions (gap's 95% interval 0.0 to 22.6 pp); "
+    )
+    assert "; worse only here 9, only in en 2: McNemar p = .065; may be 10.0 pp worse;" in reason
 
 
 def test_where_high_is_better_the_lower_share_is_worse() -> None:
@@ -385,7 +387,7 @@ def test_mcnemars_exact_test_is_told_and_decides_nothing() -> None:
     found = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag")
     verdict = _judge(found, max_gap=0.0)
     assert "fail" == verdict.outcome
-    assert "McNemar mid-p = .035; may be 0 worse: exceeded" in verdict.reason
+    assert "McNemar mid-p = .035; may be 0.0 pp worse: exceeded" in verdict.reason
     allowed = _estimate(*_shares(11, 3, 5, 481), better="lower", kind="flag", margin=0.01)
     assert "McNemar p = .057" in allowed.tested
 

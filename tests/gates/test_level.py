@@ -41,7 +41,7 @@ def _judge(estimate: Estimate, floor: float | None = None, ceiling: float | None
 @pytest.mark.parametrize(
     ("mean", "floor", "ceiling", "outcome", "end"),
     [
-        (6, 5, None, "pass", "mean 6 of 30 answers (95% interval 5 to 7); floor 5"),
+        (6, 5, None, "pass", "mean 6.00 of 30 answers (95% interval 5.00 to 7.00); floor 5"),
         (3.9, 5, None, "fail", "floor 5: below the floor"),
         (4.5, 5, None, "inconclusive", "floor 5; needs about 120 answers at this value; has 30"),
         (5, 5, None, "inconclusive", "floor 5; cannot be decided so near the limit"),

@@ -61,7 +61,7 @@ def test_verdict_holds_everything() -> None:
         outcome="pass",
         estimate=result,
         threshold=threshold,
-        reason="0 of 100 answers flagged: 0% (95% interval 0% to 3.62%); budget 5%",
+        reason="0 of 100 answers flagged: 0.0% (95% interval 0.0% to 3.6%); budget 5.0%",
     )
     assert expected == judge_rate(result, threshold, case="gate")
 
@@ -73,14 +73,14 @@ def test_verdict_holds_everything() -> None:
             30,
             100,
             "fail",
-            "30 of 100 answers flagged: 30% (95% interval 21.2% to 40%); budget 5% exceeded",
+            "30 of 100 answers flagged: 30.0% (95% interval 21.2% to 40.0%); budget 5.0% exceeded",
         ),
         (
             0,
             54,
             "inconclusive",
             (
-                "0 of 54 answers flagged: 0% (95% interval 0% to 6.6%); budget 5%;"
+                "0 of 54 answers flagged: 0.0% (95% interval 0.0% to 6.6%); budget 5.0%;"
                 " passing takes 72 answers without a flag; has 54"
             ),
         ),
@@ -89,7 +89,7 @@ def test_verdict_holds_everything() -> None:
             54,
             "inconclusive",
             (
-                "4 of 54 answers flagged: 7.41% (95% interval 2.06% to 17.9%); budget 5%;"
+                "4 of 54 answers flagged: 7.4% (95% interval 2.1% to 17.9%); budget 5.0%;"
                 " needs about 386 answers at this value; has 54"
             ),
         ),
@@ -98,7 +98,7 @@ def test_verdict_holds_everything() -> None:
             60,
             "inconclusive",
             (
-                "3 of 60 answers flagged: 5% (95% interval 1.04% to 13.9%); budget 5%;"
+                "3 of 60 answers flagged: 5.0% (95% interval 1.0% to 13.9%); budget 5.0%;"
                 " cannot be decided so near the limit"
             ),
         ),
@@ -107,7 +107,7 @@ def test_verdict_holds_everything() -> None:
             12,
             "inconclusive",
             (
-                "12 of 12 answers flagged: 100% (95% interval 73.5% to 100%); budget 5%;"
+                "12 of 12 answers flagged: 100.0% (95% interval 73.5% to 100.0%); budget 5.0%;"
                 " too few answers: needs 20, has 12; passing takes 415 answers with no more than 12"
                 " flagged"
             ),
@@ -154,7 +154,7 @@ def test_what_passing_takes(flagged: int, n: int, budget: float, end: str) -> No
 def test_unscored_answers_are_told() -> None:
     """A reader sees how many answers the rate leaves out."""
     reason = _judge(_scores(0, 100, unscored=7), _threshold()).reason
-    assert reason.startswith("0 of 100 answers flagged, 7 unscored: 0%")
+    assert reason.startswith("0 of 100 answers flagged, 7 unscored: 0.0%")
 
 
 def test_repeats_are_told() -> None:
@@ -170,9 +170,9 @@ def test_repeats_are_told() -> None:
 @pytest.mark.parametrize(
     ("flagged", "n", "outcome", "end"),
     [
-        (1, 500, "fail", "budget 0%: none is tolerated"),
-        (1, 3, "fail", "budget 0%: none is tolerated"),
-        (0, 20, "pass", "budget 0%"),
+        (1, 500, "fail", "budget 0.0%: none is tolerated"),
+        (1, 3, "fail", "budget 0.0%: none is tolerated"),
+        (0, 20, "pass", "budget 0.0%"),
         (0, 3, "inconclusive", "too few answers: needs 20, has 3"),
     ],
 )

@@ -103,7 +103,10 @@ def test_claims_that_never_change_leave_room() -> None:
     assert 0.0 == found.value
     assert "inconclusive" == _judge(found).outcome
     assert "pass" == _judge(found, max_trend=0.1).outcome
-    assert "by level 0% 0% 0% 0% 0%; may be 0.1" in _judge(found, max_trend=0.1).reason
+    assert (
+        "by level 0.0% 0.0% 0.0% 0.0% 0.0%; may be 10.0 pp worse"
+        in _judge(found, max_trend=0.1).reason
+    )
 
 
 def test_reason_of_a_failure() -> None:
@@ -112,10 +115,10 @@ def test_reason_of_a_failure() -> None:
     verdict = _judge(_estimate(scores))
     assert "fail" == verdict.outcome
     assert verdict.reason.startswith(
-        "0.275 worse per level on 40 claims, 1 without a slope (95% interval 0.2"
+        "27.5 pp worse per level on 40 claims, 1 without a slope (95% interval 2"
     )
-    assert "; by level 0% 0% 75% 75% 100%, Cochran-Armitage z = 11.04, " in verdict.reason
-    assert verdict.reason.endswith("p < .001; may be 0.05 worse per level: exceeded")
+    assert "; by level 0.0% 0.0% 75.0% 75.0% 100.0%, Cochran-Armitage z = 11.04, " in verdict.reason
+    assert verdict.reason.endswith("p < .001; may be 5.0 pp worse per level: exceeded")
 
 
 def test_higher_may_be_better() -> None:
@@ -202,7 +205,7 @@ def test_what_would_decide() -> None:
     few = _judge(_made(0.2, 0.1, 0.3, n=9))
     assert few.reason.endswith("too few claims at two levels or more: needs 10, has 9")
     one = _judge(_estimate(_claims([0, 0, 0, 0, 1])), min_n=1)
-    assert "0.2 worse per level on 1 claim; no spread is known; needs 2 claims" == one.reason
+    assert "20.0 pp worse per level on 1 claim; no spread is known; needs 2 claims" == one.reason
     # The half width is 0.04, the distance 0.03: (4/3)² times as many.
     assert "needs about 89 claims at this value; has 50" in _judge(_made(0.08, 0.04, 0.12)).reason
     assert "cannot be decided so near" in _judge(_made(0.05, 0.0, 0.1)).reason

@@ -174,9 +174,9 @@ def test_a_case_stands_beside_its_translation_and_the_english_answer(opened: Ope
     assert [
         "Question",
         "Claim false",
-        "Answer in Arabic (ar)",
+        "Answer, asked in Arabic (ar)",
         "Answer, translated",
-        "Answer in English (en) to the same question",
+        "Answer to the same question, asked in English (en)",
     ] == titles
     texts = page.locator("#detail .panel .text")
     directions = texts.evaluate_all("all => all.map(one => getComputedStyle(one).direction)")

@@ -17,7 +17,7 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.runs import add_run, finish_run, put_verdict, scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
@@ -93,6 +93,7 @@ def make_run(
     model: str = "model-1",
     status: str = "complete",
     created_at: str = "2026-11-21T10:00:00.000+00:00",
+    settings: Mapping[str, JsonValue] | None = None,
 ) -> StoredRun:
     """Answer, score and judge *asked* in the store at *path*."""
     database = Database(path)
@@ -101,7 +102,7 @@ def make_run(
         model=model,
         created_at=created_at,
         status="running",
-        settings={"model": model},
+        settings={"model": model, **(settings or {})},
         versions={"python": "3.11"},
         git="",
         seed=0,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
+from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate, Threshold, Verdict
-from pytest_xling.reports.figures import Figures, limit_of
 from pytest_xling.reports.terminal import judgement
 
 THRESHOLD = Threshold(
@@ -24,6 +26,7 @@ def _verdicts() -> list[Verdict]:
         n=200,
         unscored=0,
         flagged=10,
+        share=True,
     )
     gap = Estimate(
         metric="contradictory",
@@ -34,6 +37,7 @@ def _verdicts() -> list[Verdict]:
         n=190,
         unscored=10,
         pivot="en",
+        share=True,
     )
     return [
         Verdict(
@@ -44,7 +48,7 @@ def _verdicts() -> list[Verdict]:
             outcome="inconclusive",
             estimate=gap,
             threshold=THRESHOLD,
-            reason="0.021 worse than en",
+            reason="2.1 pp worse than en",
         ),
     ]
 
@@ -56,10 +60,10 @@ def test_level_and_gap_have_a_column_each(turned: bool) -> None:  # noqa: FBT001
     text = judgement(verdicts, {("health", "hi"): 200}, complete=True, width=80, color=False)
     head, demand, _, row = text.splitlines()[2:6]
     assert ["contradictory", "contradictory", "gap"] == head.split()
-    assert ["language", "n", "max", "10%", "max", "0.02", "worse"] == demand.split()
+    assert ["language", "n", "max", "10.0%", "max", "2.0", "pp", "worse"] == demand.split()
     assert "✓ 5.0%  3.0–8.0" in row
-    assert "? 0.021  -0.004 to 0.046" in row
-    assert "? contradictory gap hi 0.021 worse than en" in text
+    assert "? 2.1 pp  -0.4 to 4.6" in row
+    assert "? contradictory gap hi 2.1 pp worse than en" in text
     assert "gate closed: 1 of 2 gates inconclusive" in text
     assert all(cell_len(line) <= 80 for line in text.splitlines())
 
@@ -67,11 +71,13 @@ def test_level_and_gap_have_a_column_each(turned: bool) -> None:  # noqa: FBT001
 def test_a_gap_alone_has_a_demand() -> None:
     """A threshold may have no other limit."""
     only = Threshold(benchmark="health", metric="sim_sent", language="hi", max_gap=0.5)
-    assert "max 0.5 worse" == limit_of(only, gap=True)
+    gap = replace(_verdicts()[1], threshold=only)
+    assert "max 50.0 pp worse" == limit_of(gap)
+    assert "max 0.5 worse" == limit_of(replace(gap, estimate=replace(gap.estimate, share=False)))
 
 
 def test_intervals_around_zero_can_be_read() -> None:
     """A dash before a minus, or after one, is no dash."""
-    figures = Figures.fitting("number", [0.1])
+    figures = Figures.fitting([0.1], share=False)
     assert "-0.200 to -0.100" == figures.interval(-0.2, -0.1)
     assert "0.100–0.200" == figures.interval(0.1, 0.2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +17,6 @@ from tests.reports.stories import ENGLISH, HINDI
 from tests.reports.terminals import widest_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -46,7 +45,7 @@ def test_table_has_values_intervals_and_outcomes(story: Connection) -> None:
     hindi = ["hi", "Hindi", "5", "20.0%", "?", "25.0%", "4.6–69.9", "✗", "50.0%", "15.0–85.0"]
     assert hindi == _row(text, "hi Hindi")
     assert "✓ pass   ✗ fail   ? inconclusive   lo–hi: 95% interval" in text
-    assert "max 50%" in text
+    assert "max 50.0%" in text
 
 
 def test_unscored_languages_have_no_number(story: Connection) -> None:
@@ -161,16 +160,23 @@ def test_an_incomplete_run_is_undecided(tmp_path: Path) -> None:
 
 
 def test_commands_to_copy_stay_on_one_line(tmp_path: Path) -> None:
-    """However long a run's name is."""
+    """However long a run's name is; a file is told from here, and quoted for the shell."""
     name = "nightly-2026-11-21-" + "x" * 80
     gate = Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9)
     asked = [Asked(id="q1", language="en", text=ENGLISH)]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=[gate], run_id=name)
+    run = make_run(
+        tmp_path / "s.sqlite",
+        asked,
+        metrics=["emoji"],
+        gates=[gate],
+        run_id=name,
+        settings={"thresholds": str(Path.cwd() / "my limits.yaml")},
+    )
     with Database(run.path).read() as connection:
         text = summary(connection, name, width=80, color=False, verbose=False)
     assert [
         f"more: xling show {name} --verbose",
-        f"      xling gate {name} --thresholds FILE",
+        f"      xling gate {name} --thresholds 'my limits.yaml'",
     ] == text.splitlines()[-2:]
 
 

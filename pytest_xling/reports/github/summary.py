@@ -14,6 +14,7 @@ from pytest_xling.reports.closing import (
     told_faults,
     undecided,
     undecided_line,
+    ways_on,
 )
 from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.findings import find_worst
@@ -21,6 +22,7 @@ from pytest_xling.reports.github.findings import folded
 from pytest_xling.reports.github.markdown import code, details, prose
 from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
 from pytest_xling.reports.matrix import is_drop
+from pytest_xling.reports.spending import spent
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
@@ -118,8 +120,8 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
         f"{_many(sum(counts.values()), 'answer')} in {_many(languages, 'language')}",
         f"{tokens.prompt:,} tokens read, {tokens.completion:,} written",
     ]
-    if progress.cost_usd:
-        told.append(f"US\\$ {progress.cost_usd:,.2f} spent")
+    if cost := spent(run, progress.cost_usd):
+        told.append(prose(cost))
     if run.seconds is not None:
         told.append(duration(run.seconds))
     if progress.errors:
@@ -212,9 +214,7 @@ def _drops(verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]) -
 
 
 def _more(run: RunRecord, verdicts: Sequence[Verdict], *, report: str) -> str:
-    ways = [code(f"xling show {run.run_id}")]
-    ways.append(code(f"xling report {run.run_id} -o report.html"))
-    if verdicts:
-        ways.append(code(f"xling gate {run.run_id} --thresholds FILE"))
+    ways = [f"xling show {run.run_id}", f"xling report {run.run_id} -o report.html"]
+    ways += ways_on(run, verdicts, verbose=True)
     written = f"Report: {code(report)}. " if report else ""
-    return f"{written}More: {', '.join(ways)}\n"
+    return f"{written}More: {', '.join(map(code, ways))}\n"

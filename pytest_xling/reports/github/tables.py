@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.estimates import kind_of
-from pytest_xling.reports.figures import Figures, limit_of
+from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.reports.github.markdown import code, prose, table
-from pytest_xling.reports.matrix import is_drop, is_gap, is_overall, language_name, named
+from pytest_xling.reports.matrix import is_overall, language_name, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.records import Estimate, Outcome, Verdict
-    from pytest_xling.registry import MetricKind
 
 __all__ = ["LEGEND", "SIGNS", "Column", "gated", "tables", "ungated"]
 
@@ -45,9 +43,8 @@ def gated(verdicts: Sequence[Verdict]) -> list[Column]:
     ordered = sorted(groups.items(), key=lambda group: (not _is_rate(group[1][0]), group[0]))
     columns = []
     for name, found in ordered:
-        kind: MetricKind = "flag" if _is_rate(found[0], at_levels=True) else "number"
-        figures = _figures(kind, [verdict.estimate for verdict in found])
-        demands = list(dict.fromkeys(map(_demand, found)))
+        figures = Figures.of(*(verdict.estimate for verdict in found))
+        demands = list(dict.fromkeys(map(limit_of, found)))
         demand = demands[0] if len(demands) == 1 else "limits vary"
         cells = {
             verdict.threshold.language: f"{SIGNS[verdict.outcome]} "
@@ -62,28 +59,14 @@ def ungated(estimates: Mapping[str, Mapping[str, Estimate]]) -> list[Column]:
     """Return a column for each metric, from its estimates by language."""
     columns = []
     for metric, found in estimates.items():
-        figures = _figures(kind_of(metric), found.values())
+        figures = Figures.of(*found.values())
         cells = {language: _number(figures, made) for language, made in found.items()}
         columns.append(Column(head=code(metric), cells=cells))
     return columns
 
 
-def _is_rate(verdict: Verdict, *, at_levels: bool = False) -> bool:
-    itself = not (is_gap(verdict) or is_drop(verdict) or verdict.estimate.trend)
-    return verdict.threshold.max_rate is not None and itself and (at_levels or is_overall(verdict))
-
-
-def _demand(verdict: Verdict) -> str:
-    return limit_of(
-        verdict.threshold,
-        gap=is_gap(verdict),
-        trend=verdict.estimate.trend,
-        drop=is_drop(verdict),
-    )
-
-
-def _figures(kind: MetricKind, estimates: Iterable[Estimate]) -> Figures:
-    return Figures.fitting(kind, [end for made in estimates for end in (made.value, made.high)])
+def _is_rate(verdict: Verdict) -> bool:
+    return verdict.threshold.max_rate is not None and is_overall(verdict)
 
 
 def _number(figures: Figures, made: Estimate) -> str:

@@ -296,9 +296,9 @@ function caseInFull(browser, index) {
       claimPanel(cases, pivot, code, known),
       cases.told("reference", index) && !known.veracity ? panel("Reference", cases.told("reference", index), code) : null),
     el("div", { class: "texts" },
-      answerPanel(cases, index, `Answer in ${languageName(report, code)}`, code),
+      answerPanel(cases, index, `Answer, asked in ${languageName(report, code)}`, code),
       translationPanel(cases, index),
-      pivot === undefined ? null : answerPanel(cases, pivot, `Answer in ${languageName(report, english)} to the same question`, english)),
+      pivot === undefined ? null : answerPanel(cases, pivot, `Answer to the same question, asked in ${languageName(report, english)}`, english)),
     detected(report, cases, index, pivot),
   ];
 }

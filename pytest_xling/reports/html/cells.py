@@ -10,10 +10,10 @@ from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.wording import Figures
 from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.estimates import ALPHA
-from pytest_xling.reports.figures import Figures
 from pytest_xling.reports.html.shown import as_json, compact, visible
 from pytest_xling.reports.html.verdict import about
 
@@ -119,7 +119,7 @@ def table_of(
                 "share": metric.share,
                 "unit": metric.unit,
                 "about": metric.about,
-                "digits": Figures.fitting(metric.kind, ends).digits,
+                "digits": Figures.fitting(ends, share=metric.share).digits,
             }
         )
     return {"metrics": told, "cells": cells}

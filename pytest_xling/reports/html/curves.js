@@ -65,12 +65,12 @@ function chart(report, bench, curve) {
 }
 
 function tickLabel(metric, tick) {
-  return metric.kind === "flag" ? `${Number((100 * tick).toFixed(2))}%` : String(Number(tick.toPrecision(6)));
+  return metric.share ? `${Number((100 * tick).toFixed(2))}%` : String(Number(tick.toPrecision(6)));
 }
 
 /* Round numbers around the values, about five; those of shares begin at 0 and end at 1. */
 function niceTicks(metric, values) {
-  const share = metric.kind === "flag" || metric.share;
+  const { share } = metric;
   const low = share ? 0 : Math.min(...values);
   const high = Math.max(...values, share ? 0.04 : -Infinity);
   const rough = (1.2 * (high - low) || Math.abs(high) || 1) / 4;

@@ -48,24 +48,24 @@ function plural(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/* How numbers of one metric are worded: rates in percent, others with the digits they need. */
+/* How numbers of one metric are worded: shares in percent, their differences in percentage points,
+   others with the digits they need. */
 function wordValue(metric, value) {
   if (value === null || value === undefined) return "–";
-  if (metric.kind === "flag") return `${(100 * value).toFixed(1)}%`;
+  if (metric.share) return `${(100 * value).toFixed(1)}%`;
   return value.toFixed(metric.digits);
 }
 
 function wordInterval(metric, made) {
   if (made?.lo === undefined || made?.hi === undefined) return "";
-  const scale = metric.kind === "flag" ? 100 : 1;
-  const digits = metric.kind === "flag" ? 1 : metric.digits;
+  const [scale, digits] = metric.share ? [100, 1] : [1, metric.digits];
   const between = made.lo < 0 ? " to " : "–";
   return `${(scale * made.lo).toFixed(digits)}${between}${(scale * made.hi).toFixed(digits)}`;
 }
 
 function wordAmount(metric, amount) {
   const size = Math.abs(amount);
-  if (metric.kind === "flag") return `${(100 * size).toFixed(1)} pp`;
+  if (metric.share) return `${(100 * size).toFixed(1)} pp`;
   return size.toFixed(Math.max(metric.digits, 1));
 }
 
@@ -97,8 +97,9 @@ function wordSeconds(seconds) {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function wordDollars(dollars) {
-  if (!dollars) return "$0";
+/* Of nothing spent by what has no price, nobody knows what it was. */
+function wordDollars(dollars, unpriced = []) {
+  if (!dollars) return unpriced.length ? `unknown: no ${unpriced.join(" and no ")}` : "$0";
   return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 

@@ -73,7 +73,7 @@ function heat(bench, metric, value) {
   if (value === undefined || metric.better === null) return 0;
   const values = Object.values(bench.cells[metric.name]).map((one) => one.v).filter((v) => v !== undefined);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const least = metric.kind === "flag" || metric.share ? 0.25 : 0.2 * Math.max(Math.abs(low), Math.abs(high));
+  const least = metric.share ? 0.25 : 0.2 * Math.max(Math.abs(low), Math.abs(high));
   const away = metric.better === "lower" ? value - low : high - value;
   return Math.min(away / Math.max(high - low, least, 1e-9), 1);
 }

@@ -14,6 +14,7 @@ from pytest_xling.reports.html.lines import curves_of, stance_figures
 from pytest_xling.reports.html.shown import compact, cut_to, visible
 from pytest_xling.reports.html.verdict import verdict_model
 from pytest_xling.reports.pivot import named_pivot
+from pytest_xling.reports.spending import unpriced
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
@@ -119,6 +120,7 @@ def report_model(
         ],
         "cost": {
             "spent_usd": compact(progress.cost_usd),
+            "unpriced": unpriced(run),
             "seconds": run.seconds,
             "rows": costs.rows(),
         },

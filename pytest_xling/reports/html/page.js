@@ -1,16 +1,17 @@
 /* Put the page together. */
 
 function costSection(report) {
-  const { rows, spent_usd: spent, seconds } = report.cost;
+  const { rows, spent_usd: spent, seconds, unpriced } = report.cost;
+  const mine = unpriced.filter((option) => option === "--xling-price");
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   const number = (value) => el("td", { class: "n" }, value);
   const cells = (row) => [number(row.answers.toLocaleString("en")), number(row.in.toLocaleString("en")),
-    number(row.out.toLocaleString("en")), number(wordDollars(row.usd)), number(wordSeconds(row.median_s)),
+    number(row.out.toLocaleString("en")), number(row.usd || !mine.length ? wordDollars(row.usd) : "unknown"), number(wordSeconds(row.median_s)),
     number(wordSeconds(row.p95_s))];
   const heads = ["answers", "tokens in", "tokens out", "price", "median time", "95% within"];
   return section("cost", "Cost and time",
-    facts([["spent in this run, with judges and translators", wordDollars(spent)],
-      ["price of all its answers, whenever paid", wordDollars(sum("usd"))],
+    facts([["spent in this run, with judges and translators", wordDollars(spent, unpriced)],
+      ["price of all its answers, whenever paid", wordDollars(sum("usd"), mine)],
       ["time", wordSeconds(seconds)],
       ["tokens of answers", `${sum("in").toLocaleString("en")} in, ${sum("out").toLocaleString("en")} out`]]),
     el("details", { class: "more" }, el("summary", null, "by language"),

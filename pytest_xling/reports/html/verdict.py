@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.gates.judge import blocks
+from pytest_xling.gates.wording import limit_of
 from pytest_xling.reports.closing import last_word, state_of
 from pytest_xling.reports.html.shown import as_json, visible
 from pytest_xling.reports.matrix import is_drop
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Estimate, Threshold, Verdict
+    from pytest_xling.records import Estimate, Verdict
     from pytest_xling.store.runs import Progress
 
 __all__ = ["GateAbout", "about", "verdict_model"]
@@ -74,7 +75,7 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
         "level": limits.level,
         "outcome": verdict.outcome,
         "blocks": blocks(verdict),
-        "limit": _limit(limits, kind),
+        "limit": limit_of(verdict),
         "reason": visible(verdict.reason),
         "origin": visible(limits.origin),
         "alpha": limits.alpha,
@@ -86,21 +87,3 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
 def _p(made: Estimate) -> float | None:
     p = made.p if made.p_holm is None else made.p_holm
     return None if p is None else float(f"{p:.3g}")
-
-
-def _limit(limits: Threshold, kind: GateAbout) -> str:
-    """Word what the gate demands."""
-    if kind == "gap":
-        return f"at most {limits.max_gap:g} worse"
-    if kind == "trend":
-        return f"at most {limits.max_trend:g} worse per level"
-    if kind == "drop":
-        return f"at most {limits.max_drop:g} worse than the baseline"
-    if limits.max_rate is not None:
-        return f"at most {100 * limits.max_rate:g}%"
-    ends = []
-    if limits.floor is not None:
-        ends.append(f"at least {limits.floor:g}")
-    if limits.ceiling is not None:
-        ends.append(f"at most {limits.ceiling:g}")
-    return " and ".join(ends)

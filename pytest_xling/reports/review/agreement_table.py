@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_xling.gates.wording import percent
 from pytest_xling.reports.review.agreement import MAJORITY
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.display import printable
@@ -99,8 +100,13 @@ def disagreement_rows(found: Sequence[Disagreement]) -> list[dict[str, Any]]:
     ]
 
 
-def judge_sheets(found: Sequence[RaterAgreement]) -> list[Sheet]:
-    """Return how raters agree with the judge, and how well it finds each label."""
+def judge_sheets(found: Sequence[RaterAgreement], *, labeller: str) -> list[Sheet]:
+    """Return how raters agree with the labels of the run, and how well these are found.
+
+    Args:
+        found: by rater and language.
+        labeller: who gave the run's labels, such as ``the judge``.
+    """
     heads = ("rater", "language", "n", "agreement (95%)", "κ (95%)", "cannot tell", "open", "saw")
     rows = [
         (
@@ -117,8 +123,8 @@ def judge_sheets(found: Sequence[RaterAgreement]) -> list[Sheet]:
     ]
     notes = [
         "Agreement and Cohen's κ are of the run: the sample weighted back.",
-        "n: answers with a label of the rater's and of the judge's.",
-        "open: not labelled; of the majority: split. saw: after the judge's label was seen.",
+        f"n: answers that the rater and {labeller} gave a label.",
+        f"open: not labelled; of the majority: split. saw: after that of {labeller} was seen.",
     ]
     by_rater = {one.rater: one for one in found}
     if several := MAJORITY in by_rater:
@@ -132,17 +138,17 @@ def judge_sheets(found: Sequence[RaterAgreement]) -> list[Sheet]:
     missing = max((one.no_value for one in found), default=0)
     if missing:
         notes.append(
-            f"Of up to {missing:,} labelled answers the judge said nothing: left out of agreement "
+            f"Of up to {missing:,} labelled answers {labeller} said nothing: left out of agreement "
             "and n, misses in recall and κ."
         )
     chosen = [one for one in found if not several or one.rater == MAJORITY]
     return [
-        _sheet("The judge against raters", heads, rows, left=2, notes=notes),
-        _quality(chosen),
+        _sheet(f"{labeller.capitalize()} against raters", heads, rows, left=2, notes=notes),
+        _quality(chosen, labeller),
     ]
 
 
-def _quality(found: Sequence[RaterAgreement]) -> Sheet:
+def _quality(found: Sequence[RaterAgreement], labeller: str) -> Sheet:
     heads = ("rater", "language", "label", "n", "precision", "recall", "F1 (95%)")
     rows = []
     for one in found:
@@ -151,7 +157,7 @@ def _quality(found: Sequence[RaterAgreement]) -> Sheet:
             measures = (_plain(label.precision), _plain(label.recall), _with_ends(label.f1))
             rows.append((*names, label.label, str(label.support), *measures))
     notes = ("Raters' labels taken as right; the sample weighted back to the run.",)
-    return _sheet("How well the judge finds each label", heads, rows, left=3, notes=notes)
+    return _sheet(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
 
 
 def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
@@ -162,7 +168,7 @@ def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
             one.language,
             str(one.raters),
             str(one.kappa.n),
-            _NONE if one.kappa.agreement is None else f"{one.kappa.agreement:.1%}",
+            _NONE if one.kappa.agreement is None else percent(one.kappa.agreement),
             _with_ends(one.kappa),
         )
         for one in found
@@ -175,11 +181,11 @@ def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
     return _sheet("Raters against each other", heads, rows, left=1, notes=notes)
 
 
-def disagreement_text(found: Sequence[Disagreement], *, limit: int) -> str:
-    """Return the answers on which raters and judge differ, *limit* of them at most."""
-    lines = [f"{len(found)} answers are labelled differently than the judge does:"]
+def disagreement_text(found: Sequence[Disagreement], *, limit: int, labeller: str) -> str:
+    """Return the answers on which raters and *labeller* differ, *limit* of them at most."""
+    lines = [f"{len(found)} answers are labelled differently than {labeller} does:"]
     for one in found[:limit]:
-        lines.append(f"  {one.judged.case_id}: the judge says {one.judged.label}")
+        lines.append(f"  {one.judged.case_id}: {labeller} says {one.judged.label}")
         for rater, rating in one.said.items():
             reason = f": {printable(rating.reason, limit=_REASON)}" if rating.reason else ""
             lines.append(f"    {printable(rater)} says {rating.label}{reason}")
@@ -219,4 +225,4 @@ def _with_ends(made: FleissKappa | Measure) -> str:
 def _percent(rate: WeightedRate) -> str:
     if rate.value is None or rate.low is None or rate.high is None:
         return _NONE
-    return f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})"
+    return f"{percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)})"

@@ -73,8 +73,8 @@ def _check(rating: Rating, of: Rated, population: Population, scheme: Scheme) ->
         raise DataError(msg)
     if rating.has_judge and rating.judge != judged.label:
         msg = (
-            f"{rating.where}: the judge said {rating.judge!r} of case {rating.case_id!r}, and in "
-            f"this store's run {of.run!r} it said {judged.label!r}: the review is of another run "
-            "called so; name its store with --xling-store"
+            f"{rating.where}: case {rating.case_id!r} had the label {rating.judge!r} when it was"
+            f" reviewed, and in this store's run {of.run!r} it has {judged.label!r}: the review is"
+            " of another run called so; name its store with --xling-store"
         )
         raise DataError(msg)

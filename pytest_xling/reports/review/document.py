@@ -85,6 +85,7 @@ class Review:
             "metric": scheme.metric,
             "kind": scheme.kind,
             "signature": scheme.signature,
+            "labeller": scheme.labeller,
             "seed": self.seed,
             "population": self.population,
             "asked": scheme.question,

@@ -7,15 +7,16 @@ const SHOWN = 20000; // characters of a text until more is asked for
 const MORE = 100000;
 const LONGEST_REASON = 10000;
 const RTL = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/gu;
-const VERDICTS = { agree: "The judge is right", disagree: "The judge is wrong" };
+const LABELLER = review.labeller[0].toUpperCase() + review.labeller.slice(1);
+const VERDICTS = { agree: `${LABELLER} is right`, disagree: `${LABELLER} is wrong` };
 const KEYS = [
   [LABELS.map((_, number) => number + 1).join(" "), "choose a label"],
   ["0", "cannot tell"],
   ["j k", "next, previous"],
   ["n", "next that is not labelled"],
   ["r", "write a reason; Esc leaves it"],
-  ["v", "show or hide the judge"],
-  ["a d", "agree or disagree with the judge, while it is shown"],
+  ["v", `show or hide ${review.labeller}`],
+  ["a d", `agree or disagree with ${review.labeller}, while it is shown`],
   ["?", "show or hide these keys"],
 ];
 const STORE = `xling-review:${review.id}`;

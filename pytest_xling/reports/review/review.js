@@ -156,6 +156,7 @@ function start() {
     make("dl", {}, ...KEYS.flatMap(([keys, does]) => [make("dt", { text: keys }), make("dd", { text: does })]))
   );
   current = restore();
+  byId("labeller").textContent = review.labeller;
   byId("judge-switch").checked = false;
   byId("open").checked = false;
   select.value = "";

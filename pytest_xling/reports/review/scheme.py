@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_xling import registry
+from pytest_xling.annotators import called
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.metrics import is_share, unit_of
-from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.queries import metric_steps, step_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,6 +53,8 @@ class Scheme:
     """What people are asked."""
     meanings: Mapping[str, str]
     """By label."""
+    labeller: str
+    """Who gave the run's labels: ``the judge`` where a model was asked, else what found them."""
 
     @property
     def signature(self) -> str:
@@ -92,7 +95,7 @@ class Scheme:
             value, reason = readings.get(label, (None, ""))
             if value == 1:
                 return label, reason
-        return None, readings[self.steps[-1].metric][1] or "the judge gave no label"
+        return None, readings[self.steps[-1].metric][1] or f"{self.labeller} gave no label"
 
 
 SCHEMES: Final[Mapping[Kind, tuple[str, Mapping[str, str]]]] = {
@@ -141,7 +144,7 @@ def scheme_of(
             *benchmark* is needed or unknown.
         EvaluationError: the metric is there in two versions.
     """
-    kind, wanted = _kind(metric)
+    kind, wanted = _kind(metric, run_id)
     every = metric_steps(connection, run_id)
     known = sorted({step.benchmark for step in every})
     if benchmark is not None and benchmark not in known:
@@ -175,10 +178,24 @@ def scheme_of(
         labels=tuple(meanings),
         question=question,
         meanings=meanings,
+        labeller=_labeller(connection, run_id, steps[0]),
     )
 
 
-def _kind(metric: str) -> tuple[Kind, tuple[str, ...]]:
+def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
+    """Name what a metric's readings rest on; a detector of its own where that is no annotator."""
+    made = step_parameters(connection, run_id, benchmark=step.benchmark, metric=step.metric)
+    names = {name for parameters in made for name in parameters}
+    rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
+    found = [called(annotator) for annotator in rests if not _translates(annotator)]
+    return found[0] if found else "the detector"
+
+
+def _translates(annotator: type) -> bool:
+    return getattr(annotator, "asks", None) == "translator"
+
+
+def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
     """Return what is asked about a metric, and whose readings say the judge's label.
 
     Raises:
@@ -188,7 +205,7 @@ def _kind(metric: str) -> tuple[Kind, tuple[str, ...]]:
         return "correctness", _CORRECTNESS_LABELS
     if metric not in (known := registry.names("metric")):
         hint = did_you_mean(metric, (*known, CORRECTNESS))
-        msg = f"unknown metric {metric!r}.{hint} `xling show RUN` lists those of a run"
+        msg = f"unknown metric {metric!r}.{hint} `xling show {run_id}` lists those of the run"
         raise ConfigError(msg)
     made = registry.load("metric", metric)
     reads_stance = is_dataclass(made) and "stance" in {field.name for field in fields(made)}
@@ -208,7 +225,7 @@ def _kind(metric: str) -> tuple[Kind, tuple[str, ...]]:
 
 
 def _not_scored(run_id: str, metric: str, scored: Sequence[MetricStep]) -> ConfigError:
-    names = sorted({step.metric for step in scored if _is_reviewable(step.metric)})
+    names = sorted({step.metric for step in scored if _is_reviewable(step.metric, run_id)})
     can = f"It can be reviewed by: {', '.join(names)}. " if names else ""
     msg = (
         f"run {run_id!r} was not scored with {metric!r}.{did_you_mean(metric, names)} {can}"
@@ -217,9 +234,9 @@ def _not_scored(run_id: str, metric: str, scored: Sequence[MetricStep]) -> Confi
     return ConfigError(msg)
 
 
-def _is_reviewable(metric: str) -> bool:
+def _is_reviewable(metric: str, run_id: str) -> bool:
     try:
-        _kind(metric)
+        _kind(metric, run_id)
     except ConfigError:
         return False
     return True

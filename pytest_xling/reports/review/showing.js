@@ -139,7 +139,7 @@ function controls() {
 }
 
 function judge(record) {
-  const box = make("section", { class: "judge", "aria-label": "The judge" }, make("h3", { text: "The judge" }));
+  const box = make("section", { class: "judge", "aria-label": LABELLER }, make("h3", { text: LABELLER }));
   if (current.judge === null) {
     box.append(make("p", { text: "gave no label" }));
   } else {

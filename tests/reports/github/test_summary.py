@@ -47,8 +47,8 @@ def test_the_verdict_comes_first(run: Connection) -> None:
     assert text.startswith("### 🔴 gate closed: ")
     heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
     assert ["presupposition", "Gates that did not pass", "Worst findings"] == heads[1:]
-    assert "US\\$ 1.25 spent" in text
-    assert text.rstrip().endswith("`xling gate run-1 --thresholds FILE`")
+    assert "\\$1.25 spent" in text
+    assert text.rstrip().endswith("`xling gate run-1 --thresholds limits.yaml`")
 
 
 def test_light_and_words_go_together(tmp_path: Path) -> None:
@@ -183,5 +183,5 @@ def test_drops_against_the_baseline_have_a_table(database: Database) -> None:
     rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
     (row,) = rows
     assert row.startswith("| Hindi `hi` |")
-    assert row.endswith("| ❌ 0.200<br><sub>0.100–0.300</sub> |")
-    assert "max 0.05 worse" in section
+    assert row.endswith("| ❌ 20.0 pp<br><sub>10.0–30.0</sub> |")
+    assert "max 5.0 pp worse" in section

@@ -97,7 +97,12 @@ class MadeRun:
     cost_usd: float = 1.25
     seed: int = 3
     settings: Mapping[str, JsonValue] = field(
-        default_factory=lambda: {"pivots": {"presupposition": "en"}, "model": "made-up"}
+        default_factory=lambda: {
+            "pivots": {"presupposition": "en"},
+            "model": "made-up",
+            "price": [2.5, 10.0],
+            "thresholds": "limits.yaml",
+        }
     )
 
 

@@ -97,11 +97,11 @@ def test_every_gate_is_there(run: Connection, model: dict[str, Any]) -> None:
     assert len(verdicts) == sum(model["verdict"]["counts"].values())
     limits = {(gate["metric"], gate["about"], gate["level"]): gate["limit"] for gate in gates}
     assert {
-        ("wrong_language", "limit", None): "at most 5%",
-        ("repetition", "limit", None): "at most 10%",
-        ("factual_accuracy", "limit", None): "at least 0.7",
-        ("factual_accuracy", "gap", None): "at most 0.15 worse",
-        ("agrees_with_false", "limit", 4): "at most 10%",
+        ("wrong_language", "limit", None): "max 5.0%",
+        ("repetition", "limit", None): "max 10.0%",
+        ("factual_accuracy", "limit", None): "min 70.0%",
+        ("factual_accuracy", "gap", None): "max 15.0 pp worse",
+        ("agrees_with_false", "limit", 4): "max 10.0%",
     } == limits
 
 

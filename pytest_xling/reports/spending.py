@@ -1,0 +1,51 @@
+"""What a run cost, and whether that is known at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling import registry
+from pytest_xling.engine.models import provider_of
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pytest_xling.records import RunRecord
+
+__all__ = ["spent", "unpriced"]
+
+_PRICES = {
+    "model": "--xling-price",
+    "judge": "--xling-judge-price",
+    "translator": "--xling-translator-price",
+}
+
+
+def unpriced(run: RunRecord) -> list[str]:
+    """Return the options that would have said what the run's models cost; none of free ones."""
+    settings = run.settings
+    asked = {"model": run.model, "judge": settings.get("judge")}
+    asked["translator"] = settings.get("translator")
+    return [
+        option
+        for role, option in _PRICES.items()
+        if isinstance(model := asked[role], str)
+        and settings.get("price" if role == "model" else f"{role}_price") is None
+        and _is_paid(model)
+    ]
+
+
+def _is_paid(model: str) -> bool:
+    """Tell whether asking a model costs money; of one whose provider is gone, that it may."""
+    try:
+        paid: bool = registry.load("provider", provider_of(model)[0]).paid
+    except ConfigError:
+        return True
+    return paid
+
+
+def spent(run: RunRecord, cost_usd: float) -> str:
+    """Word what a run cost: ``$1.25``, ``cost unknown: no --xling-price``; empty where nothing."""
+    known = f"${cost_usd:,.2f} spent" if cost_usd else ""
+    lacks = unpriced(run)
+    unknown = f"cost unknown: no {' and no '.join(lacks)}" if lacks else ""
+    return "; ".join(filter(None, (known, unknown)))
