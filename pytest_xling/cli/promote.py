@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only for this benchmark of the run; repeatable",
     )
     parser.add_argument(
-        "--partial",
+        *("--partial", "--force"),
         action="store_true",
         help="even if the run did not end, or has not all cases, or fewer than the baseline before",
     )

@@ -74,8 +74,8 @@ OPTIONS: tuple[Option, ...] = (
         name="run-name",
         parse=values.run_name,
         metavar="NAME",
-        help="Name the run, to find it again with `xling show NAME`; one of that name that did not end "
-        "goes on. Default: made up.",
+        help="Name the run, to find it again with `xling show NAME`; one of that name that did not "
+        "end goes on. Default: made up.",
     ),
     Option(
         name="samples",

@@ -418,7 +418,10 @@ def _seconds(row: Any) -> float | None:  # noqa: ANN401  likewise
     """Return how long a run took; early versions kept when it began and ended."""
     if row.seconds is not None or row.finished_at is None:
         return None if row.seconds is None else float(row.seconds)
-    begun, ended = map(datetime.fromisoformat, (row.created_at, row.finished_at))
+    begun, ended = (
+        datetime.fromisoformat(text).replace(tzinfo=UTC)
+        for text in (row.created_at, row.finished_at)
+    )
     return (ended - begun).total_seconds()
 
 

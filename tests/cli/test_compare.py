@@ -125,7 +125,7 @@ def test_only_promote_moves_a_baseline(two: Xling) -> None:
     assert "No run is promoted" in two("promote", "--list").out
     first = two("promote", "good")
     assert (0, "model-1, culture: run good is the baseline, the first\n") == (first.code, first.out)
-    assert "in place of good (20" in two("promote", "part", "--force").out
+    assert "in place of good (20" in two("promote", "part", "--partial").out
     assert "model-2, culture: run bad is the baseline, the first" in two("promote", "latest").out
     listed = json.loads(two("promote", "--list", "--json").out)
     assert [("model-1", "culture", "part"), ("model-2", "culture", "bad")] == [
@@ -143,7 +143,7 @@ def test_only_promote_moves_a_baseline(two: Xling) -> None:
         (["promote", "goood"], "Did you mean 'good'?"),
         (
             ["promote", "part"],
-            "run part is interrupted, and later runs would be compared with what",
+            "run part is no whole baseline: it is interrupted. Later runs would be compared with what",
         ),
         (["promote", "good", "--benchmark", "cultur"], "Did you mean 'culture'? It has: culture"),
         (["promote", "good", "--list"], "--list changes nothing"),
@@ -163,7 +163,8 @@ def test_mistakes_exit_with_4(two: Xling, arguments: list[str], said: str) -> No
 def test_an_incomplete_run_is_promoted_by_force(two: Xling) -> None:
     """Whoever says so knows."""
     said = two("promote", "part", "--force", "--benchmark", "culture")
-    assert (0, "model-1, culture: run part is the baseline, the first\n") == (said.code, said.out)
+    told = "model-1, culture: run part is the baseline, the first\nnote: it is interrupted\n"
+    assert (0, told) == (said.code, said.out)
 
 
 def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
