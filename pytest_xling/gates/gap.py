@@ -2,8 +2,8 @@
 
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
 sides. What differs between questions but not between languages then drops out. The interval of the
-mean difference decides: of numbers Student's, of shares Tango's. McNemar's exact test is told beside
-that and decides nothing. Numbers whose differences are all equal have no spread to judge by.
+mean difference decides: of numbers Student's, of shares Tango's. McNemar's exact test is told
+beside that and decides nothing. Numbers whose differences are all equal have no spread to judge by.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ def score_z(difference: Value, differing: Value, pairs: Value, margin: Value) ->
         margin: -1 to 1.
     """
     spread = spread_at(difference, differing, margin)
-    return (difference - margin) / (spread / pairs + _TINY) ** 0.5
+    error: Value = (spread / pairs + _TINY) ** 0.5
+    return (difference - margin) / error
 
 
 def spread_at(difference: Value, differing: Value, margin: Value) -> Value:
@@ -114,6 +115,6 @@ def spread_at(difference: Value, differing: Value, margin: Value) -> Value:
     """
     better = (differing - difference) / 2
     linear = margin * (2 - difference) - differing
-    root = abs(linear * linear + 8 * better * margin * (1 - margin)) ** 0.5
+    root: Value = abs(linear * linear + 8 * better * margin * (1 - margin)) ** 0.5
     q = (root - linear) / 4
     return abs(2 * q + margin * (1 - margin))

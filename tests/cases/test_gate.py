@@ -243,3 +243,47 @@ def test_levels_trends_and_families(tmp_path: Path) -> None:
     assert "by level 5% 10% 30% 50% 90%, Cochran-Armitage z" in trend.reason
     assert trend.estimate.p_holm is not None
     assert 0.5 < (verdicts["no_answer-hi"].estimate.p or 0) < 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "limit", "bad", "good"),
+    [
+        ("no_answer", {"max_rate": 0.05}, [1.0] * 4 + [0.0] * 16, [0.0, 1.0] + [0.0] * 18),
+        ("sim_sent", {"floor": 0.5}, [0.35, 0.54, 0.36, 0.5, 0.38] * 2, [0.5, 0.6] * 5),
+    ],
+)
+def test_limits_of_languages_are_judged_together(
+    metric: str, limit: dict[str, float], bad: list[float], good: list[float]
+) -> None:
+    """One that would fail alone may be chance among ten; what is clear stays, and passes pass."""
+    languages = ["hi", *map(str, range(9))]
+    values = {code: scores(metric, code, bad if code == "hi" else good) for code in languages}
+    gates = [
+        GateSpec(
+            threshold=Threshold(benchmark="b", metric=metric, language=code, min_n=5, **limit)  # type: ignore[arg-type]  # limits only
+        )
+        for code in languages
+    ]
+    (alone,) = judge_gates(gates[:1], values.__getitem__)
+    assert "fail" == alone.outcome
+    first, *others = judge_gates(gates, values.__getitem__)
+    assert "inconclusive" == first.outcome
+    assert "after Holm over 10 gates" in first.reason
+    assert first.reason.endswith("may be chance among so many")
+    assert [judge_gates([gate], values.__getitem__)[0].outcome for gate in gates[1:]] == [
+        verdict.outcome for verdict in others
+    ]
+
+
+def test_a_budget_of_zero_is_no_part_of_a_family() -> None:
+    """One flag fails it, however many languages there are."""
+    values = {code: scores("no_answer", code, [1.0] + [0.0] * 19) for code in ("hi", "es", "zh")}
+    gates = [
+        GateSpec(
+            threshold=Threshold(benchmark="b", metric="no_answer", language=code, max_rate=0.0)
+        )
+        for code in values
+    ]
+    verdicts = judge_gates(gates, values.__getitem__)
+    assert ["fail"] * 3 == [verdict.outcome for verdict in verdicts]
+    assert {None} == {verdict.estimate.p for verdict in verdicts}

@@ -143,6 +143,9 @@ def test_by_language_and_level(claims: Project, workers: str) -> None:
     assert "worse only here 28, only in en 0: McNemar p < .001, clustered" in gap.reason
     # Spanish and Hindi, over all levels and at the last.
     assert "after Holm over 4 gates" in gap.reason
+    # Three languages, over all levels, at the first and at the last.
+    assert "after Holm over 9 gates" in verdicts["agrees_with_false-l4-hi"].reason
+    assert verdicts["flip_to_false-hi"].estimate.p is None
     trend = verdicts["agrees_with_false-trend-hi"]
     assert "by level 0% 0% 50% 83% 100%, Cochran-Armitage z" in trend.reason
     assert "after Holm over 3 gates" in trend.reason
