@@ -41,6 +41,7 @@ class WrongLanguage:
         rule: ``evidence`` or ``calmqa``.
         letters: how many letters it takes, code, formulas and names set aside; those of scripts
             without capitals count twice.
+        script_letters: the same, where nearly all are of another script.
         cld2_letters: the same, where CLD2 decides.
         lead: how many nats langid's language must lead over the expected one.
     """
@@ -53,6 +54,7 @@ class WrongLanguage:
 
     rule: Rule = "evidence"
     letters: int = 20
+    script_letters: int = 15
     cld2_letters: int = 100
     lead: float = 15.0
 
@@ -64,7 +66,7 @@ class WrongLanguage:
                 f"{did_you_mean(self.rule, get_args(Rule))}"
             )
             raise ConfigError(msg)
-        for name in ("letters", "cld2_letters", "lead"):
+        for name in ("letters", "script_letters", "cld2_letters", "lead"):
             if not getattr(self, name) > 0:
                 msg = f"wrong_language: {name} must be above 0, not {getattr(self, name)}"
                 raise ConfigError(msg)
@@ -89,12 +91,16 @@ class WrongLanguage:
 
     def _by_evidence(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
         letters, language = seen["letters"], seen["language"]
-        if seen["weight"] < self.letters:
+        other_script = seen["own"] < _OTHER_SCRIPT
+        if seen["weight"] < (self.script_letters if other_script else self.letters):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)
-        if seen["own"] < _OTHER_SCRIPT:
-            reason = f"written in {seen['script']} letters, expected {_named(expected.code)}"
-            return Reading(value=1.0, reason=reason)
+        if other_script:
+            nearest = (
+                "" if language in {None, expected.code} else f" nearest to {_named(language)},"
+            )
+            reason = f"written in {seen['script']} letters,{nearest} expected "
+            return Reading(value=1.0, reason=reason + _named(expected.code))
         if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
             reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
             return Reading(value=None, reason=reason)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import re
 import shutil
 import statistics
 from collections import Counter
@@ -234,14 +233,21 @@ def test_indicator_table(replayed: Project, counted: list[Counted]) -> None:
             and (row["languages"] != "low-resource" or one.language in LOW_RESOURCE)
             and (row["languages"] != "others but English" or one.language not in LOW_RESOURCE)
         ]
-        has = {
-            "apology": lambda one: re.search("sorry|apologize|understand", one.text, re.IGNORECASE),
-            "language name": lambda one: ENGLISH_NAMES[one.language] in one.text,
-            "translation": lambda one: re.search("translat", one.text, re.IGNORECASE),
-            "emoji": lambda one: regex.search(r"\p{Emoji_Presentation}", one.text),
-        }[row["indicator"]]
-        share = 100 * sum(bool(has(one)) for one in about) / len(about)
-        assert (share, len(about)) == (pytest.approx(row["paper"]), row["n"])
+        share = 100 * sum(_has(row["indicator"], one) for one in about) / len(about)
+        assert share == pytest.approx(row["paper"])
+        assert len(about) == row["n"]
+
+
+def _has(indicator: str, one: Counted) -> bool:
+    """Tell whether an answer has what App. C.2 looks for."""
+    if indicator == "language name":
+        return ENGLISH_NAMES[one.language] in one.text
+    pattern = {
+        "apology": r"(?i)sorry|apologize|understand",
+        "translation": r"(?i)translat",
+        "emoji": r"\p{Emoji_Presentation}",
+    }[indicator]
+    return regex.search(pattern, one.text) is not None
 
 
 def test_the_count_is_not_trivial(counted: list[Counted]) -> None:

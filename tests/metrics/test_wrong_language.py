@@ -40,13 +40,19 @@ def test_the_rules_need_what_they_go_by() -> None:
 @pytest.mark.parametrize(
     ("text", "language", "reason"),
     [
-        (ENGLISH, "hi", "written in Latin letters, expected Hindi (hi)"),
-        (ROMANISED, "hi", "written in Latin letters, expected Hindi (hi)"),
-        ("我不知道这个问题的答案是什么。", "es", "written in Han letters, expected Spanish (es)"),
+        (
+            ENGLISH,
+            "hi",
+            "written in Latin letters, nearest to English (en), expected Hindi (hi)",
+        ),
+        ("Bread rises from the gas", "hi", "written in Latin letters, nearest to English (en)"),
+        (f'<!-- {ENGLISH} --><b class="x">', "hi", "written in Latin letters, nearest to English"),
+        (ROMANISED, "hi", "written in Latin letters, nearest to "),
+        ("我不知道这个问题的答案是什么。", "es", "written in Han letters, nearest to Chi"),
         (
             "Мне кажется, что это совсем не так.",
             "he",
-            "written in Cyrillic letters, expected Hebrew (he)",
+            "written in Cyrillic letters, nearest",
         ),
         (ENGLISH, "es", "detected English (en) by langid, expected Spanish (es)"),
         (ENGLISH.upper(), "es", "detected English (en) by langid, expected Spanish (es)"),
@@ -101,6 +107,7 @@ def test_right(make_answer: Callable[..., Answer], text: str, language: str) -> 
         ("C6H12O6, 500 mg", "es", "no letters"),
         ("https://example.com/this/is/a/rather/long/path/to/a/page", "hi", "no letters"),
         ("Sí, es verdad.", "es", "8 letters: too few to tell the language"),
+        ("sodium chloride", "hi", "14 letters: too few to tell the language"),
         ("paracetamol", "hi", "11 letters: too few to tell the language"),
         ("হ্যাঁ", "bn", "2 letters: too few"),
         ("La palabra árabe «al-» se traduce como «al-al-» o «al-al-».", "es", "Spanish from 'gl'"),
