@@ -36,7 +36,7 @@ SCRIPTED = "pytest --model=scripted --langs=es"
 PROVOKED = {
     "unrecognized arguments: --model": Provocation(f"{SCRIPTED} -p no:xling_short"),
     "--model belongs to": Provocation(SCRIPTED, 2, name="conftest.py", text=CONFTEST),
-    "the model's name is empty": Provocation("pytest --model=$UNSET"),
+    "the model's name is empty": Provocation("pytest --model=${UNSET-}"),
     "there is no provider": Provocation("pytest --model=embeded"),
     "no benchmark (a folder with a prompts.yaml) lies in": Provocation(
         f"mkdir empty; cd empty; {SCRIPTED} --rootdir=."
