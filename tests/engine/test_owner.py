@@ -55,7 +55,9 @@ def test_no_signal_is_sent_where_that_would_interrupt(monkeypatch: pytest.Monkey
     assert set() == dead({gone})
 
 
-def run_of(owner: str, *, silent_s: float = 0.0, status: Literal["running", "complete"] = "running") -> RunRecord:
+def run_of(
+    owner: str, *, silent_s: float = 0.0, status: Literal["running", "complete"] = "running"
+) -> RunRecord:
     """Return a run that *owner* makes and that was last heard of some time ago."""
     return RunRecord(
         run_id="r",
