@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "add_arguments", "run"]
 
+OF_PROCESSES = frozenset({"owner", "seen_at"})
+"""What a run's record says of the machine it was made on: nobody else's business."""
+
 FORMAT = 1
 """Raised whenever a reader of the file would have to change."""
 
@@ -64,7 +67,7 @@ def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: b
         signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
     head = {
         "format": FORMAT,
-        "run": asdict(record),
+        "run": {name: value for name, value in asdict(record).items() if name not in OF_PROCESSES},
         "signatures": signatures,
         "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
     }

@@ -143,7 +143,7 @@ def test_only_promote_moves_a_baseline(two: Xling) -> None:
         (["promote", "goood"], "Did you mean 'good'?"),
         (
             ["promote", "part"],
-            "run part is no whole baseline: it is interrupted. Later runs would be compared with what",
+            "run part is no whole baseline: it is interrupted. Later runs would be compared with",
         ),
         (["promote", "good", "--benchmark", "cultur"], "Did you mean 'culture'? It has: culture"),
         (["promote", "good", "--list"], "--list changes nothing"),

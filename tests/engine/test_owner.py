@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from typing import Literal
 
 import pytest
 
-from pytest_xling.engine.owner import dead, this_process
+from pytest_xling.engine.owner import SILENT_S, dead, status_now, this_process
+from pytest_xling.records import RunRecord
 
 
 def other_process() -> str:
@@ -50,3 +53,35 @@ def test_no_signal_is_sent_where_that_would_interrupt(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pytest_xling.engine.owner.os.name", "nt")
     monkeypatch.setattr("pytest_xling.engine.owner.os.kill", lambda *_: pytest.fail("a signal"))
     assert set() == dead({gone})
+
+
+def run_of(
+    owner: str, *, silent_s: float = 0.0, status: Literal["running", "complete"] = "running"
+) -> RunRecord:
+    """Return a run that *owner* makes and that was last heard of some time ago."""
+    return RunRecord(
+        run_id="r",
+        model="m",
+        created_at="2026-11-22T10:00:00.000+00:00",
+        status=status,
+        settings={},
+        versions={},
+        git="",
+        seed=0,
+        owner=owner,
+        seen_at=time.time() - silent_s,
+    )
+
+
+def test_a_run_of_a_process_that_ended_was_killed() -> None:
+    """Here the process tells, however long it says nothing; what ended is not killed."""
+    assert "running" == status_now(run_of(this_process(), silent_s=10 * SILENT_S))
+    assert "killed" == status_now(run_of(other_process()))
+    assert "complete" == status_now(run_of(other_process(), status="complete"))
+
+
+def test_of_a_process_elsewhere_silence_tells() -> None:
+    """Another host's, or another container's; and of early versions' runs nobody is known."""
+    assert "running" == status_now(run_of("elsewhere/:1:2"))
+    assert "killed" == status_now(run_of("elsewhere/:1:2", silent_s=2 * SILENT_S))
+    assert "killed" == status_now(run_of("", silent_s=2 * SILENT_S))

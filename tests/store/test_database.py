@@ -15,7 +15,8 @@ from pytest_xling.errors import StoreError
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 NOBODY = 65534
 
@@ -105,3 +106,33 @@ def test_any_name_will_do(tmp_path: Path, name: str) -> None:
     """A path is not a URL: nothing in it has a meaning."""
     Database(tmp_path / name).close()
     assert [name] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_the_usual_folder_keeps_itself_out_of_git(tmp_path: Path) -> None:
+    """Where we made it; no folder that was there, or goes by another name, is touched."""
+    Database(tmp_path / "a" / ".xling" / "store.sqlite").close()
+    assert "*\n" == (tmp_path / "a" / ".xling" / ".gitignore").read_text()
+    Database(tmp_path / "kept" / "store.sqlite").close()
+    (tmp_path / "b" / ".xling").mkdir(parents=True)
+    Database(tmp_path / "b" / ".xling" / "store.sqlite").close()
+    assert [] == [*(tmp_path / "kept").glob(".gitignore"), *(tmp_path / "b").rglob(".gitignore")]
+
+
+@pytest.mark.parametrize("how", ["was deleted", "was replaced by another file"])
+def test_a_store_that_is_gone_takes_nothing_more(tmp_path: Path, how: str) -> None:
+    """SQLite itself would go on writing into a file that nobody sees."""
+    path = tmp_path / "store.sqlite"
+    database = Database(path)
+    path.rename(tmp_path / "moved.sqlite")
+    if "replaced" in how:
+        path.write_bytes(b"")
+    for use in (database.read, database.write, database.check):
+        with pytest.raises(StoreError, match=f"store.sqlite {how} while it was in use"):
+            _enter(use)
+    database.close()
+
+
+def _enter(use: Callable[[], AbstractContextManager[object] | None]) -> None:
+    if (context := use()) is not None:
+        with context:
+            pass
