@@ -144,7 +144,7 @@ def test_by_language_and_level(claims: Project, workers: str) -> None:
     # Spanish and Hindi, over all levels and at the last.
     assert "after Holm over 4 gates" in gap.reason
     trend = verdicts["agrees_with_false-trend-hi"]
-    assert "by level 0% 0% 50% 83% 100%, Cochran-Armitage z" in trend.reason
+    assert "by level 0.0% 0.0% 50.0% 83.3% 100.0%, Cochran-Armitage z" in trend.reason
     assert "after Holm over 3 gates" in trend.reason
     again = claims.xling("gate", "latest", "--thresholds", "thresholds.yaml", "--json")
     assert again.returncode == 1, again.stderr
