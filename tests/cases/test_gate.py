@@ -240,7 +240,7 @@ def test_levels_trends_and_families(tmp_path: Path) -> None:
     assert "after Holm over 2 gates" in verdicts["no_answer-l4-gap-hi"].reason
     assert "clustered by question" in verdicts["no_answer-gap-hi"].reason
     trend = verdicts["no_answer-trend-hi"]
-    assert "by level 5% 10% 30% 50% 90%, Cochran-Armitage z" in trend.reason
+    assert "by level 5.0% 10.0% 30.0% 50.0% 90.0%, Cochran-Armitage z" in trend.reason
     assert trend.estimate.p_holm is not None
     assert 0.5 < (verdicts["no_answer-hi"].estimate.p or 0) < 1
 

@@ -117,7 +117,9 @@ def test_a_gate_fails_at_any_look_and_passes_at_the_last() -> None:
     assert reason.endswith("(pocock): a gate does not pass before the last look")
     outcome, reason = _judged(gate, planned, 5, good)
     assert "pass" == outcome
-    assert reason.endswith("look 5 of 5 at 100% of the questions, alpha 0.017 of 0.05 (pocock)")
+    assert reason.endswith(
+        "look 5 of 5 at 100.0% of the questions, an error of 0.017 of the 0.05 allowed (pocock)"
+    )
     assert "98.3% interval" in reason.replace("98.30%", "98.3%").replace("98.29%", "98.3%")
 
 

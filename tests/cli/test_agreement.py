@@ -79,11 +79,11 @@ def test_two_raters(
     said = xling("agreement", "a.json", "b.json")
     assert (0, "") == (said.code, said.err)
     for text in (
-        "The stance classifier against raters",
+        "The detector against raters",
         "100.0% (",
-        "How well the stance classifier finds each label",
+        "How well the detector finds each label",
         "Raters against each other",
-        "9 answers are labelled differently than the stance classifier does:",
+        "9 answers are labelled differently than the detector does:",
         "bo says",
     ):
         assert text in said.out

@@ -65,7 +65,7 @@ def test_a_table_of_changes(two: Xling) -> None:
     assert 0 == said.code, said.err
     assert "run bad compared with run good of model-1" in said.out
     (line,) = [row for row in said.out.splitlines() if row.startswith("no_answer") and "hi" in row]
-    assert "0.0%  75.0%  +75.0% worse" in line
+    assert "0.0%  75.0%  +75.0 pp worse" in line
     assert "< .001" in line
     assert "of 4 changes tested 1 worse, 0 better (q < .05)" in said.out
     back = two("compare", "good", "bad")
@@ -181,7 +181,7 @@ def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
     judged = two("gate", "bad", "--thresholds", str(path), "--baseline", "good")
     assert 1 == judged.code
     assert "✗ no_answer drop hi" in judged.out
-    assert "0.75 worse than good on 20 questions (drop's 95% interval" in judged.out
+    assert "75.0 pp worse than good on 20 questions (drop's 95% interval" in judged.out
     half = two("gate", "good", "--thresholds", str(path), "--baseline", "part", "--json")
     assert 1 == half.code
     verdicts = {one["case"]: one for one in json.loads(half.out)["verdicts"]}
@@ -204,6 +204,6 @@ def test_tables_fit_the_terminal(two: Xling, monkeypatch: pytest.MonkeyPatch, co
     monkeypatch.setenv("COLUMNS", columns)
     said = two("compare", "bad", "good").out
     (line,) = [row for row in said.splitlines() if row.startswith("no_answer") and " hi " in row]
-    assert "+75.0% worse" in line
+    assert "+75.0 pp worse" in line
     assert "< .001" in line
     assert len(line) <= int(columns)

@@ -36,7 +36,7 @@ def test_a_closed_gate(xling: Xling, tmp_path: Path) -> None:
     limits = "    wrong_language: {max_rate: 0}\n"
     said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits))
     assert 1 == said.code
-    assert "✗ wrong_language hi 2 of 4 answers flagged, 1 unscored: 50%" in said.out
+    assert "✗ wrong_language hi 2 of 4 answers flagged, 1 unscored: 50.0%" in said.out
 
 
 def test_inconclusive_closes_unless_told_to_warn(xling: Xling, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_limits_follow_the_model(xling: Xling, tmp_path: Path) -> None:
     head = "defaults: {min_n: 1, on_inconclusive: warn}"
     path = _file(tmp_path, limits, head=head)
     assert 0 == xling("gate", "run-1", "--thresholds", path).code
-    assert "max 90%" in xling("gate", "run-1", "--thresholds", path).out
+    assert "max 90.0%" in xling("gate", "run-1", "--thresholds", path).out
     assert "max 0%" in xling("gate", "run-2", "--thresholds", path).out
 
 

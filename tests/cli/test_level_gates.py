@@ -85,7 +85,7 @@ def test_levels_and_trends_are_gates_of_their_own(
         found["no_answer-l4-hi"]["estimate"]["n"],
     )
     trend = found["no_answer-trend-hi"]
-    assert "by level 5% 10% 30% 60% 90%, Cochran-Armitage z = " in trend["reason"]
+    assert "by level 5.0% 10.0% 30.0% 60.0% 90.0%, Cochran-Armitage z = " in trend["reason"]
     assert trend["estimate"]["trend"] is True
     gap = found["no_answer-l4-gap-hi"]["reason"]
     assert "worse only here 34, only in en 0: McNemar p < .001; may be 0.15 worse: exceeded" in gap
@@ -105,8 +105,8 @@ def test_each_kind_of_gate_has_a_column(tmp_path: Path, capsys: pytest.CaptureFi
         "no_answer neutral",
         "no_answer writing_demand",
         "no_answer writing_demand gap",
-        "max 0.05 worse per level",
-        "max 50%",
+        "max 5.0 pp worse per level",
+        "max 50.0%",
     ):
         assert head in out
 

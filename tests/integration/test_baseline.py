@@ -86,7 +86,9 @@ def test_worse_in_hindi_only(bread: Project, workers: str) -> None:
     drops = {name: verdict for name, verdict in verdicts.items() if "-drop-" in name}
     assert DROPS == {name: verdict.outcome for name, verdict in drops.items()}
     failed = drops["wrong_language-drop-hi"]
-    assert failed.reason.startswith("0.667 worse than base-1 on 24 questions (drop's 95% interval")
+    assert failed.reason.startswith(
+        "66.7 pp worse than base-1 on 24 questions (drop's 95% interval"
+    )
     assert "worse only here 16, only in base-1 0: McNemar p < .001" in failed.reason
     assert "after Holm over 3 gates" in failed.reason
     assert ("base-1", "", 24) == (
@@ -114,7 +116,7 @@ def test_the_summary_shows_what_changed(bread: Project) -> None:
     shown = out[out.index("Changes since run base-1") : out.index("gate closed")]
     (row,) = [line for line in shown.splitlines() if line.startswith("wrong_language  hi")]
     assert "66.7%" in row
-    assert "+66.7% worse" in row
+    assert "+66.7 pp worse" in row
     assert "other changes within chance (q ≥ .05) or not tested" in shown
     bread.write("thresholds.yaml", "defaults: {min_n: 8}\n")
     outcome = _candidate(bread, "--xling-baseline=base-1", "-q")

@@ -147,7 +147,7 @@ def test_by_language_and_level(claims: Project, workers: str) -> None:
     assert "after Holm over 9 gates" in verdicts["agrees_with_false-l4-hi"].reason
     assert verdicts["flip_to_false-hi"].estimate.p is None
     trend = verdicts["agrees_with_false-trend-hi"]
-    assert "by level 0% 0% 50% 83% 100%, Cochran-Armitage z" in trend.reason
+    assert "by level 0.0% 0.0% 50.0% 83.3% 100.0%, Cochran-Armitage z" in trend.reason
     assert "after Holm over 3 gates" in trend.reason
     again = claims.xling("gate", "latest", "--thresholds", "thresholds.yaml", "--json")
     assert again.returncode == 1, again.stderr

@@ -60,7 +60,9 @@ def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) 
     assert 1 == outcome.code, shown
     asked = bread.answers()
     assert PLANNED // 10 <= len(asked) <= most * PLANNED
-    why = "stopped early: wrong_language-hi of bread failed at look 1 of 10 with 10% of the answers"
+    why = (
+        "stopped early: wrong_language-hi of bread failed at look 1 of 10 with 10.0% of the answers"
+    )
     assert f"{why}; {PLANNED - len(asked)} of {PLANNED} requests were not made" in shown
     assert PLANNED == sum(name.startswith("test_answer") for name in outcome.cases)
     assert f"SKIPPED [{PLANNED - len(asked)}]" in shown
@@ -75,7 +77,10 @@ def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) 
     verdicts = bread.verdicts()
     failed = verdicts["wrong_language-hi"]
     assert ("fail", 10) == (failed.outcome, failed.estimate.n)
-    assert "look 1 of 10 at 10% of the questions, alpha 0.0079 of 0.05 (pocock)" in failed.reason
+    assert (
+        "look 1 of 10 at 10.0% of the questions, an error of 0.0079 of the 0.05 allowed (pocock)"
+        in failed.reason
+    )
     assert 0.0079 == pytest.approx(failed.threshold.alpha, abs=5e-5)
     # The gates that are undecided for want of answers stand apart from the one that failed.
     assert "failed" == outcome.cases["test_gate[wrong_language-hi]"]
@@ -107,7 +112,10 @@ def test_a_good_model_is_asked_everything(bread: Project, workers: str) -> None:
     assert stop_in(bread.latest()) is None
     verdicts = bread.verdicts()
     assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}, verdicts
-    told = "look 5 of 5 at 100% of the questions, alpha 0.042 of 0.05 (obrien-fleming)"
+    told = (
+        "look 5 of 5 at 100.0% of the questions, an error of 0.042 of the 0.05 allowed"
+        " (obrien-fleming)"
+    )
     assert all(verdict.reason.endswith(told) for verdict in verdicts.values())
 
 

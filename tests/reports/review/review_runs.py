@@ -62,9 +62,14 @@ class Told:
 
 
 def put_told(
-    path: Path, told: Sequence[Told], *, run_id: str = "run-1", model: str = "model-1"
+    path: Path,
+    told: Sequence[Told],
+    *,
+    run_id: str = "run-1",
+    model: str = "model-1",
+    annotators: Sequence[str] = (),
 ) -> Path:
-    """Keep *told* in the store at *path* as a complete run."""
+    """Keep *told* in the store at *path* as a complete run, its metrics made by *annotators*."""
     database = Database(path)
     record = RunRecord(
         run_id=run_id,
@@ -76,11 +81,12 @@ def put_told(
         git="",
         seed=0,
     )
+    made_by = {name: f"{name}|v1" for name in annotators}
     with database.write() as connection:
         add_run(connection, record)
         answering = step_id(connection, kind="provider", name="known", version="1", parameters={})
         step_of = {
-            metric: step_id(connection, kind="score", name=metric, version="1", parameters={})
+            metric: step_id(connection, kind="score", name=metric, version="1", parameters=made_by)
             for metric in sorted({metric for one in told for metric in one.readings})
         }
         used: dict[str, set[int]] = {}

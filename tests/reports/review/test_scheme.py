@@ -191,3 +191,30 @@ def test_no_answers_at_all(tmp_path: Path) -> None:
     put_told(tmp_path / "s.sqlite", told_flags(flagged=0, clear=0))
     with pytest.raises(XlingError, match=r"no answer that was scored.*of 2 cases there is no text"):
         _read(tmp_path / "s.sqlite", "repetition")
+
+
+@pytest.mark.parametrize(
+    ("annotators", "labeller"),
+    [
+        (("stance_head",), "the stance classifier"),
+        (("stance_nli", "translate"), "the stance classifier"),
+        (("stance_llm", "translate"), "the judge"),
+        (("translate",), "the detector"),
+        ((), "the detector"),
+    ],
+)
+def test_only_a_model_that_is_asked_is_a_judge(
+    tmp_path: Path, annotators: Sequence[str], labeller: str
+) -> None:
+    """What else gives labels is called what it is."""
+    path = put_told(tmp_path / "s.sqlite", stances(claims=1), annotators=annotators)
+    scheme, _ = _read(path, "stance_score")
+    assert labeller == scheme.labeller
+
+
+def test_the_language_detector_is_called_so(tmp_path: Path) -> None:
+    """Nobody was asked which language an answer is in."""
+    told = [Told(id="q1", language="en", benchmark="b", readings={"wrong_language": (0.0, "")})]
+    path = put_told(tmp_path / "s.sqlite", told, annotators=["language_id"])
+    scheme, _ = _read(path, "wrong_language")
+    assert "the language detector" == scheme.labeller
