@@ -229,7 +229,9 @@ class Estimate:
     """For rates: answers whose flag is raised."""
     signature: str = ""
     reason: str = ""
-    """Why there is no value."""
+    """Why there is no value, or no interval."""
+    error: float | None = None
+    """Of a mean of numbers its standard error; None where the whole width shrinks like one."""
     pivot: str = ""
     """For gaps: the language this one is compared with. The value is then by how much this one is
     worse, and ``n`` the samples that both have."""

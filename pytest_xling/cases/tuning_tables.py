@@ -87,7 +87,13 @@ class Limit:
     def column(self) -> Column:
         """What the vectorised rules need to know."""
         limits = self.spec.threshold
-        return Column(rule=self.rule, alpha=limits.alpha, min_n=limits.min_n, worst=self.extreme)
+        return Column(
+            rule=self.rule,
+            alpha=limits.alpha,
+            min_n=limits.min_n,
+            worst=self.extreme,
+            bounded=None not in bounds_of(load("metric", self.spec.metric)),
+        )
 
     def turned(self, value: float) -> float:
         """Return *value* so that higher is worse; and what is turned as it was."""

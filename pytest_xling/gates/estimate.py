@@ -25,6 +25,9 @@ __all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
 ALL_LANGUAGES = "all"
 """The language of an estimate that pools several."""
 
+NO_SPREAD = "all values are equal, and how far others may be is not known: no spread is known"
+ONE_QUESTION = "all answers are to one question: no spread is known; needs 2 questions"
+
 
 def estimate(
     scores: Sequence[Score],
@@ -45,9 +48,9 @@ def estimate(
         scores: one per answer, in any order.
         metric: the metric all of them are of.
         language: the language all of them are in, or ``all``.
-        kind: ``flag`` gives a Wilson interval, ``number`` a t interval.
+        kind: ``flag`` gives a Wilson interval, ``number`` that of a mean of skewed values.
         alpha: the interval misses with this probability, both sides together.
-        bounds: of a number's values; a t interval, which knows of none, is cut there.
+        bounds: of a number's values. What is not seen may be as bad as they allow.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
@@ -72,11 +75,15 @@ def estimate(
     values = [value for _, value in scored]
     _check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
+    low = high = error = None
+    reason = ""
     if kind == "flag":
         interval = wilson_interval(mean, effective_size(values, clusters), alpha=alpha)
+        low, high = interval or (None, None)
+    elif around := mean_interval(values, clusters, alpha=alpha, bounds=bounds):
+        low, high, error = around.low, around.high, around.error
     else:
-        interval = mean_interval(values, clusters, alpha=alpha)
-    low, high = _within(bounds, interval) if interval else (None, None)
+        reason = NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION
     return Estimate(
         metric=metric,
         language=language,
@@ -87,6 +94,8 @@ def estimate(
         unscored=unscored,
         flagged=int(sum(values)) if kind == "flag" else 0,
         signature=next(score.signature for score in scores if score.value is not None),
+        error=error,
+        reason=reason,
     )
 
 
@@ -121,16 +130,6 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
             f" {listed}. Score all answers again with one version"
         )
         raise EvaluationError(msg)
-
-
-def _within(bounds: Bounds, interval: tuple[float, float]) -> tuple[float, float]:
-    """Return the part of *interval* that is possible."""
-    lowest, highest = bounds
-    low, high = interval
-    return (
-        low if lowest is None else max(low, lowest),
-        high if highest is None else min(high, highest),
-    )
 
 
 def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
