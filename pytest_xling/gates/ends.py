@@ -31,8 +31,7 @@ Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
 per question."""
 
 _EXACT = 1e-9
-_HALVINGS = 30
-"""Of two units of a tilt's logarithm, to a billionth."""
+_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,14 +271,28 @@ def _quantiles(
         r = np.sqrt(np.maximum(2 * (logs - size * np.log(size / total)), _EXACT**2))
         return r + np.log(np.maximum(tilt * np.sqrt(squares), _EXACT**2) / r) / r, mean
 
-    low, high = np.full(len(x), LEAST_TILT), np.full(len(x), LEAST_TILT + 1)
-    while (short := (tilted(high)[0] < z) & (furthest > _EXACT)).any():
-        low, high = np.where(short, high, low), high + 2 * short
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        further = tilted(middle)[0] < z
-        low, high = np.where(further, middle, low), np.where(further, high, middle)
-    return np.asarray(furthest * tilted(high)[1])
+    plain = (weights * x).sum(axis=1) / size
+    squares = plain**2 + (weights * (x - plain[:, None]) ** 2).sum(axis=1)
+    near = np.log(z / np.sqrt(np.maximum(squares, _EXACT**2)))
+    left, right = np.maximum(near - 1, LEAST_TILT), np.maximum(near + 1, LEAST_TILT + 1)
+    while (over := (tilted(left)[0] > z) & (left > LEAST_TILT)).any():
+        left = left - 2 * over
+    while (short := (tilted(right)[0] < z) & (furthest > _EXACT)).any():
+        right = right + 2 * short
+    # False position, as there.
+    before, at = left, right
+    last, off = tilted(before)[0] - z, tilted(at)[0] - z
+    for _ in range(_STEPS):
+        there = (np.abs(off) < _EXACT) | (off * last >= 0)
+        if there.all():
+            break
+        apart = np.where(there, 1.0, off - last)
+        middle = at - np.where(there, 0.0, off) * (at - before) / apart
+        new = tilted(middle)[0] - z
+        crossed = new * off < 0
+        before, last = np.where(crossed, at, before), np.where(crossed, off, last / 2)
+        at, off = middle, new
+    return np.asarray(furthest * tilted(at)[1])
 
 
 def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
