@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from pytest_xling.gates.gap import NOISE
 from pytest_xling.stats.mean import LEAST_TILT, SPANS
 from pytest_xling.stats.normal import two_sided_z
 from pytest_xling.stats.student import two_sided_t
@@ -327,13 +326,18 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As of a mean; where all differences are equal, and not 0, there is no spread to judge by."""
+    """By t; where all differences are equal, as far as the worst that others could be reaches."""
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     mean = sums.values / n
     spread = np.sqrt(np.maximum(sums.squared_values / n - mean**2, 0.0))
-    size = np.abs(sums.centre + mean)
-    even = spread <= RESOLUTION * size
-    return np.where(even & (size > NOISE), np.inf, _by_t(sums, columns))
+    size = sums.centre + mean
+    even = spread <= RESOLUTION * np.maximum(1.0, np.abs(size))
+    worst = np.array([column.worst for column in columns])
+    logs = np.log([column.alpha / 2 for column in columns])
+    most = -np.expm1(logs / np.maximum(sums.questions, 1.0))
+    known = np.where(np.isfinite(worst), worst, 0.0)
+    alone = np.where(np.isfinite(worst), size + most * (known - size), np.inf)
+    return np.where(even & (sums.questions > 1 + _EXACT), alone, _by_t(sums, columns))
 
 
 def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from pytest_xling.stats.normal import two_sided_z
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["judge_level"]
+__all__ = ["judge_level", "size_to_decide"]
 
 
 def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
@@ -59,12 +59,12 @@ def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     if not few and floor <= low and high <= ceiling:
         return "pass", seen
     if few is None:
-        size = _size_to_decide(estimate, (floor, ceiling), alpha=threshold.alpha)
+        size = size_to_decide(estimate, (floor, ceiling), alpha=threshold.alpha)
         few = wording.needed(size, estimate.n)
     return "inconclusive", f"{seen}; {few}"
 
 
-def _size_to_decide(estimate: Estimate, limits: tuple[float, float], *, alpha: float) -> float:
+def size_to_decide(estimate: Estimate, limits: tuple[float, ...], *, alpha: float) -> float:
     """Return from how many answers like these on the interval would hold no limit any more.
 
     What the standard error makes of the width narrows with the root of the answers, what the bounds
