@@ -240,6 +240,9 @@ class Estimate:
     trend: bool = False
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
+    skewed_low: float | None = None
+    """For gaps, drops and trends of numbers: the lower end by an interval that takes no symmetry
+    for granted, and is wider. Early looks fail by it."""
     p: float | None = None
     """For gaps, drops and trends: how likely such a distance from the limit is by chance,
     two-sided."""

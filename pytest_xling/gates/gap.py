@@ -21,6 +21,7 @@ from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
+from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.paired import POWER, added_weight, detectable, paired_mean
 from pytest_xling.stats.student import two_sided_t
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_xling.registry import MetricKind
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap"]
+__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "skewed_low"]
 
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
@@ -127,6 +128,7 @@ def gap_estimate(
             high=found.high,
             p=found.p(margin + NOISE),
             error=found.error if found.even else None,
+            skewed_low=skewed_low(differences, alpha=alpha),
         )
     pairs = {
         question: [sign * (there - here) for here, there in both]
@@ -143,6 +145,12 @@ def gap_estimate(
         p=p if p is None or margin else max(p, test.p),
         tested=_counted(test, pivot),
     )
+
+
+def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
+    """Return the lower end of a mean however skewed they are; None without a spread."""
+    around = mean_interval(differences, range(len(differences)), alpha=alpha)
+    return around.low if around else None
 
 
 def _mcnemar(pairs: Mapping[tuple[str, str], Sequence[float]], *, mid: bool) -> McNemar:

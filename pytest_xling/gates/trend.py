@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.gap import NOISE
+from pytest_xling.gates.gap import NOISE, skewed_low
 from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
@@ -115,8 +115,10 @@ def trend_estimate(
         p=found.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
-    if flag or not found.even:
+    if flag:
         return made
+    if not found.even:
+        return replace(made, skewed_low=skewed_low(worse, alpha=alpha))
     if widest is not None:
         return replace(made, error=found.error)
     # What does not differ at all is no sign of a difference.
