@@ -229,7 +229,9 @@ class Estimate:
     """For rates: answers whose flag is raised."""
     signature: str = ""
     reason: str = ""
-    """Why there is no value."""
+    """Why there is no value, or no interval."""
+    error: float | None = None
+    """Of a mean of numbers its standard error; None where the whole width shrinks like one."""
     pivot: str = ""
     """For gaps: the language this one is compared with. The value is then by how much this one is
     worse, and ``n`` the samples that both have."""
@@ -238,6 +240,9 @@ class Estimate:
     trend: bool = False
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
+    skewed_low: float | None = None
+    """For gaps, drops and trends of numbers: the lower end by an interval that takes no symmetry
+    for granted, and is wider. Early looks fail by it."""
     p: float | None = None
     """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None

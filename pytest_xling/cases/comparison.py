@@ -10,7 +10,7 @@ from pytest_xling.cases.drop import against
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.drop import drop_estimate
 from pytest_xling.gates.pairing import paired_means
-from pytest_xling.metrics import direction_of, is_share
+from pytest_xling.metrics import direction_of, is_share, reach_of
 from pytest_xling.registry import load
 from pytest_xling.stats.benjamini_hochberg import benjamini_hochberg
 from pytest_xling.stats.effect_size import cohen_dz
@@ -143,7 +143,7 @@ def compare(
 def _change(scores: Sequence[Score], side: Against) -> Change:
     """Compare one metric in one language."""
     first = scores[0]
-    share, better = _traits(first.metric)
+    share, better, widest = _traits(first.metric)
     found = side.shared(scores)
     row = Change(
         benchmark=first.benchmark,
@@ -168,6 +168,7 @@ def _change(scores: Sequence[Score], side: Against) -> Change:
             better="lower",  # so that what is above 0 has grown
             alpha=ALPHA,
             kind="flag" if share else "number",
+            widest=widest,
         )
     except EvaluationError as error:
         return replace(row, reason=str(error))
@@ -191,13 +192,13 @@ def _change(scores: Sequence[Score], side: Against) -> Change:
     )
 
 
-def _traits(metric: str) -> tuple[bool, Better | None]:
-    """Return whether a metric is a share, and its better end; of one not installed, neither."""
+def _traits(metric: str) -> tuple[bool, Better | None, float | None]:
+    """Return whether a metric is a share, its better end and reach; of one not installed, none."""
     try:
         made = load("metric", metric)
     except ConfigError:
-        return False, None
-    return is_share(made), direction_of(made)
+        return False, None, None
+    return is_share(made), direction_of(made), reach_of(made)
 
 
 def _corrected(changes: Sequence[Change]) -> Iterator[Change]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.metrics import direction_of, is_share, unit_of
+from pytest_xling.metrics import direction_of, is_share, reach_of, unit_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
 from pytest_xling.store.digests import Question, digest_of, same_question
@@ -218,6 +218,7 @@ def judge_drop_gate(
         alpha=threshold.alpha,
         kind="flag" if is_share(metric) else "number",
         margin=threshold.max_drop or 0.0,
+        widest=reach_of(metric),
     )
     verdict = judge_drop(made, threshold, case=case)
     answered = len({cluster_of(score) for score in found.others if score.value is not None})

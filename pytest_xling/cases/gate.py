@@ -15,7 +15,7 @@ from pytest_xling.gates.family import judge_family
 from pytest_xling.gates.gap import gap_estimate, judge_gap
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.trend import judge_trend, trend_estimate
-from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
+from pytest_xling.metrics import bounds_of, direction_of, is_share, reach_of, unit_of
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -289,6 +289,7 @@ def judge_gate(
             alpha=threshold.alpha,
             kind=values,
             margin=threshold.max_trend or 0.0,
+            widest=reach_of(metric),
         )
         return judge_trend(trend, threshold, case=case)
     if kind == "gap":
@@ -302,6 +303,7 @@ def judge_gate(
             alpha=threshold.alpha,
             kind=values,
             margin=threshold.max_gap or 0.0,
+            widest=reach_of(metric),
         )
         return judge_gap(gap, threshold, case=case)
     made = estimate(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from pytest_xling.cases.gate import LIMITS
 from pytest_xling.gates.wording import percent
 from pytest_xling.keys import content_key
 from pytest_xling.metrics import is_fitted, is_share
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Looks", "at_look", "looked_at", "question_of", "random_place"]
 
-_FEWEST_NUMBERS = 50
-"""By fewer no gate of numbers fails before the last look. Of few and skewed ones (mostly a little
-worse, seldom much better) a t interval is wrong several times as often as it says."""
+_FEWEST_DIFFERENCES = 100
+"""By fewer no gate that compares numbers fails before the last look: where most are a little worse
+and one in twenty is much better, fewer may well lack that one."""
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,25 @@ def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
         return ""
     if not at.alpha:
         return "too early to decide anything"
-    if last:
-        return ""
     if verdict.outcome == "pass":
-        return "a gate does not pass before the last look"
-    few = verdict.estimate.n < _FEWEST_NUMBERS and not is_share(load("metric", gate.metric))
-    return f"fewer than {_FEWEST_NUMBERS} numbers do not fail before the last look" if few else ""
+        return "" if last else "a gate does not pass before the last look"
+    return "" if gate.kind == "limit" else _skewed(verdict, gate, last=last)
+
+
+def _skewed(verdict: Verdict, gate: GateSpec, *, last: bool) -> str:
+    """Say why a gate may not fail by the t interval of differences; "" where it may."""
+    if is_share(load("metric", gate.metric)):
+        return ""
+    if not last and verdict.estimate.n < _FEWEST_DIFFERENCES:
+        return f"fewer than {_FEWEST_DIFFERENCES} do not fail before the last look"
+    low = verdict.estimate.skewed_low
+    if low is None or low > _limit(gate):
+        return ""
+    return f"differences may be skewed, and then the interval begins at {low:.4g}"
+
+
+def _limit(gate: GateSpec) -> float:
+    """Return what a gate that compares allows."""
+    (key,) = LIMITS[gate.kind]
+    limit: float = getattr(gate.threshold, key)
+    return limit

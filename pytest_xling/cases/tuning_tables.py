@@ -16,7 +16,7 @@ from pytest_xling.cases.gate import at_level, gate_id
 from pytest_xling.gates.ends import Column, bad_ends, totals
 from pytest_xling.gates.estimate import check_scores
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
-from pytest_xling.metrics import bounds_of, direction_of, is_share
+from pytest_xling.metrics import bounds_of, direction_of, is_share, reach_of
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -77,9 +77,11 @@ class Limit:
         """The value, turned, that nothing can be worse than."""
         if self.share:
             return 1.0
+        metric = load("metric", self.spec.metric)
         if self.key == "max_gap":
-            return math.inf
-        lowest, highest = bounds_of(load("metric", self.spec.metric))
+            reach = reach_of(metric)
+            return math.inf if reach is None else reach
+        lowest, highest = bounds_of(metric)
         end = highest if self.upward else lowest
         return math.inf if end is None else self.turned(end)
 
@@ -87,7 +89,13 @@ class Limit:
     def column(self) -> Column:
         """What the vectorised rules need to know."""
         limits = self.spec.threshold
-        return Column(rule=self.rule, alpha=limits.alpha, min_n=limits.min_n, worst=self.extreme)
+        return Column(
+            rule=self.rule,
+            alpha=limits.alpha,
+            min_n=limits.min_n,
+            worst=self.extreme,
+            bounded=None not in bounds_of(load("metric", self.spec.metric)),
+        )
 
     def turned(self, value: float) -> float:
         """Return *value* so that higher is worse; and what is turned as it was."""

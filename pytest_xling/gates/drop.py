@@ -34,6 +34,7 @@ def drop_estimate(
     alpha: float,
     kind: MetricKind = "number",
     margin: float = 0.0,
+    widest: float | None = None,
 ) -> Estimate:
     """Estimate by how much the run is worse than *baseline*: the mean over paired questions.
 
@@ -47,6 +48,7 @@ def drop_estimate(
         alpha: the interval misses with this probability, both sides together.
         kind: as for :func:`pytest_xling.gates.gap.gap_estimate`, as everything else.
         margin: the drop that is allowed.
+        widest: how far apart two numbers can be; None where that is not known.
 
     Raises:
         EvaluationError: as :func:`pytest_xling.gates.gap.gap_estimate`.
@@ -61,6 +63,7 @@ def drop_estimate(
         alpha=alpha,
         kind=kind,
         margin=margin,
+        widest=widest,
     )
     return replace(made, pivot="", baseline=baseline)
 

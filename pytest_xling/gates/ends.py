@@ -1,8 +1,8 @@
 """The interval ends that gates are judged by, of many resamples and many gates at once.
 
-What :mod:`pytest_xling.gates.estimate` and :mod:`pytest_xling.gates.gap` compute of one set of
-answers is a function of eight sums over its questions. A resample weights the questions, so that
-the sums of thousands are one product.
+What :mod:`pytest_xling.gates.estimate` and :mod:`pytest_xling.gates.gap` compute of rates and
+differences is a function of eight sums over questions. A resample weights the questions, so that
+the sums of thousands are one product. The interval of a mean takes the weights themselves.
 
 A gate passes where its interval's bad end is within the limit: that end is the tightest limit the
 answers would have passed.
@@ -10,12 +10,12 @@ answers would have passed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from pytest_xling.gates.gap import NOISE
+from pytest_xling.stats.mean import LEAST_TILT, SPANS
 from pytest_xling.stats.normal import two_sided_z
 from pytest_xling.stats.student import two_sided_t
 from pytest_xling.stats.summary import RESOLUTION
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
 
 Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
-"""Whose interval it is: a t interval of a mean (clustered), an exact one of a rate, or one of
-paired differences, one per question."""
+"""Whose interval it is: of a mean (clustered), an exact one of a rate, or of paired differences, one
+per question."""
 
 _EXACT = 1e-9
 _HALVINGS = 40
+_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,23 @@ class Column:
     min_n: float
     worst: float = np.inf
     """The highest value there can be."""
+    bounded: bool = False
+    """Whether the lowest is known, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What the sums are of."""
+
+    weights: NDArray[np.float64]
+    """Resamples x questions."""
+    counts: NDArray[np.float64]
+    """Questions x gates, as the sums of values."""
+    sums: NDArray[np.float64]
+    bad: NDArray[np.float64]
+    """How many of a resample's questions are bad ones instead: resamples x gates."""
+    value: NDArray[np.float64]
+    """Of their answers, by gate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +80,7 @@ class Totals:
     """Of the square of its gap."""
     centre: NDArray[np.float64]
     """One per gate: what was taken off, so that squares do not cancel."""
+    drawn: Drawn
 
     def with_bad(self, bad: NDArray[np.float64], value: NDArray[np.float64]) -> Totals:
         """Return the sums where so many questions of each resample are bad ones instead.
@@ -85,6 +104,7 @@ class Totals:
             singles=self.singles * kept + added * value**2,
             grouped=self.grouped * kept + added * value**2,
             centre=self.centre,
+            drawn=replace(self.drawn, bad=added, value=value),
         )
 
 
@@ -142,6 +162,13 @@ def totals(
         singles=made[6],
         grouped=made[7],
         centre=centre,
+        drawn=Drawn(
+            weights=weights,
+            counts=counts,
+            sums=sums,
+            bad=np.zeros((len(weights), counts.shape[1])),
+            value=np.zeros(counts.shape[1]),
+        ),
     )
 
 
@@ -178,11 +205,99 @@ def _only(sums: Totals, chosen: NDArray[np.intp]) -> Totals:
         singles=sums.singles[:, chosen],
         grouped=sums.grouped[:, chosen],
         centre=sums.centre[chosen],
+        drawn=Drawn(
+            weights=sums.drawn.weights,
+            counts=sums.drawn.counts[:, chosen],
+            sums=sums.drawn.sums[:, chosen],
+            bad=sums.drawn.bad[:, chosen],
+            value=sums.drawn.value[chosen],
+        ),
     )
 
 
 def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.mean.mean_interval`, cut at the worst value."""
+    """As :func:`pytest_xling.stats.mean.mean_interval`."""
+    ends = [_of_one_mean(sums, place, column) for place, column in enumerate(columns)]
+    return np.stack(ends, axis=1)
+
+
+def _of_one_mean(sums: Totals, place: int, column: Column) -> NDArray[np.float64]:
+    """Return the bad ends of one gate: one a resample."""
+    drawn = sums.drawn
+    there = drawn.counts[:, place] > 0
+    enough = sums.questions[:, place] > 1 + _EXACT
+    if not enough.any():
+        return np.full(len(enough), np.inf)
+    counts, values = drawn.counts[there, place], drawn.sums[there, place]
+    m = np.where(enough, sums.questions[:, place], 2.0)[:, None]
+    size = np.where(enough, sums.answers[:, place], 2.0)[:, None] / m
+    mean = sums.centre[place] + sums.values[:, place, None] / (size * m)
+    bad = drawn.bad[:, place, None]
+    weights = np.hstack([drawn.weights[:, there] * (1 - bad / m), bad])
+    # What each question adds to the mean, and what a bad one does.
+    own = mean + (values - mean * counts) / size
+    points = np.hstack([own, np.broadcast_to(drawn.value[place], bad.shape)])
+    seen = weights > 0
+    highest = np.where(seen, points, -np.inf).max(axis=1, keepdims=True)
+    span = highest - np.where(seen, points, np.inf).min(axis=1, keepdims=True)
+    last = highest + SPANS / m * span
+    if np.isfinite(column.worst):
+        largest = np.where(seen[:, :-1], counts, size).max(axis=1, keepdims=True)
+        last = mean + largest / size * (column.worst - mean)
+    if not column.bounded:
+        enough &= (span > RESOLUTION * np.maximum(1.0, np.abs(highest)))[:, 0]
+    below = np.where(seen, np.maximum(last - points, 0.0), 0.0)
+    ends = np.maximum(
+        last[:, 0] - _quantiles(below, weights, two_sided_z(column.alpha)), mean[:, 0]
+    )
+    return np.where(enough, np.minimum(ends, column.worst), np.inf)
+
+
+def _quantiles(
+    above: NDArray[np.float64], weights: NDArray[np.float64], z: float
+) -> NDArray[np.float64]:
+    """As :mod:`pytest_xling.stats.mean` finds them: one a row, by values above 0 and weights."""
+    furthest = np.maximum(above.max(axis=1), np.finfo(np.float64).tiny)
+    x = above / furthest[:, None]
+    size = 1 + weights.sum(axis=1)
+
+    def tilted(at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        tilt = np.exp(at)
+        down = 1 + tilt[:, None] * x
+        shares = weights / down
+        total = 1 + shares.sum(axis=1)
+        mean = (shares * x).sum(axis=1) / total
+        squares = mean**2 + (shares / down * (x - mean[:, None]) ** 2).sum(axis=1)
+        logs = (weights * np.log(down)).sum(axis=1)
+        r = np.sqrt(np.maximum(2 * (logs - size * np.log(size / total)), _EXACT**2))
+        return r + np.log(np.maximum(tilt * np.sqrt(squares), _EXACT**2) / r) / r, mean
+
+    plain = (weights * x).sum(axis=1) / size
+    squares = plain**2 + (weights * (x - plain[:, None]) ** 2).sum(axis=1)
+    near = np.log(z / np.sqrt(np.maximum(squares, _EXACT**2)))
+    left, right = np.maximum(near - 1, LEAST_TILT), np.maximum(near + 1, LEAST_TILT + 1)
+    while (over := (tilted(left)[0] > z) & (left > LEAST_TILT)).any():
+        left = left - 2 * over
+    while (short := (tilted(right)[0] < z) & (furthest > _EXACT)).any():
+        right = right + 2 * short
+    # False position, as there.
+    before, at = left, right
+    last, off = tilted(before)[0] - z, tilted(at)[0] - z
+    for _ in range(_STEPS):
+        there = (np.abs(off) < _EXACT) | (off * last >= 0)
+        if there.all():
+            break
+        apart = np.where(there, 1.0, off - last)
+        middle = at - np.where(there, 0.0, off) * (at - before) / apart
+        new = tilted(middle)[0] - z
+        crossed = new * off < 0
+        before, last = np.where(crossed, at, before), np.where(crossed, off, last / 2)
+        at, off = middle, new
+    return np.asarray(furthest * tilted(at)[1])
+
+
+def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+    """As :func:`pytest_xling.stats.paired.paired_mean`, cut at the worst value."""
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     mean = sums.values / n
     squares = sums.squared_values - 2 * mean * sums.products + mean**2 * sums.squared_answers
@@ -220,13 +335,18 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As of a mean; where all differences are equal, and not 0, there is no spread to judge by."""
+    """By t; where all differences are equal, as far as the worst that others could be reaches."""
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     mean = sums.values / n
     spread = np.sqrt(np.maximum(sums.squared_values / n - mean**2, 0.0))
-    size = np.abs(sums.centre + mean)
-    even = spread <= RESOLUTION * size
-    return np.where(even & (size > NOISE), np.inf, _of_mean(sums, columns))
+    size = sums.centre + mean
+    even = spread <= RESOLUTION * np.maximum(1.0, np.abs(size))
+    worst = np.array([column.worst for column in columns])
+    logs = np.log([column.alpha / 2 for column in columns])
+    most = -np.expm1(logs / np.maximum(sums.questions, 1.0))
+    known = np.where(np.isfinite(worst), worst, 0.0)
+    alone = np.where(np.isfinite(worst), size + most * (known - size), np.inf)
+    return np.where(even & (sums.questions > 1 + _EXACT), alone, _by_t(sums, columns))
 
 
 def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:

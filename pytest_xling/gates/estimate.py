@@ -26,6 +26,9 @@ __all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
 ALL_LANGUAGES = "all"
 """The language of an estimate that pools several."""
 
+NO_SPREAD = "all values are equal, and how far others may be is not known: no spread is known"
+ONE_QUESTION = "all answers are to one question: no spread is known; needs 2 questions"
+
 
 def estimate(
     scores: Sequence[Score],
@@ -47,9 +50,9 @@ def estimate(
         scores: one per answer, in any order.
         metric: the metric all of them are of.
         language: the language all of them are in, or ``all``.
-        kind: ``flag`` gives an exact interval, ``number`` a t interval.
+        kind: ``flag`` gives an exact interval, ``number`` that of a mean of skewed values.
         alpha: the interval misses with this probability, both sides together.
-        bounds: of a number's values; a t interval, which knows of none, is cut there.
+        bounds: of a number's values. What is not seen may be as bad as they allow.
         limits: what it will be judged by. The p value is of being on one of them, by the test that
             the interval is made of; without limits there is none.
 
@@ -77,14 +80,18 @@ def estimate(
     values = [value for _, value in scored]
     _check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
+    low = high = error = None
+    reason = ""
+    ps: list[float] = []
     if kind == "flag":
         size = effective_size(values, clusters)
-        interval = exact_interval(mean, size, alpha=alpha)
+        low, high = exact_interval(mean, size, alpha=alpha) or (None, None)
         ps = [exact_p(mean, size, limit) for limit in limits]
+    elif around := mean_interval(values, clusters, alpha=alpha, bounds=bounds):
+        low, high, error = around.low, around.high, around.error
+        ps = [_p_of_mean(values, clusters, limit, bounds=bounds) for limit in limits]
     else:
-        interval = mean_interval(values, clusters, alpha=alpha)
-        ps = [_p_of_mean(values, clusters, limit) for limit in limits] if interval else []
-    low, high = _within(bounds, interval) if interval else (None, None)
+        reason = NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION
     return Estimate(
         metric=metric,
         language=language,
@@ -97,12 +104,21 @@ def estimate(
         signature=next(score.signature for score in scores if score.value is not None),
         p=max(ps, default=None),
         share=kind == "flag",
+        error=error,
+        reason=reason,
     )
 
 
-def _p_of_mean(values: Sequence[float], clusters: Sequence[object], limit: float) -> float:
+def _p_of_mean(
+    values: Sequence[float], clusters: Sequence[object], limit: float, *, bounds: Bounds
+) -> float:
     """Return how likely a mean is so far from *limit* by chance, by its interval."""
-    return p_by_interval(lambda alpha: mean_interval(values, clusters, alpha=alpha), limit)
+
+    def interval(alpha: float) -> tuple[float, float] | None:
+        around = mean_interval(values, clusters, alpha=alpha, bounds=bounds)
+        return (around.low, around.high) if around else None
+
+    return p_by_interval(interval, limit)
 
 
 def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:
@@ -136,16 +152,6 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
             f" {listed}. Score all answers again with one version"
         )
         raise EvaluationError(msg)
-
-
-def _within(bounds: Bounds, interval: tuple[float, float]) -> tuple[float, float]:
-    """Return the part of *interval* that is possible."""
-    lowest, highest = bounds
-    low, high = interval
-    return (
-        low if lowest is None else max(low, lowest),
-        high if highest is None else min(high, highest),
-    )
 
 
 def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:

@@ -3,7 +3,8 @@
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
 sides. What differs between questions but not between languages then drops out. The interval of the
 mean difference decides: of numbers Student's, of shares Tango's. McNemar's exact test is told
-beside that and decides nothing. Numbers whose differences are all equal have no spread to judge by.
+beside that and decides nothing. Numbers whose differences are all equal, also where nothing differs
+at all, are judged by how far others could be.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
+from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
+from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.paired import POWER, detectable, paired_mean
 from pytest_xling.stats.student import two_sided_t
 from pytest_xling.stats.tango import rate_difference
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_xling.registry import MetricKind
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "nothing_differs"]
+__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "skewed_low"]
 
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
@@ -50,6 +53,7 @@ def gap_estimate(
     alpha: float,
     kind: MetricKind = "number",
     margin: float = 0.0,
+    widest: float | None = None,
 ) -> Estimate:
     """Estimate by how much *language* is worse than *pivot*: the mean over paired questions.
 
@@ -68,11 +72,13 @@ def gap_estimate(
         kind: with ``flag`` the gap is one of rates, and its interval never has no width.
         margin: the gap that is allowed. The p value is of the distance from there, by the test that
             the interval is made of.
+        widest: how far apart two numbers can be; None where that is not known.
 
     Returns:
         The gap is above 0 where *language* is worse. ``n`` are the paired questions, and
         ``unscored`` those of *language* without a partner or without a value. Without an interval
-        where there is one question, or numbers differ everywhere by the same amount.
+        where there is one question, or numbers differ everywhere by the same amount and it is not
+        known how far others could be.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
@@ -113,12 +119,18 @@ def gap_estimate(
         share=kind == "flag",
     )
     if kind != "flag":
-        found = paired_mean(differences, alpha=alpha)
-        if found.even:
-            if not nothing_differs(differences):
-                return replace(made, reason=NO_SPREAD)
-            return replace(made, low=found.mean, high=found.mean, p=1.0)
-        return replace(made, low=found.low, high=found.high, p=found.p(margin + NOISE))
+        found = paired_mean(differences, alpha=alpha, widest=widest)
+        if found.even and widest is None:
+            # What does not differ at all is no sign of a difference.
+            return replace(made, p=1.0 if abs(found.mean) <= NOISE else None, reason=NO_SPREAD)
+        return replace(
+            made,
+            low=found.low,
+            high=found.high,
+            p=found.p(margin + NOISE),
+            error=found.error if found.even else None,
+            skewed_low=skewed_low(differences, alpha=alpha),
+        )
     pairs = {
         question: [sign * (there - here) for here, there in both]
         for question, both in answer_pairs(scores, pivot_scores).items()
@@ -133,9 +145,10 @@ def gap_estimate(
     return replace(made, low=low, high=high, p=rates.p(margin + NOISE))
 
 
-def nothing_differs(differences: Sequence[float]) -> bool:
-    """Tell whether there is no difference at all, but for rounding."""
-    return max(map(abs, differences)) <= NOISE
+def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
+    """Return the lower end of a mean however skewed they are; None without a spread."""
+    around = mean_interval(differences, range(len(differences)), alpha=alpha)
+    return around.low if around else None
 
 
 def _mcnemar(pairs: Mapping[tuple[str, str], Sequence[float]], *, mid: bool) -> McNemar:
@@ -222,6 +235,9 @@ def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -
     if gap is None or low is None or high is None:
         return ""
     figures = wording.Figures.of(estimate, limit=limit)
+    if estimate.error is not None:
+        size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)
+        return wording.needed(size, n, of="questions")
     half, distance = (high - low) / 2, abs(gap - limit)
     size = n * (half / distance) ** 2 if distance > half / wording.UNDECIDABLE else math.inf
     least = detectable(half / two_sided_t(threshold.alpha, n - 1), n, alpha=threshold.alpha)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
 from pytest_xling.records import Verdict
+from pytest_xling.stats.normal import two_sided_z
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["judge_level"]
+__all__ = ["judge_level", "size_to_decide"]
 
 
 def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
@@ -44,7 +45,7 @@ def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     if mean is None:
         return "inconclusive", few or "the mean is unknown"
     if low is None or high is None:
-        why = few or "all answers are to one question: no spread is known; needs 2 questions"
+        why = few or estimate.reason or "no spread is known; needs 2 questions"
         return "inconclusive", f"mean {figures.value(mean)} of {_answers(estimate)}; {why}"
     floor = -math.inf if threshold.floor is None else threshold.floor
     ceiling = math.inf if threshold.ceiling is None else threshold.ceiling
@@ -60,24 +61,37 @@ def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     if not few and floor <= low and high <= ceiling:
         return "pass", seen
     if few is None:
-        few = wording.needed(
-            _size_to_decide(estimate.n, mean, low, high, (floor, ceiling)), estimate.n
-        )
+        size = size_to_decide(estimate, (floor, ceiling), alpha=threshold.alpha)
+        few = wording.needed(size, estimate.n)
     return "inconclusive", f"{seen}; {few}"
 
 
-def _size_to_decide(
-    n: int, mean: float, low: float, high: float, limits: tuple[float, float]
-) -> float:
-    """Return from how many answers on the interval would hold no limit any more.
+def size_to_decide(estimate: Estimate, limits: tuple[float, ...], *, alpha: float) -> float:
+    """Return from how many answers like these on the interval would hold no limit any more.
 
-    It narrows with the square root of the answers.
+    What the standard error makes of the width narrows with the root of the answers, what the bounds
+    add to it with their number.
     """
-    distance = min(abs(mean - limit) for limit in limits if low <= limit <= high)
+    mean, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
+    if mean is None or low is None or high is None:
+        return math.inf
+    limit = min((end for end in limits if low <= end <= high), key=lambda end: abs(mean - end))
+    distance = abs(mean - limit)
     if not distance:
         return math.inf
-    ratio = max(high - mean, mean - low) / distance  # one side may end at the metric's bounds
-    return n * ratio * ratio
+    if estimate.error is None:
+        half = max(high - mean, mean - low)  # one side may end at the metric's bounds
+        ratio = half / distance
+        return n * ratio * ratio
+    half = mean - low if limit < mean else high - mean
+    spread = min(two_sided_z(alpha) * estimate.error, half)
+    # In proportion to 1 - (alpha/2)^(1/n), which of many answers is log(2/alpha)/n.
+    most = math.log(2 / alpha)
+    added = (half - spread) * most / -math.expm1(-most / n)
+    # spread √n x + added x² = distance, for x = 1/√N
+    root = spread * math.sqrt(n)
+    ratio = (root + math.sqrt(root**2 + 4 * added * distance)) / (2 * distance)
+    return ratio * ratio
 
 
 def _answers(estimate: Estimate) -> str:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.gap import NOISE, nothing_differs
+from pytest_xling.gates.gap import NOISE, skewed_low
+from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.stats.cochran_armitage import cochran_armitage
@@ -44,6 +45,7 @@ def trend_estimate(
     alpha: float,
     kind: MetricKind = "number",
     margin: float = 0.0,
+    widest: float | None = None,
 ) -> Estimate:
     """Estimate by how much a metric gets worse per level: the slope within claims.
 
@@ -60,6 +62,7 @@ def trend_estimate(
         kind: with ``flag`` the values are 0 or 1, and the interval never has no width: a claim that
             rises as steeply as can be and one that falls so are thought added.
         margin: the slope that is allowed; the p value is of the distance from there.
+        widest: how far apart two numbers can be; None where that is not known.
 
     Returns:
         The slope is above 0 where later levels are worse. ``n`` are the claims with a slope.
@@ -90,13 +93,15 @@ def trend_estimate(
                 else why_none(scores)
             ),
         )
+    flag = kind == "flag"
     most = steepest({level for at in claims.values() for level in at})
+    reach = 1.0 if flag else widest
     found = paired_mean(
         worse,
         alpha=alpha,
-        rates=kind == "flag",
+        rates=flag,
         # What stands for a claim may be beyond what its slope can be.
-        widest=max(most, *map(abs, worse)),
+        widest=None if reach is None else max(reach * most, *map(abs, worse)),
     )
     made = Estimate(
         metric=metric,
@@ -112,11 +117,14 @@ def trend_estimate(
         p=found.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
-    if kind == "flag" or not found.even:
+    if flag:
         return made
-    if nothing_differs(worse):
-        return replace(made, p=1.0)
-    return replace(made, low=None, high=None, p=None, reason=_NO_SPREAD)
+    if not found.even:
+        return replace(made, skewed_low=skewed_low(worse, alpha=alpha))
+    if widest is not None:
+        return replace(made, error=found.error)
+    # What does not differ at all is no sign of a difference.
+    return replace(made, p=1.0 if abs(found.mean) <= NOISE else None, reason=_NO_SPREAD)
 
 
 def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:
@@ -212,7 +220,10 @@ def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Out
         return "pass", seen
     if low > limit + NOISE:
         return "fail", f"{seen}: exceeded"
-    half, distance = (high - low) / 2, abs(trend - limit)
-    near = distance <= half / wording.UNDECIDABLE
-    size = math.inf if near else estimate.n * (half / distance) ** 2
+    if estimate.error is None:
+        half, distance = (high - low) / 2, abs(trend - limit)
+        near = distance <= half / wording.UNDECIDABLE
+        size = math.inf if near else estimate.n * (half / distance) ** 2
+    else:
+        size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)
     return "inconclusive", f"{seen}; {wording.needed(size, estimate.n, of='claims')}"

@@ -33,7 +33,9 @@ NONE = "–"
 """Where there is no number."""
 
 UNDECIDABLE = 100
-"""Needing this many times the answers there are is as good as never."""
+"""Needing this many times the answers there are is as good as never, ..."""
+_FEW = 100
+"""... but few answers may need as many times these."""
 
 
 _SMALLEST_P = 0.001
@@ -176,7 +178,7 @@ def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") ->
 
 def needed(size: float, has: int, *, of: str = "answers") -> str:
     """Say how many answers, or what else there are more of, would decide, or that none would."""
-    if size > UNDECIDABLE * has:
+    if size > UNDECIDABLE * max(has, _FEW):
         return "cannot be decided so near the limit"
     # At least one more than there are: rounding must not promise what has just been shown wrong.
     return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"

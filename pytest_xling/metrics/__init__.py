@@ -30,6 +30,7 @@ __all__ = [
     "is_directed",
     "is_fitted",
     "is_share",
+    "reach_of",
     "unit_of",
 ]
 
@@ -159,6 +160,12 @@ def applies_to(metric: type, sample: Sample) -> bool:
 def bounds_of(metric: type) -> Bounds:
     """Return the bounds of a metric's class; none where it has not said any."""
     return metric.bounds if isinstance(metric, Bounded) else (None, None)
+
+
+def reach_of(metric: type) -> float | None:
+    """Return how far apart two values of a metric can be; None where that is not known."""
+    lowest, highest = bounds_of(metric)
+    return None if lowest is None or highest is None else highest - lowest
 
 
 def direction_of(metric: type) -> Better | None:

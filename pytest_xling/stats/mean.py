@@ -1,4 +1,4 @@
-"""Mean, median and spread, and an interval of the mean that knows of clusters."""
+"""Mean, median and spread, and an interval of the mean that knows of clusters and of bounds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.student import two_sided_t
+from pytest_xling.stats.normal import two_sided_z
+from pytest_xling.stats.summary import RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["Description", "describe", "mean_interval"]
+__all__ = ["LEAST_TILT", "SPANS", "Description", "MeanInterval", "describe", "mean_interval"]
+
+SPANS = 10.0
+"""Where no bound is known, one is assumed: beyond the outermost of m clusters by this many times
+the distance between lowest and highest, divided by m. The fewest that hold the mean of lognormal
+numbers from 8 clusters on with room to spare (docs/planning.md)."""
+
+_CLOSE = 1e-8
+"""Standard deviations by which a quantile may be off."""
+LEAST_TILT = -8.0
+"""The logarithm of a tilt that hardly is one."""
+_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +37,17 @@ class Description:
     median: float | None
     std: float | None
     """Sample standard deviation: divided by n - 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanInterval:
+    """The interval of a mean."""
+
+    low: float
+    high: float
+    error: float
+    """Standard error: the part of the width that shrinks with the root of the clusters. What the
+    bounds add to it shrinks with their number."""
 
 
 def describe(values: Sequence[float]) -> Description:
@@ -43,37 +66,137 @@ def describe(values: Sequence[float]) -> Description:
 
 
 def mean_interval(
-    values: Sequence[float], clusters: Sequence[Hashable], *, alpha: float = 0.05
-) -> tuple[float, float] | None:
-    """Return the two-sided 1 - *alpha* interval of the mean.
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    *,
+    alpha: float = 0.05,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> MeanInterval | None:
+    """Return the two-sided 1 - *alpha* interval of the mean, however skewed the values are.
 
-    Student's t with one degree of freedom less than there are clusters, and the variance of a ratio
-    over clusters, m/(m - 1) · Σ(yᵢ - mean·nᵢ)² / n²; with one answer per cluster that is the usual
-    t interval. Where all values are equal it has no width.
+    Gaffke's (2005): at each end one more cluster is thought added, at the bound there; all are
+    weighted by chance (by exponential variables, divided by their sum), and the end is the quantile
+    of the weighted mean. Of 0s and 1s it is the interval of Clopper and Pearson. Where no bound is
+    known, one is assumed from the spread (:data:`SPANS`).
+
+    The quantile is found by a saddlepoint approximation, r* of Barndorff-Nielsen (1986). It takes
+    chances to be a little larger than they are (of 2.5 % by a thirtieth at most), and so errs on
+    the side of a wider interval.
+
+    Args:
+        values: one per answer.
+        clusters: which answers belong together, such as those to one question.
+        alpha: the interval misses with this probability, both sides together.
+        bounds: the lowest and the highest value there can be; None where there is no end.
 
     Returns:
-        Lower and upper end around the mean; None with fewer than two clusters.
+        None with fewer than two clusters, and where all values are equal but for rounding and a
+        bound is not known: they show no spread to assume one from.
 
     Raises:
-        ValueError: the lengths differ, or a value is not finite.
+        ValueError: the lengths differ, a value is not finite, or *alpha* is out of range.
     """
     if len(values) != len(clusters):
         msg = f"{len(values)} values but {len(clusters)} clusters"
         raise ValueError(msg)
+    z = two_sided_z(alpha)
     _refuse_infinite(values)
-    sizes = Counter(clusters)
-    m = len(sizes)
+    grouped: defaultdict[Hashable, list[float]] = defaultdict(list)
+    for value, cluster in zip(values, clusters, strict=True):
+        grouped[cluster].append(value)
+    m = len(grouped)
     if m < 2:  # noqa: PLR2004  spread needs two
         return None
     n = len(values)
     mean = math.fsum(values) / n
-    grouped: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for value, cluster in zip(values, clusters, strict=True):
-        grouped[cluster].append(value)
-    squares = (math.fsum(v - mean for v in grouped[cluster]) ** 2 for cluster in sizes)
-    variance = m / (m - 1) * math.fsum(squares) / n**2
-    half = two_sided_t(alpha, m - 1) * math.sqrt(variance)
-    return mean - half, mean + half
+    sums = [math.fsum(members) for members in grouped.values()]
+    sizes = [len(members) for members in grouped.values()]
+    largest = max(sizes) * m / n
+    if largest == 1:
+        points = [total / size for total, size in zip(sums, sizes, strict=True)]
+    else:  # The mean is a ratio then; this is what each cluster adds to it.
+        added = ((y - mean * size) * m / n for y, size in zip(sums, sizes, strict=True))
+        points = [mean + away for away in added]
+    lowest, highest = min(points), max(points)
+    span = highest - lowest
+    if None in bounds and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
+        return None
+    first, last = (
+        outermost + side * SPANS / m * span if bound is None else mean + largest * (bound - mean)
+        for bound, outermost, side in zip(bounds, (lowest, highest), (-1, 1), strict=True)
+    )
+    counts = sorted(Counter(points).items())  # in one order, for the last bit
+    low = first + _quantile([(point - first, many) for point, many in counts], z)
+    high = last - _quantile([(last - point, many) for point, many in counts], z)
+    squares = math.fsum((point - mean) ** 2 for point in points)
+    return MeanInterval(
+        low=min(mean, low if bounds[0] is None else max(bounds[0], low)),
+        high=max(mean, high if bounds[1] is None else min(bounds[1], high)),
+        error=math.sqrt(squares / (m * (m - 1))),
+    )
+
+
+def _quantile(above: Sequence[tuple[float, int]], z: float) -> float:
+    """Return the quantile, *z* standard deviations down, of a mean weighted by chance.
+
+    Args:
+        above: how far above one further value, 0, the others are, and how many of each.
+        z: such as 1.96 for the lower 2.5 %.
+    """
+    furthest = max(value for value, _ in above)
+    if furthest <= 0:
+        return 0.0
+    scaled = [(max(value, 0.0) / furthest, many) for value, many in above]
+    size = 1 + sum(many for _, many in scaled)
+    mean = math.fsum(value * many for value, many in scaled) / size
+    squares = mean**2 + math.fsum(many * (value - mean) ** 2 for value, many in scaled)
+    # The further weights are tilted, the lower is the mean. Sought is the tilt's logarithm, first
+    # where it would be if the mean were normal, then by false position.
+    at, step = max(math.log(z / math.sqrt(squares)), LEAST_TILT), 0.5
+    found, mean = _tilted(scaled, at)
+    last = off = found - z
+    before = at
+    # With alpha near 1 the quantile may lie above the mean, where no tilt leads.
+    while off * last > 0 and abs(off) > _CLOSE and at > LEAST_TILT:
+        before, last = at, off
+        at -= math.copysign(step, off)
+        step *= 2
+        found, mean = _tilted(scaled, at)
+        off = found - z
+    for _ in range(_STEPS):
+        if abs(off) <= _CLOSE or off * last > 0:
+            break
+        middle = at - off * (at - before) / (off - last)
+        found, mean = _tilted(scaled, middle)
+        if (found - z) * off < 0:
+            before, last = at, off
+        else:  # The end that stays counts for half, or it would stay for ever (Illinois).
+            last /= 2
+        at, off = middle, found - z
+    return furthest * mean
+
+
+def _tilted(above: Sequence[tuple[float, int]], log_tilt: float) -> tuple[float, float]:
+    """Return how many standard deviations down tilted weights are, and the mean by them.
+
+    Weights are in proportion to 1 / (1 + tilt x). That the mean, weighted by exponential variables,
+    is below the tilted one is as likely as that a sum of exponentials is below 0, whose saddlepoint
+    the tilt is.
+    """
+    tilt = math.exp(log_tilt)
+    size, total, moment, logs = 1, 1.0, 0.0, 0.0
+    for x, many in above:
+        tilted = 1 + tilt * x
+        size += many
+        total += many / tilted
+        moment += many * x / tilted
+        logs += many * math.log(tilted)
+    mean = moment / total
+    squares = mean * mean
+    for x, many in above:
+        squares += many * ((x - mean) / (1 + tilt * x)) ** 2
+    r = math.sqrt(max(2 * (logs - size * math.log(size / total)), 0.0))
+    return (r + math.log(tilt * math.sqrt(squares) / r) / r if r else 0.0), mean
 
 
 def _refuse_infinite(values: Sequence[float]) -> None:

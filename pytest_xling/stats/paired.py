@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.stats.normal import check_alpha
@@ -12,6 +12,8 @@ from pytest_xling.stats.summary import RESOLUTION, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_xling.stats.summary import Summary
 
 __all__ = ["POWER", "PairedMean", "detectable", "paired_mean"]
 
@@ -26,7 +28,7 @@ class PairedMean:
     mean: float
     low: float | None
     high: float | None
-    """None with fewer than two samples."""
+    """None with fewer than two samples, or without a spread or a limit to it."""
     n: int
     centre: float
     """The middle of the interval: the mean, but of rates a little nearer to 0."""
@@ -34,6 +36,8 @@ class PairedMean:
     """Standard error."""
     even: bool = False
     """Whether all differences are equal but for rounding, so that their spread says nothing."""
+    widest: float | None = None
+    """Of such: how far from 0 others can be."""
 
     def p(self, margin: float = 0.0) -> float | None:
         """Return the two-sided p of the true mean being *margin*; None without a spread.
@@ -44,6 +48,11 @@ class PairedMean:
         if self.error is None:
             return None
         distance = self.centre - margin
+        if self.widest is not None and distance:
+            # As likely as that the one sample thought added, at the far end, weighs so much.
+            room = self.widest + math.copysign(1.0, distance) * self.centre
+            part = min(1.0, abs(distance) / room) if room else 1.0
+            return min(1.0, 2 * (1 - part) ** self.n)
         if not self.error:
             return 0.0 if distance else 1.0
         return two_sided_p(distance / self.error, self.n - 1)
@@ -54,20 +63,23 @@ def paired_mean(
     *,
     alpha: float = 0.05,
     rates: bool = False,
-    widest: float = 1.0,
+    widest: float | None = None,
 ) -> PairedMean:
     """Return the mean of *differences* with its two-sided 1 - *alpha* interval.
 
-    Student's t on the differences. Where all of them are equal the interval has no width, which is
-    too good to be true of *rates*, the differences of 0s and 1s: a dozen pairs that agree do not
-    prove that all do. There one sample that is wholly better and one that is wholly worse are
-    thought added (Bonett and Price 2012, whose interval this is but for t in place of z).
+    Student's t on the differences. Where all of them are equal it would have no width, which is too
+    good to be true: a dozen pairs that agree do not prove that all do. The interval is then that of
+    :func:`pytest_xling.stats.mean.mean_interval`, which knows how far others can be. Of *rates*,
+    the differences of 0s and 1s, one sample that is wholly better and one that is wholly worse are
+    thought added in any case (Bonett and Price 2012, whose interval this is but for t in place of
+    z).
 
     Args:
         differences: one per sample.
         alpha: the interval misses with this probability, both sides together.
         rates: whether each difference is one of rates, so from -1 to 1.
-        widest: how far from 0 a difference of rates can be, where that is not 1.
+        widest: how far from 0 a difference can be. Of rates 1 if nothing is said; of others it is
+            not known then, and equal ones have no interval.
 
     Raises:
         ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
@@ -77,8 +89,12 @@ def paired_mean(
     mean = seen.mean
     if seen.n < 2:  # noqa: PLR2004  spread needs two
         return PairedMean(mean=mean, low=None, high=None, n=seen.n, centre=mean, error=None)
+    even = seen.sd <= RESOLUTION * max(1.0, *map(abs, differences))
+    if even and not rates:
+        return _of_equal(seen, alpha=alpha, widest=widest)
     centre, error = mean, seen.sd / math.sqrt(seen.n)
     if rates:
+        widest = 1.0 if widest is None else widest
         if any(abs(difference) > widest for difference in differences):
             msg = f"a difference of rates lies between {-widest:g} and {widest:g}"
             raise ValueError(msg)
@@ -95,7 +111,26 @@ def paired_mean(
         n=seen.n,
         centre=centre,
         error=error,
-        even=seen.sd <= RESOLUTION * max(map(abs, differences)),
+        even=even,
+    )
+
+
+def _of_equal(seen: Summary, *, alpha: float, widest: float | None) -> PairedMean:
+    """Return what is known of a mean by differences without a spread."""
+    alone = PairedMean(
+        mean=seen.mean, low=None, high=None, n=seen.n, centre=seen.mean, error=None, even=True
+    )
+    if widest is None:
+        return alone
+    widest = max(widest, abs(seen.mean))
+    # As much as the one sample thought added may weigh: 1 less a quantile of Beta(n, 1).
+    most = -math.expm1(math.log(alpha / 2) / seen.n)
+    return replace(
+        alone,
+        low=seen.mean - most * (widest + seen.mean),
+        high=seen.mean + most * (widest - seen.mean),
+        error=0.0,
+        widest=widest,
     )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.stats.paired import paired_mean
 from pytest_xling.stats.student import two_sided_p
-from pytest_xling.stats.summary import RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,10 +101,10 @@ def _tested(
     if not differences:
         return _unknown(None, "no sample has a value")
     found = paired_mean(differences, alpha=2 * alpha, rates=rates)
+    if found.even and not rates:
+        return _unknown(found, f"all {found.n} differences are equal, so that no error is known")
     if found.low is None or found.high is None or found.error is None:
         return _unknown(found, "one sample has no spread")
-    if found.error <= RESOLUTION * abs(found.mean):
-        return _unknown(found, f"all {found.n} differences are equal, so that no error is known")
     df = found.n - 1
     p_low = None if low == -math.inf else _upper_tail((found.centre - low) / found.error, df)
     p_high = _upper_tail((high - found.centre) / found.error, df)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -205,3 +206,56 @@ def test_a_family_of_gaps_is_seldom_stopped() -> None:
     # And three in ten more are found at once.
     worse = (own < np.where(hard, 1.6, 0.4) * np.array([0.1, 0.6, 0.2, 0.2])[:, None]).astype(float)
     assert _alarms(gates, worse[:40], planned).all()
+
+
+def _number(number: int, language: str, value: float) -> Score:
+    return replace(_score(number, language, value), metric="sim_sent")
+
+
+def test_skewed_differences_seldom_stop_a_good_model() -> None:
+    """Mostly a little worse, seldom much better, on average alike: under 5 % fail at any look.
+
+    By the t interval at looks of 50 questions or more it would be over 8 %.
+    """
+    rng = np.random.default_rng(13)
+    runs, seldom = 120, 0.05
+    planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), "pocock", 10)
+    threshold = Threshold(benchmark="b", metric="sim_sent", language="hi", min_n=5, max_gap=0.0)
+    gate = GateSpec(threshold=threshold, kind="gap", pivot="en")
+    stopped, by_t = 0, 0
+    for _ in range(runs):
+        rare = rng.random(QUESTIONS) < seldom
+        worse = np.where(rare, seldom - 1, seldom) + rng.normal(0, 0.01, QUESTIONS)
+        scores = {
+            "en": [_number(n, "en", 0.0) for n in range(QUESTIONS)],
+            "hi": [_number(n, "hi", -value) for n, value in enumerate(worse.tolist())],
+        }
+        failed = {"t": False, "look": False}
+        for look, end in enumerate(planned.ends, start=1):
+            so_far = {code: found[:end] for code, found in scores.items()}
+            (verdict,) = judge_gates([at_look(gate, planned, look)], so_far.__getitem__)
+            failed["t"] |= verdict.outcome == "fail" and end >= 50
+            failed["look"] |= looked_at(verdict, gate, planned, look).outcome == "fail"
+        stopped += failed["look"]
+        by_t += failed["t"]
+    assert stopped / runs < 0.05
+    assert by_t / runs > 0.08
+
+
+def test_few_differences_do_not_fail_early() -> None:
+    """However much worse: before the last look it takes a hundred. At the last they may."""
+    planned = _looks(10, questions=60)
+    threshold = Threshold(benchmark="b", metric="sim_sent", language="hi", min_n=5, max_gap=0.1)
+    gate = GateSpec(threshold=threshold, kind="gap", pivot="en")
+    rng = np.random.default_rng(14)
+    scores = {
+        "en": [_number(n, "en", value) for n, value in enumerate(rng.normal(0.9, 0.02, 60))],
+        "hi": [_number(n, "hi", value) for n, value in enumerate(rng.normal(0.4, 0.02, 60))],
+    }
+    outcomes = []
+    for look in (9, 10):
+        so_far = {code: found[: planned.ends[look - 1]] for code, found in scores.items()}
+        (verdict,) = judge_gates([at_look(gate, planned, look)], so_far.__getitem__)
+        outcomes.append(looked_at(verdict, gate, planned, look))
+    assert ["inconclusive", "fail"] == [verdict.outcome for verdict in outcomes]
+    assert outcomes[0].reason.endswith("fewer than 100 do not fail before the last look")

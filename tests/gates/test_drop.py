@@ -88,14 +88,14 @@ def test_three_outcomes() -> None:
 
 
 def test_the_same_drop_everywhere_is_not_certain() -> None:
-    """No spread is known, however far it is from the margin; where nothing differs, it passes."""
+    """No spread is known, however far it is from the margin; so where nothing differs."""
     same = judge_drop(_drop(_scores([0.5] * 12), _scores([0.9] * 12)), LIMITS, case="g")
     assert "inconclusive" == same.outcome
     assert same.reason.endswith("all differences are equal: no spread is known")
     nothing = judge_drop(
         _drop(_scores([0.5] * 12), _scores([0.5] * 12)), replace(LIMITS, max_drop=0.0), case="g"
     )
-    assert "pass" == nothing.outcome
+    assert "inconclusive" == nothing.outcome
 
 
 def test_one_question_decides_nothing() -> None:

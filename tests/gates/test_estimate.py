@@ -76,25 +76,39 @@ def test_repeats_do_not_narrow_the_interval() -> None:
 
 
 def test_mean() -> None:
-    """A number gets the clustered t interval and no flags."""
+    """A number gets the clustered interval of a mean, its standard error, and no flags."""
     scores = [_score(float(i % 7), f"q{i % 9}", condition=f"r{i}") for i in range(30)]
     result = _estimate(scores, "number")
     expected = mean_interval([float(i % 7) for i in range(30)], [i % 9 for i in range(30)])
-    assert pytest.approx(expected) == (result.low, result.high)
+    assert expected is not None
+    found = (result.low, result.high, result.error)
+    assert (expected.low, expected.high, expected.error) == pytest.approx(found)
     assert (30, 0) == (result.n, result.flagged)
 
 
-def test_an_interval_ends_at_the_bounds() -> None:
-    """A share is not above 1, though a t interval may be; the other end and the mean stay."""
+def test_an_interval_knows_the_bounds() -> None:
+    """A share is not above 1; what has not been seen may be as low as the bound, not lower."""
     values = [1.0, 1.0, 0.5, 1.0]
     scores = [_score(value, f"q{i}") for i, value in enumerate(values)]
-    free = _estimate(scores, "number")
-    assert free.high is not None
-    assert free.high > 1
-    assert replace(free, high=1.0) == _estimate(scores, "number", bounds=(0.0, 1.0))
-    mirrored = [replace(score, value=-(score.value or 0)) for score in scores]
-    assert -1.0 == _estimate(mirrored, "number", bounds=(-1.0, None)).low
-    assert free == _estimate(scores, "number", bounds=(0.0, None))
+    result = _estimate(scores, "number", bounds=(0.0, 1.0))
+    expected = mean_interval(values, range(4), bounds=(0.0, 1.0))
+    assert expected is not None
+    assert (expected.low, expected.high) == (result.low, result.high)
+    far = _estimate(scores, "number", bounds=(-3.0, 1.0))
+    assert (far.high, far.value) == (result.high, result.value)
+    assert far.low is not None
+    assert result.low is not None
+    assert far.low < result.low
+
+
+def test_equal_numbers_have_an_interval_where_bounds_are_known() -> None:
+    """Else there is none, and the reason says why."""
+    scores = [_score(1.0, f"q{i}") for i in range(10)]
+    known = _estimate(scores, "number", bounds=(0.0, 1.0))
+    assert (0.69, 1.0) == pytest.approx((known.low, known.high), abs=0.01)
+    unknown = _estimate(scores, "number", bounds=(0.0, None))
+    assert (1.0, None, None) == (unknown.value, unknown.low, unknown.high)
+    assert unknown.reason.startswith("all values are equal")
 
 
 @pytest.mark.parametrize("value", [-0.25, 1.25])
@@ -109,6 +123,7 @@ def test_one_sample_has_a_mean_but_no_interval() -> None:
     """A mean of one sample is known, its spread is not."""
     result = _estimate([_score(3.0, "q0"), _score(5.0, "q0", condition="r1")], "number")
     assert (4.0, None, None, 2) == (result.value, result.low, result.high, result.n)
+    assert result.reason.endswith("needs 2 questions")
 
 
 def test_languages_pooled() -> None:

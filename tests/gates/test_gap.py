@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ def _estimate(
     alpha: float = 0.05,
     kind: MetricKind = "number",
     margin: float = 0.0,
+    widest: float | None = None,
 ) -> Estimate:
     return gap_estimate(
         scores,
@@ -62,6 +64,7 @@ def _estimate(
         alpha=alpha,
         kind=kind,
         margin=margin,
+        widest=widest,
     )
 
 
@@ -244,12 +247,25 @@ def test_at_the_limit_nothing_would_decide() -> None:
     assert "cannot be decided so near the limit" in _judge(_made(0.1, 0.0, 0.2)).reason
 
 
-def test_equal_answers_have_no_gap_but_for_rounding() -> None:
-    """Similarities of 1 in both languages pass a margin of 0, whatever the last bits say."""
-    close = _scores([1.0 - 6e-8] * 12, "hi")
-    verdict = _judge(_estimate(close, _scores([1.0] * 12, "en")), max_gap=0.0)
-    assert "pass" == verdict.outcome
+@pytest.mark.parametrize("off", [0.0, 6e-8])
+def test_equal_answers_prove_as_much_as_their_number(off: float) -> None:
+    """A dozen similarities of 1 on both sides, but for the last bits, pass no margin they cannot.
+
+    Half of the next ones may be as far apart as can be: that takes more of them to rule out.
+    """
+    here, there = _scores([1.0 - off] * 12, "hi"), _scores([1.0] * 12, "en")
+    found = _estimate(here, there, widest=1.0)
+    assert 1 - 0.025 ** (1 / 12) == pytest.approx(found.high, abs=1e-6)
+    assert 1.0 == pytest.approx(found.p)
+    verdict = _judge(found, max_gap=0.1)
+    assert "inconclusive" == verdict.outcome
     assert verdict.reason.startswith("no worse than en on 12 questions")
+    said = re.search(r"needs about (\d+) questions at this value; has 12$", verdict.reason)
+    assert said is not None
+    assert "pass" == _judge(found, max_gap=0.3).outcome
+    for many, outcome in ((int(said[1]), "pass"), (int(0.85 * int(said[1])), "inconclusive")):
+        more = _scores([1.0 - off] * many, "hi"), _scores([1.0] * many, "en")
+        assert outcome == _judge(_estimate(*more, widest=1.0), max_gap=0.1).outcome
 
 
 @pytest.mark.parametrize(("here", "there"), [(0.9, 1.0), (0.1 + 0.2, 0.5), (0.5, 0.1 + 0.2)])
@@ -257,7 +273,7 @@ def test_equal_answers_have_no_gap_but_for_rounding() -> None:
 def test_the_same_difference_everywhere_decides_nothing(
     here: float, there: float, margin: float
 ) -> None:
-    """However large it is beside the margin: an interval without width is too good to be true."""
+    """However large it is beside the margin, where nobody knows how far others may be."""
     found = _estimate(_scores([here] * 12, "hi"), _scores([there] * 12, "en"), margin=margin)
     assert there - here == pytest.approx(found.value)
     assert (None, None, None) == (found.low, found.high, found.p)
@@ -274,16 +290,25 @@ def test_ties_but_for_one() -> None:
     assert "pass" == _judge(found).outcome
 
 
+def test_the_same_difference_everywhere_may_decide() -> None:
+    """Where it is known how far others can be: the worse for sure, or too few to say."""
+    for many, outcome in ((12, "inconclusive"), (60, "fail")):
+        sides = _scores([0.3] * many, "hi"), _scores([0.5] * many, "en")
+        found = _estimate(*sides, margin=0.1, widest=1.0)
+        assert outcome == _judge(found, max_gap=0.1).outcome
+        assert (found.p is not None and found.p < 0.05) == (outcome == "fail")
+
+
 def test_where_nothing_differs_there_is_nothing_to_find() -> None:
-    """Then p is 1, so that a family is not thought to have one gate less."""
+    """Then p is 1, so that a family is not thought to have one gate less; nothing is shown."""
     found = _estimate(_scores([0.5] * 12, "hi"), _scores([0.5] * 12, "en"))
-    assert (0.0, 0.0, 1.0) == (found.low, found.high, found.p)
+    assert (0.0, None, None, 1.0) == (found.value, found.low, found.high, found.p)
+    assert "inconclusive" == _judge(found).outcome
 
 
 def test_flags_that_agree_leave_room() -> None:
     """A dozen answers without a flag on either side do not prove a gap below a hundredth."""
     none = _scores([0.0] * 12, "hi"), _scores([0.0] * 12, "en")
-    assert "pass" == _judge(_estimate(*none), max_gap=0.01).outcome
     flags = _estimate(*none, better="lower", kind="flag")
     assert 0.0 == flags.value
     assert "inconclusive" == _judge(flags, max_gap=0.01).outcome

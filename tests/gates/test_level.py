@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.level import judge_level
-from pytest_xling.records import Estimate, Threshold, Verdict
+from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
 ORDER = ["pass", "inconclusive", "fail"]
 
@@ -70,6 +73,43 @@ def test_an_interval_cut_at_a_bound_needs_no_fewer_answers() -> None:
     cut = _judge(replace(_estimate(0.95, 0.1), high=1.0), ceiling=0.97)
     assert free.reason.endswith("needs about 750 answers at this value; has 30")
     assert free.reason.partition("needs")[2] == cut.reason.partition("needs")[2]
+
+
+@pytest.mark.parametrize(
+    ("values", "floor"),
+    [([1.0] * 10, 0.999), ([1.0] * 10, 0.8), ([1.0] * 15 + [0.5, 0.8, 0.0], 0.8)],
+)
+def test_what_is_said_to_be_needed_decides(values: list[float], floor: float) -> None:
+    """So many answers like these pass, a fifth fewer do not: also where all are perfect."""
+
+    def found(many: int) -> Estimate:
+        scores = [
+            Score(
+                metric="m",
+                benchmark="culture",
+                sample_id=f"q{number}",
+                language="hi",
+                condition="",
+                value=values[number % len(values)],
+                reason="",
+                signature="m|v1",
+            )
+            for number in range(many)
+        ]
+        return estimate(
+            scores, metric="m", language="hi", kind="number", alpha=0.05, bounds=(0.0, 1.0)
+        )
+
+    limits = Threshold(benchmark="culture", metric="m", language="hi", floor=floor, min_n=10)
+    verdict = judge_level(found(len(values)), limits, case="gate")
+    assert "inconclusive" == verdict.outcome
+    said = re.search(r"needs about (\d+) answers at this value", verdict.reason)
+    assert said is not None
+    # In whole copies of the answers, so that the mean is the same.
+    copies = int(said[1]) / len(values)
+    enough, fewer = (len(values) * share for share in (math.ceil(copies), int(0.8 * copies)))
+    assert "pass" == judge_level(found(enough), limits, case="gate").outcome
+    assert "inconclusive" == judge_level(found(fewer), limits, case="gate").outcome
 
 
 def test_too_few_answers() -> None:

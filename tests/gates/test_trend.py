@@ -57,6 +57,7 @@ def _estimate(
     better: Better = "lower",
     kind: MetricKind = "flag",
     margin: float = 0.05,
+    widest: float | None = None,
 ) -> Estimate:
     return trend_estimate(
         scores,
@@ -66,6 +67,7 @@ def _estimate(
         alpha=0.05,
         kind=kind,
         margin=margin,
+        widest=widest,
     )
 
 
@@ -246,7 +248,7 @@ def test_level_is_kept_in_simulation() -> None:
 
 @pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])
 def test_the_same_slope_everywhere_decides_nothing(limit: float) -> None:
-    """Of numbers: without a spread nobody knows how sure it is; a flat line everywhere passes."""
+    """Of numbers: without a spread nobody knows how sure it is, of a flat line neither."""
     rising = _claims(*[[0.0, 0.1, 0.2, 0.1 + 0.2, 0.4]] * 12)
     found = _estimate(rising, kind="number", margin=limit)
     assert (None, None, None) == (found.low, found.high, found.p)
@@ -254,4 +256,13 @@ def test_the_same_slope_everywhere_decides_nothing(limit: float) -> None:
     assert "inconclusive" == verdict.outcome
     assert verdict.reason.endswith("12 claims; all slopes are equal: no spread is known")
     flat = _judge(_estimate(_claims(*[[0.4] * 5] * 12), kind="number"), max_trend=limit)
-    assert ("pass", 1.0) == (flat.outcome, flat.estimate.p)
+    assert ("inconclusive", 1.0) == (flat.outcome, flat.estimate.p)
+
+
+@pytest.mark.parametrize(("claims", "outcome"), [(12, "inconclusive"), (80, "pass")])
+def test_flat_lines_prove_as_much_as_their_number(claims: int, outcome: str) -> None:
+    """Others may rise as steeply as values from 0 to 1 can."""
+    flat = _claims(*[[0.4] * 5] * claims)
+    verdict = _judge(_estimate(flat, kind="number", widest=1.0), max_trend=0.05)
+    assert outcome == verdict.outcome
+    assert ("needs about" in verdict.reason) == (outcome == "inconclusive")

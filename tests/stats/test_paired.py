@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
+from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.paired import detectable, paired_mean
 from pytest_xling.stats.wilson import wilson_interval
 
@@ -24,12 +25,12 @@ def test_agrees_with_scipy(pairs: list[tuple[float, float]], alpha: float) -> No
     ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
     differences = [a - b for a, b in pairs]
     found = paired_mean(differences, alpha=alpha)
-    assert found.low is not None
-    assert found.high is not None
     assert len(pairs) == found.n
     if max(differences) - min(differences) < 1e-9:
-        assert found.high - found.low < 1e-6
+        assert (None, None, True) == (found.low, found.high, found.even)
         return
+    assert found.low is not None
+    assert found.high is not None
     expected = stats.ttest_rel(ours, theirs).confidence_interval(1 - alpha)
     assert (expected.low, expected.high) == pytest.approx((found.low, found.high), abs=1e-9)
 
@@ -48,7 +49,7 @@ def test_p_goes_with_the_interval(
     rates: bool,  # noqa: FBT001  drawn
 ) -> None:
     """It is below alpha just where the interval leaves the margin out."""
-    found = paired_mean(differences, alpha=alpha, rates=rates)
+    found = paired_mean(differences, alpha=alpha, rates=rates, widest=1.0)
     p = found.p(margin)
     assert p is not None
     assert found.low is not None
@@ -57,11 +58,11 @@ def test_p_goes_with_the_interval(
 
 
 def test_p_is_that_of_the_t_test() -> None:
-    """Of the differences less the margin; without a spread all or nothing, alone none."""
+    """Of the differences less the margin; without a spread, or alone, there is none."""
     differences = [0.3, 0.1, -0.2, 0.4, 0.25, 0.0]
     expected = stats.ttest_1samp(differences, 0.05).pvalue
     assert expected == pytest.approx(paired_mean(differences).p(0.05))
-    assert (0.0, 1.0) == (paired_mean([0.25] * 3).p(0.1), paired_mean([0.25] * 3).p(0.25))
+    assert paired_mean([0.25] * 3).p(0.1) is None
     assert paired_mean([0.2]).p(0.1) is None
 
 
@@ -104,7 +105,23 @@ def test_pairs_that_agree_prove_little() -> None:
     wilson = wilson_interval(0.0, 30)
     assert wilson is not None
     assert 0.5 * wilson[1] < found.high < wilson[1]
-    assert (0.0, 0.0) == (paired_mean([0.0] * 30).low, paired_mean([0.0] * 30).high)
+    assert (None, None) == (paired_mean([0.0] * 30).low, paired_mean([0.0] * 30).high)
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.25, -1.0])
+@pytest.mark.parametrize("n", [3, 12, 200])
+def test_equal_differences_prove_as_much_as_their_number(difference: float, n: int) -> None:
+    """The interval is that of a mean of equal values; the p goes with it."""
+    found = paired_mean([difference] * n, widest=1.0)
+    bounded = mean_interval([difference] * n, range(n), bounds=(-1.0, 1.0))
+    assert bounded is not None
+    assert found.low is not None
+    assert found.high is not None
+    # Exact here, by the saddlepoint there, which is a little wider.
+    assert (bounded.low, bounded.high) == pytest.approx((found.low, found.high), abs=0.02)
+    for end in {found.low, found.high} - {difference}:
+        assert found.p(end) == pytest.approx(0.05)
+    assert found.p(difference) == 1.0
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.3])

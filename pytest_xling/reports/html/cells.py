@@ -11,7 +11,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.wording import Figures
-from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
+from pytest_xling.metrics import bounds_of, direction_of, is_share, reach_of, unit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.estimates import ALPHA
 from pytest_xling.reports.html.shown import as_json, compact, visible
@@ -38,6 +38,7 @@ class MetricTraits:
     kind: MetricKind = "number"
     better: Better | None = None
     bounds: Bounds = (None, None)
+    reach: float | None = None
     unit: str = "answer"
     share: bool = False
     about: str = ""
@@ -60,6 +61,7 @@ def traits_of(metric: str) -> MetricTraits:
         kind=made.kind,
         better=direction_of(made),
         bounds=bounds_of(made),
+        reach=reach_of(made),
         unit=unit_of(made),
         share=is_share(made),
         about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
@@ -163,6 +165,7 @@ def _gap(
             better=metric.better,
             alpha=ALPHA,
             kind=metric.counted_as,
+            widest=metric.reach,
         )
     except EvaluationError as error:
         return _without(metric.name, language, len(scores), error)
