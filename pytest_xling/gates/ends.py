@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
 
 Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
-"""Whose interval it is: of a mean (clustered), an exact one of a rate, or of paired differences, one
-per question."""
+"""Whose interval it is: of a mean (clustered), an exact one of a rate, or of paired differences,
+one per question."""
 
 _EXACT = 1e-9
 _HALVINGS = 40
