@@ -105,10 +105,14 @@ def test_a_gap_of_shares_has_a_width() -> None:
 
 
 def test_a_mean_is_a_mean() -> None:
-    """Other numbers keep their t interval."""
-    limits = Threshold(benchmark="b", metric="sim_1gram", language="hi", floor=0.4, min_n=5)
+    """Other numbers have an interval of their values, which takes fewer than of a share."""
+    limits = Threshold(benchmark="b", metric="sim_1gram", language="hi", floor=0.35, min_n=5)
     verdict = judge_gate(scores("sim_1gram", "hi", [0.5, 0.6] * 5), limits)
     assert "pass" == verdict.outcome
+    perfect = replace(limits, floor=0.999)
+    verdict = judge_gate(scores("sim_1gram", "hi", [1.0] * 10), perfect)
+    assert "inconclusive" == verdict.outcome
+    assert "needs about 3707 answers at this value; has 10" in verdict.reason
 
 
 FILE = """\

@@ -61,7 +61,7 @@ def test_level_and_gap_are_gates_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One entry of the file may ask for both."""
-    limits = "    sim_sent: {floor: 0.5, max_gap: 0.5, languages: {hi: {max_gap: 0.01}}}\n"
+    limits = "    sim_sent: {floor: 0.4, max_gap: 0.5, languages: {hi: {max_gap: 0.01}}}\n"
     code, found = _judge(tmp_path, capsys, limits, made_up(MEANS))
     assert 1 == code
     assert {

@@ -128,7 +128,7 @@ def test_json_has_all(tune: Tune) -> None:
     assert ("floor", 0.1, "resampled", 24) == tuple(
         floor[key] for key in ("limit", "now", "method", "n")
     )
-    assert 0.7 < floor["proposed"] < floor["estimate"]
+    assert 0.45 < floor["proposed"] < floor["estimate"]
     assert {"tighter"} == {gate["change"] for gate in gates.values()}
     assert floor["blocked"] <= 0.05
     assert (0.0, 0.0) == (floor["missed_bad"], floor["blocked_now"])
