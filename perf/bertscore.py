@@ -36,7 +36,7 @@ from bert_score.utils import get_bert_embedding
 from transformers.utils import logging
 
 from pytest_xling.encoders import opening
-from pytest_xling.encoders._e5_directory import e5_directory
+from pytest_xling.encoders.e5.directory import e5_directory
 from pytest_xling.metrics import _bertscore
 from pytest_xling.metrics._bertscore_means import Texts, means_of
 from pytest_xling.metrics.bertscore import BertScore

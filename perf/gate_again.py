@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pytest_xling.metrics import direction_of
+from pytest_xling.interfaces.metric import direction_of
 from pytest_xling.registry import load
 
 METRICS = (

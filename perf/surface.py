@@ -37,8 +37,8 @@ from pytest_xling.text import langid, tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_xling.annotators import Annotator
-    from pytest_xling.metrics import Metric
+    from pytest_xling.interfaces.annotator import Annotator
+    from pytest_xling.interfaces.metric import Metric
 
 BATCH = 256
 DEMAND = 2_500

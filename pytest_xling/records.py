@@ -325,7 +325,7 @@ class RunRecord:
     git: str
     seed: int
     owner: str = ""
-    """The process that makes it, as :mod:`pytest_xling.engine.owner` names it; of early versions'
+    """The process that makes it, as :mod:`pytest_xling.engine.leases` names it; of early versions'
     runs it is not known."""
     seen_at: float = 0.0
     """When that process was last heard of, in seconds since 1970."""

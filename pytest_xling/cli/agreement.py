@@ -25,8 +25,8 @@ from pytest_xling.reports.review.calibration import (
     check_calibrates,
 )
 from pytest_xling.reports.review.checking import check_ratings, check_together
-from pytest_xling.reports.review.judged import read_population
-from pytest_xling.reports.review.saved import read_ratings
+from pytest_xling.reports.review.population import read_population
+from pytest_xling.reports.review.ratings import read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.judged import texts_of
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import RunRecord
-    from pytest_xling.reports.review.judged import Population
-    from pytest_xling.reports.review.saved import Rated
+    from pytest_xling.reports.review.population import Population
+    from pytest_xling.reports.review.ratings import Rated
     from pytest_xling.reports.review.scheme import Scheme
 
 __all__ = ["add_arguments", "run"]

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.calibration import calibrate
-from pytest_xling.cases.labelled import bundled_labels, read_labels
+from pytest_xling.analysis.calibration import calibrate
+from pytest_xling.analysis.labelled import bundled_labels, read_labels
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.settings import resolve
@@ -18,18 +18,18 @@ from pytest_xling.engine.run import Run
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.registry import Checks
-from pytest_xling.reports.calibration_table import calibration_rows, calibration_sheets
 from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from pytest_xling.cases.calibration import Calibration
-    from pytest_xling.cases.labelled import LabelledSet
+    from pytest_xling.analysis.calibration import Calibration
+    from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.config.settings import Settings
-    from pytest_xling.providers import Provider
+    from pytest_xling.interfaces.provider import Provider
 
 __all__ = ["add_arguments", "run"]
 

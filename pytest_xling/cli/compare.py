@@ -6,24 +6,24 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.comparison import ALPHA, compare
+from pytest_xling.analysis.baseline import open_baseline
+from pytest_xling.analysis.comparison import ALPHA, compare
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import number
-from pytest_xling.engine.owner import status_now
+from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.comparison import comparison_text
-from pytest_xling.reports.opinions_sheet import opinions_sheet
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal.comparison import comparison_text
+from pytest_xling.reports.terminal.opinions_sheet import opinions_sheet
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_xling.cases.comparison import Change, Comparison
-    from pytest_xling.cases.second_opinions import SecondOpinion
+    from pytest_xling.analysis.comparison import Change, Comparison
+    from pytest_xling.analysis.second_opinions import SecondOpinion
 
 __all__ = ["add_arguments", "run"]
 
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _opinions(found: Comparison, *, margin: float | None) -> dict[Change, SecondOpinion]:
-    from pytest_xling.cases.second_opinions import second_opinion  # noqa: PLC0415  imports numpy
+    from pytest_xling.analysis.second_opinions import second_opinion  # noqa: PLC0415  imports numpy
 
     return {
         change: second_opinion(

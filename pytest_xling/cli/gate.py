@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.drop import against
-from pytest_xling.cases.gate import Compared, gates_of, judge_gates
-from pytest_xling.cases.trust import trusted
+from pytest_xling.analysis.baseline import open_baseline
+from pytest_xling.analysis.drop import against
+from pytest_xling.analysis.gate import Compared, gates_of, judge_gates
+from pytest_xling.analysis.trust import trusted
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.engine.owner import status_now
+from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.closing import is_closed
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
+from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.cases.baseline import Baseline
+    from pytest_xling.analysis.baseline import Baseline
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import RunRecord, Verdict
 

@@ -10,7 +10,7 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import price as parse_pair
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
-from pytest_xling.metrics import direction_of, is_directed, is_share
+from pytest_xling.interfaces.metric import direction_of, is_directed, is_share
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.queries import case_counts, metric_steps
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.cases.sizing import Expected, Goal
+    from pytest_xling.analysis.sizing import Expected, Goal
     from pytest_xling.records import RunRecord
-    from pytest_xling.reports.plan_sheet import Study
+    from pytest_xling.reports.terminal.plan_sheet import Study
 
 __all__ = ["add_arguments", "run"]
 
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the designs that find the difference."""
-    from pytest_xling.reports.plan_sheet import plan_json, plan_text  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.terminal.plan_sheet import plan_json, plan_text  # noqa: PLC0415  brings numpy
 
     study = _from_run(args) if args.pilot else _from_assumptions(args)
     if args.json:
@@ -112,8 +112,8 @@ def _from_run(args: argparse.Namespace) -> Study:
     Raises:
         ConfigError: it does not have what is to be compared.
     """
-    from pytest_xling.cases.sizing import pilot_of  # noqa: PLC0415  brings numpy
-    from pytest_xling.reports.plan_sheet import Study  # noqa: PLC0415  as above
+    from pytest_xling.analysis.sizing import pilot_of  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  as above
 
     for name in ("rate", "correlation", "sd"):
         if getattr(args, name) is not None:
@@ -196,7 +196,7 @@ def _from_assumptions(args: argparse.Namespace) -> Study:
     Raises:
         ConfigError: too little is said, or it cannot be.
     """
-    from pytest_xling.reports.plan_sheet import Study  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  brings numpy
 
     if args.baseline or args.benchmark:
         name = "baseline" if args.baseline else "benchmark"
@@ -225,7 +225,7 @@ def _from_assumptions(args: argparse.Namespace) -> Study:
 
 
 def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expected, str]:
-    from pytest_xling.cases.sizing import Expected  # noqa: PLC0415  brings numpy
+    from pytest_xling.analysis.sizing import Expected  # noqa: PLC0415  brings numpy
 
     icc = ICC if args.icc is None else args.icc
     if not share:
@@ -303,7 +303,7 @@ def _is_share(args: argparse.Namespace, metric: str | None) -> bool:
 
 
 def _goal(args: argparse.Namespace, *, share: bool, comparisons: int) -> Goal:
-    from pytest_xling.cases.sizing import Goal  # noqa: PLC0415  brings numpy
+    from pytest_xling.analysis.sizing import Goal  # noqa: PLC0415  brings numpy
 
     effect, margin = args.detect[0], args.margin[0]
     if effect <= margin or (share and effect > 1):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files import whole
+from pytest_xling.files.whole import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

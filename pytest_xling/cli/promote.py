@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.subset import is_subset, lacks_of_benchmark, lacks_of_run
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.engine.owner import status_now
+from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.reports.closing import is_closed
+from pytest_xling.planning.subset import is_subset, lacks_of_benchmark, lacks_of_run
 from pytest_xling.reports.rendering import listing
+from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.baselines import promote, promoted
 from pytest_xling.store.database import Database
 from pytest_xling.store.queries import case_counts, metric_steps

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.comparison import compare
+from pytest_xling.analysis.baseline import open_baseline
+from pytest_xling.analysis.comparison import compare
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import print_text
 from pytest_xling.config.values import path as parse_path

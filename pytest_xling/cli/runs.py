@@ -7,12 +7,12 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.cases.subset import is_subset
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.engine.owner import status_now
-from pytest_xling.reports.closing import is_closed
+from pytest_xling.engine.leases import status_now
+from pytest_xling.planning.subset import is_subset
 from pytest_xling.reports.rendering import MIN_SHORTENED, listing, taken, widest
+from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.queries import case_counts
 from pytest_xling.store.runs import list_runs, read_verdicts, total_progress
 from pytest_xling.text.display import duration, printable

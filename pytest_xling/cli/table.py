@@ -13,9 +13,7 @@ from pytest_xling.cli.printing import color, print_json, print_text, width, writ
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.rendering import listing
-from pytest_xling.reports.sheet import Sheet, latex, plain
-from pytest_xling.reports.tables import (
+from pytest_xling.reports.papers.calmqa_tables import (
     ALL_LANGUAGES,
     INDICATOR_COLUMNS,
     LENGTH_COLUMNS,
@@ -24,8 +22,10 @@ from pytest_xling.reports.tables import (
     length_table,
     surface_table,
 )
-from pytest_xling.reports.uphill_tables import UPHILL_TABLES
-from pytest_xling.reports.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.reports.papers.uphill_tables import UPHILL_TABLES
+from pytest_xling.reports.papers.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.reports.rendering import listing
+from pytest_xling.reports.sheet import Sheet, latex, plain
 from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.paper_table import PaperTable
-    from pytest_xling.reports.tables import Row
+    from pytest_xling.reports.papers.calmqa_tables import Row
+    from pytest_xling.reports.papers.paper_table import PaperTable
 
 __all__ = ["add_arguments", "run"]
 

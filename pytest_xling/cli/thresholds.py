@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases import thresholds
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import did_you_mean
+from pytest_xling.planning import thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Collection

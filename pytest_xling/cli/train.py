@@ -6,7 +6,12 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.annotators._stance_head_pairs import BUNDLED, check_apart, digest, read_pairs
+from pytest_xling.annotators.stance.head.training.pairs import (
+    BUNDLED,
+    check_apart,
+    digest,
+    read_pairs,
+)
 from pytest_xling.cli.printing import color, print_text, width, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
@@ -19,8 +24,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_xling.annotators._stance_head_fitting import Trained
-    from pytest_xling.annotators._stance_head_pairs import LabelledPair
+    from pytest_xling.annotators.stance.head.training.fitting import Trained
+    from pytest_xling.annotators.stance.head.training.pairs import LabelledPair
     from pytest_xling.encoders import Encoder
     from pytest_xling.stats.labelling import Measure
     from pytest_xling.text.stance import Stance
@@ -76,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     # Opened before the minutes of training, so that they are not lost to a wrong name.
     with written(Path(args.output), force=args.force) as file:
         trained = _train(pairs, args)
-        from pytest_xling.annotators._stance_head_weights import save_weights  # noqa: PLC0415  numpy
+        from pytest_xling.annotators.stance.head.weights import save_weights  # noqa: PLC0415  numpy
 
         raw = io.BytesIO()
         save_weights(raw, trained.weights)
@@ -87,8 +92,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _train(pairs: Sequence[LabelledPair], args: argparse.Namespace) -> Trained:
-    from pytest_xling.annotators._stance_head_features import stance_features  # noqa: PLC0415  numpy
-    from pytest_xling.annotators._stance_head_fitting import predicted, train  # noqa: PLC0415  scipy
+    from pytest_xling.annotators.stance.head.features import stance_features  # noqa: PLC0415  numpy
+    from pytest_xling.annotators.stance.head.training.fitting import predicted, train  # noqa: PLC0415  scipy
     from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  looks for torch
 
     encoder: Encoder = open_encoder("embedded", device=args.device, dtype="float32")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.datasets import _calmqa_answers, _uphill_answers
-from pytest_xling.datasets._uphill_rows import missing_levels
+from pytest_xling.datasets.calmqa import answers as _calmqa_answers
+from pytest_xling.datasets.uphill import answers as _uphill_answers
+from pytest_xling.datasets.uphill.rows import missing_levels
 
 if TYPE_CHECKING:
     import argparse

@@ -16,8 +16,8 @@ from pytest_xling.reports.pivot import named_pivot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_xling.cases.tuning import Tuning
-    from pytest_xling.cases.tuning_runs import Wanted
+    from pytest_xling.analysis.tuning import Tuning
+    from pytest_xling.analysis.tuning.runs import Wanted
 
 __all__ = ["add_arguments", "run"]
 
@@ -92,8 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Propose limits, show what would change, and change it if told to."""
-    from pytest_xling.cases.tuning import Tuning  # noqa: PLC0415  imports numpy; not for --help
-    from pytest_xling.cases.tuning_runs import Wanted  # noqa: PLC0415  likewise
+    from pytest_xling.analysis.tuning import Tuning  # noqa: PLC0415  imports numpy; not for --help
+    from pytest_xling.analysis.tuning.runs import Wanted  # noqa: PLC0415  likewise
 
     how = Tuning(
         false_alarm=args.false_alarm,
@@ -109,10 +109,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
-    from pytest_xling.cases.tuning_changes import proposed_text  # noqa: PLC0415  as above
-    from pytest_xling.cases.tuning_runs import read_runs, tuned  # noqa: PLC0415  as above
+    from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415  as above
+    from pytest_xling.analysis.tuning.runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
-    from pytest_xling.reports.tuning_table import (  # noqa: PLC0415
+    from pytest_xling.reports.terminal.tuning_table import (  # noqa: PLC0415
         diff,
         loosened_text,
         tuned_json,

@@ -135,7 +135,7 @@ def read(
         directed: tells of a metric whether one of its ends is better, so that a language can be
             worse than another; by default only flags are so.
         unit: tells what one reading of a metric is of, as in
-            :data:`pytest_xling.metrics.Unit`; by default ``answer``.
+            :data:`pytest_xling.interfaces.metric.Unit`; by default ``answer``.
         improves: tells of a metric whether one of its ends is better, so that a model can be worse
             than another; by default as *directed*.
         levels: the names of the levels of presupposition, from the first.

@@ -16,7 +16,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files import whole
+from pytest_xling.files.whole import whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

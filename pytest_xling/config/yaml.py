@@ -13,7 +13,7 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.scalarbool import ScalarBoolean
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files import display_path
+from pytest_xling.files.whole import display_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

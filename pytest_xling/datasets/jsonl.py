@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.datasets._strict_json import (
+from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.files.strict_json import (
     parse,
     read_text,
     require_name,
     require_text,
     unique_keys,
 )
-from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.records import Sample
 

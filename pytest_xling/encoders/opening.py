@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.encoders._precision import choose_device, choose_dtype
-from pytest_xling.encoders._source import EMBEDDED, find_source
+from pytest_xling.encoders.source import EMBEDDED, find_source
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.models.devices import choose_device, choose_dtype
 
 if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
@@ -81,8 +81,8 @@ def _check_installed(spec: str) -> None:
 @cache
 def _open(spec: str, device: str, dtype: str) -> Encoder:
     # They import what costs seconds: not for those who only ask what options there are.
-    from pytest_xling.encoders._library import LibraryEncoder  # noqa: PLC0415  see above
-    from pytest_xling.encoders._transformer import TransformerEncoder  # noqa: PLC0415  see above
+    from pytest_xling.encoders.library import LibraryEncoder  # noqa: PLC0415  see above
+    from pytest_xling.encoders.transformer import TransformerEncoder  # noqa: PLC0415  see above
 
     source = find_source(spec)
     if source.model.pooling == "sentence-transformers":

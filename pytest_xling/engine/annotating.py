@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.annotators import Annotator, AnswerAnnotator
     from pytest_xling.errors import XlingError
+    from pytest_xling.interfaces.annotator import Annotator, AnswerAnnotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import Provider
     from pytest_xling.records import Request
 
 __all__ = ["Answering", "Gate", "decode_response", "encode_response", "request_key"]

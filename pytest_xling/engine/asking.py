@@ -13,8 +13,8 @@ from pytest_xling.records import Request
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators import AskingAnnotator
     from pytest_xling.engine.memo import Memo
+    from pytest_xling.interfaces.annotator import AskingAnnotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 

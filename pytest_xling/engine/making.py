@@ -7,9 +7,9 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_xling import registry
-from pytest_xling.annotators import is_calibrated
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.metrics import Signed
+from pytest_xling.interfaces.annotator import is_calibrated
+from pytest_xling.interfaces.metric import Signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from pytest_xling.text.clean import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.engine.ledger import Ledger
     from pytest_xling.engine.step import Step
+    from pytest_xling.engine.store_writer import Ledger
     from pytest_xling.errors import XlingError
 
 __all__ = ["Memo"]

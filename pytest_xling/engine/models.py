@@ -15,9 +15,9 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.annotators import Role
     from pytest_xling.config.settings import Settings
-    from pytest_xling.providers import Provider
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
 
 __all__ = [
     "connections",

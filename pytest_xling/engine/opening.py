@@ -13,7 +13,7 @@ from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.scoring import Scoring, annotated_with
 from pytest_xling.engine.set_scoring import SetScoring
 from pytest_xling.errors import XlingError
-from pytest_xling.metrics import unit_of
+from pytest_xling.interfaces.metric import unit_of
 from pytest_xling.records import Annotation
 from pytest_xling.store.runs import signature_of
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.engine.ledger import Ledger
     from pytest_xling.engine.making import Making
     from pytest_xling.engine.parties import Parties
     from pytest_xling.engine.scoring import Annotate
+    from pytest_xling.engine.store_writer import Ledger
     from pytest_xling.records import Answer
 
 __all__ = ["Steps", "signature"]

@@ -16,11 +16,11 @@ from pytest_xling.records import Message, Request
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.annotators import Role
-    from pytest_xling.engine.ledger import Ledger
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.engine.store_writer import Ledger
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import Provider
     from pytest_xling.records import Response
 
 __all__ = ["Parties", "Party"]

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.ledger import Ledger
+from pytest_xling.engine.leases import SILENT_S
 from pytest_xling.engine.making import Making
 from pytest_xling.engine.opening import Steps, signature
-from pytest_xling.engine.owner import SILENT_S
 from pytest_xling.engine.parties import Parties
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
+from pytest_xling.engine.store_writer import Ledger
 from pytest_xling.errors import GivenUp, StoreError, XlingError
-from pytest_xling.metrics import is_fitted, unit_of
+from pytest_xling.interfaces.metric import is_fitted, unit_of
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.annotators import Role
     from pytest_xling.engine.memo import Memo
     from pytest_xling.engine.parties import Party
     from pytest_xling.engine.set_scoring import ScorableSet
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers import Provider
     from pytest_xling.records import Request, Response, Sample
     from pytest_xling.store.database import Database
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
+    from pytest_xling.interfaces.metric import Metric, SetMetric
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Metric, SetMetric
 
 __all__ = [
     "Annotate",

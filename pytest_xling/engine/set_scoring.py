@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pytest_xling.engine.scoring import Annotate, Scorable
+    from pytest_xling.interfaces.metric import SetMetric
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import SetMetric
 
 __all__ = ["Corpus", "ScorableSet", "SetScoring"]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.run import Result
     from pytest_xling.engine.scoring import Scorable
-    from pytest_xling.metrics import Unit
+    from pytest_xling.interfaces.metric import Unit
 
 __all__ = ["corpora_of", "sets_of"]
 
@@ -30,7 +30,7 @@ def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> 
     Args:
         results: of whole groups: all languages, conditions and levels of a question.
         wanted: indices.
-        unit: what makes a set, as in :data:`pytest_xling.metrics.Unit`.
+        unit: what makes a set, as in :data:`pytest_xling.interfaces.metric.Unit`.
     """
     if unit in {"levels", "neutral"}:
         return _over_levels(results, wanted, unit=unit)

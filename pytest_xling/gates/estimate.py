@@ -17,7 +17,7 @@ from pytest_xling.stats.normal import p_by_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import Bounds
+    from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.records import Score
     from pytest_xling.registry import MetricKind
 

@@ -28,7 +28,7 @@ from pytest_xling.stats.tango import rate_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.metrics import Better
+    from pytest_xling.interfaces.metric import Better
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.registry import MetricKind
     from pytest_xling.stats.mcnemar import McNemar

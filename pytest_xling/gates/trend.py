@@ -26,7 +26,7 @@ from pytest_xling.stats.slope import slopes, steepest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.metrics import Better
+    from pytest_xling.interfaces.metric import Better
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.registry import MetricKind
 

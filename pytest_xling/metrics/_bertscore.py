@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.encoders import Encoder
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Better, Bounds, MetricKind, TextIn
     from pytest_xling.metrics._bertscore_means import Means, Texts
     from pytest_xling.records import AnswerSet
 
@@ -252,6 +252,6 @@ def _opened(metric: BertScoreParameters) -> Encoder:
 
 def _torch_device(metric: BertScoreParameters) -> str:
     """Return the device tokens are matched on: the encoder's."""
-    from pytest_xling.encoders._precision import choose_device  # noqa: PLC0415  as above
+    from pytest_xling.models.devices import choose_device  # noqa: PLC0415  as above
 
     return choose_device(metric.device, quantized=metric.quantized)

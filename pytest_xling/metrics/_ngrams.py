@@ -13,8 +13,8 @@ from pytest_xling.records import Reading
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Better, Bounds, MetricKind, TextIn
     from pytest_xling.records import AnswerSet
 
 __all__ = ["NgramSimilarity", "jaccard_of_pairs"]

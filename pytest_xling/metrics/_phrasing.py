@@ -15,7 +15,7 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.metrics import Bounds, MetricKind, TextIn
+    from pytest_xling.interfaces.metric import Bounds, MetricKind, TextIn
     from pytest_xling.records import Answer
 
 __all__ = ["PhraseMetric", "reading_of"]

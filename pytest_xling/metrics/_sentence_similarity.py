@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_xling.encoders import Encoder
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Better, Bounds, MetricKind, TextIn
     from pytest_xling.records import Answer, AnswerSet
 
 __all__ = ["SentenceSimilarity", "readings"]

@@ -12,7 +12,7 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import TextIn
+    from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Better, Bounds, MetricKind, TextIn
     from pytest_xling.records import AnswerSet
 
     Topics: TypeAlias = dict[tuple[str, ...], NDArray[np.float64]]

@@ -10,7 +10,7 @@ from pytest_xling.records import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import TextIn
+    from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.records import Answer
 
 __all__ = ["words_or_why"]

@@ -10,7 +10,7 @@ from pytest_xling.metrics._correctness import NEEDS, has_label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Answer, Reading
 
 __all__ = ["Contradictory"]

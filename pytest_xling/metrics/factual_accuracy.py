@@ -12,7 +12,7 @@ from pytest_xling.text.stance import RIGHT_STANCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import Better, Bounds, MetricKind
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.records import Answer, Sample
 
 __all__ = ["FactualAccuracy"]

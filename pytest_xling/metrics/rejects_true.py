@@ -11,7 +11,7 @@ from pytest_xling.records import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Answer, Sample
 
 __all__ = ["RejectsTrue"]

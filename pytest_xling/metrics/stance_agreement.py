@@ -11,7 +11,7 @@ from pytest_xling.records import Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import Better, Bounds, MetricKind
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.records import AnswerSet
 
 __all__ = ["StanceAgreement"]

@@ -13,7 +13,7 @@ from pytest_xling.text.stance import LEVELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import Better, Bounds, MetricKind
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.records import Answer, AnswerSet
 
 __all__ = ["StanceConsistency"]

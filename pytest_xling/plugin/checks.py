@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_xling.cases.gate import LIMITS
-from pytest_xling.cases.outcome import judge_case, refuse_flags
+from pytest_xling.analysis.gate import LIMITS
 from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingError
-from pytest_xling.metrics import is_fitted
+from pytest_xling.interfaces.metric import is_fitted
+from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
 from pytest_xling.text.display import printable
@@ -19,9 +19,9 @@ from pytest_xling.text.stance import LEVELS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.cases.gate import GateSpec
-    from pytest_xling.cases.plan import Case
+    from pytest_xling.analysis.gate import GateSpec
     from pytest_xling.engine.run import Result
+    from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.early import Glance
     from pytest_xling.plugin.judging import Judging
     from pytest_xling.plugin.session import XlingSession

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.config.options import option
-from pytest_xling.engine.owner import status_now
+from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
 from pytest_xling.store.queries import response_keys

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.dry_run import Lengths, dry_run
 from pytest_xling.errors import XlingError
+from pytest_xling.planning.dry_run import Lengths, dry_run
 from pytest_xling.plugin.setup import read_setup
-from pytest_xling.reports.dry_run import dry_run_text
+from pytest_xling.reports.terminal.dry_run import dry_run_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,11 +6,11 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.looks import Looks, at_look, looked_at, question_of, random_place
-from pytest_xling.cases.plan import groups_of
-from pytest_xling.cases.planned import planned_scores
+from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of, random_place
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.metrics import is_fitted
+from pytest_xling.interfaces.metric import is_fitted
+from pytest_xling.planning.plan import groups_of
+from pytest_xling.planning.planned import planned_scores
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.judging import Judging
 from pytest_xling.plugin.selection import GROUP_CASES, check_of
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_xling.cases.drop import Against
-    from pytest_xling.cases.gate import GateSpec
-    from pytest_xling.cases.plan import Case
-    from pytest_xling.cases.planned import Planned
+    from pytest_xling.analysis.drop import Against
+    from pytest_xling.analysis.gate import GateSpec
+    from pytest_xling.planning.plan import Case
+    from pytest_xling.planning.planned import Planned
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Score, Verdict

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.plan import make_request
 from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_parties
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.metrics import applies_to, is_fitted
+from pytest_xling.interfaces.metric import applies_to, is_fitted
+from pytest_xling.planning.plan import make_request
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
 from pytest_xling.store.queries import answered_cases, metric_steps
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from concurrent.futures import Future
 
-    from pytest_xling.annotators import Role
-    from pytest_xling.cases.labelled import LabelledSet
-    from pytest_xling.cases.plan import Case
+    from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.engine.making import Making
     from pytest_xling.engine.run import Result
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.runs import Progress
 
@@ -153,7 +153,7 @@ class Evaluation:
         Raises:
             XlingError: the annotator failed.
         """
-        from pytest_xling.cases.calibration import calibrate  # noqa: PLC0415  imports numpy
+        from pytest_xling.analysis.calibration import calibrate  # noqa: PLC0415  imports numpy
 
         calibrating = calibrate(
             self._run,

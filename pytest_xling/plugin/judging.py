@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_xling.cases.gate import at_level, judge_gates
+from pytest_xling.analysis.gate import at_level, judge_gates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.cases.drop import Against
-    from pytest_xling.cases.gate import GateKind, GateSpec
-    from pytest_xling.cases.planned import Planned
+    from pytest_xling.analysis.drop import Against
+    from pytest_xling.analysis.gate import GateKind, GateSpec
+    from pytest_xling.planning.planned import Planned
     from pytest_xling.records import Score, Verdict
 
 __all__ = ["Judging"]

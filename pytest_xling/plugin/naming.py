@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
-from pytest_xling.files import display_path
+from pytest_xling.files.whole import display_path
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.benchmark import benchmark_name
-from pytest_xling.cases.plan import plan
 from pytest_xling.config.options import option
 from pytest_xling.errors import ConfigError
-from pytest_xling.files import display_path
+from pytest_xling.files.whole import display_path
+from pytest_xling.planning.benchmark import benchmark_name
+from pytest_xling.planning.plan import plan
 from pytest_xling.plugin.declared import named_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.cases.benchmark import Benchmark
-    from pytest_xling.cases.plan import Case
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.planning.plan import Case
 
 __all__ = ["compared_with_stored", "further_up", "limits_of_nothing"]
 

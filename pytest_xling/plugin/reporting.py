@@ -101,9 +101,9 @@ class Reporting:
         return True
 
     def _tell_github(self, *, complete: bool) -> None:
-        from pytest_xling.reports.closing import undecided  # noqa: PLC0415
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
+        from pytest_xling.reports.terminal.closing import undecided  # noqa: PLC0415
         from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415
 
         ours = self._session

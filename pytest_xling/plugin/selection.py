@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling import registry
-from pytest_xling.cases.drop import against, asked_in
-from pytest_xling.cases.gate import Compared, gate_ids, gates_of
-from pytest_xling.cases.outcome import refuse_flags
-from pytest_xling.cases.plan import chosen_languages, groups_of
-from pytest_xling.cases.planned import planned_scores
+from pytest_xling.analysis.drop import against, asked_in
+from pytest_xling.analysis.gate import Compared, gate_ids, gates_of
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.planning.outcome import refuse_flags
+from pytest_xling.planning.plan import chosen_languages, groups_of
+from pytest_xling.planning.planned import planned_scores
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.declared import flags_checked, named_metrics
 from pytest_xling.plugin.judging import Judging
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.cases.drop import Against
-    from pytest_xling.cases.gate import GateSpec
-    from pytest_xling.cases.plan import Case
-    from pytest_xling.cases.planned import Planned
+    from pytest_xling.analysis.drop import Against
+    from pytest_xling.analysis.gate import GateSpec
+    from pytest_xling.planning.plan import Case
+    from pytest_xling.planning.planned import Planned
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.registry import MetricKind
     from pytest_xling.store.digests import Questions

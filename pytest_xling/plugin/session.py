@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.cases.plan import groups_of
 from pytest_xling.errors import ConfigError, StoreError, XlingError
+from pytest_xling.planning.plan import groups_of
 from pytest_xling.plugin.checks import FAULT, GIVEN_UP, MISTAKE, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import Unjudged, keep_end, status_of
 from pytest_xling.plugin.environment import git_state, library_versions
@@ -31,8 +31,8 @@ from pytest_xling.scheduling.scrub import ReportGuard
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.cases.plan import Case
     from pytest_xling.engine.run import Result
+    from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
@@ -147,7 +147,7 @@ class XlingSession:
             self._watch = ProgressWatch(self._line, self.database, self.run_id)
 
     def _start_run(self) -> None:
-        from pytest_xling.engine.owner import this_process  # noqa: PLC0415  when a run is made
+        from pytest_xling.engine.leases import this_process  # noqa: PLC0415  when a run is made
         from pytest_xling.plugin.continuing import begin  # noqa: PLC0415  likewise
 
         self._began = time.monotonic()
@@ -477,8 +477,8 @@ class XlingSession:
         """Show what came of it."""
         if self.is_worker or not self.run_id:
             return
-        from pytest_xling.reports.closing import failed_cases, faults_met  # noqa: PLC0415
         from pytest_xling.reports.terminal import summary  # noqa: PLC0415
+        from pytest_xling.reports.terminal.closing import failed_cases, faults_met  # noqa: PLC0415
 
         terminalreporter.section(f"xling: {self.setup.model}")
         writer = terminalreporter._tw  # noqa: SLF001  what pytest's own plugins write to

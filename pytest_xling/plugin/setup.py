@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.cases.benchmark import (
+from pytest_xling.config.options import option
+from pytest_xling.config.settings import locate_thresholds, resolve
+from pytest_xling.engine.models import make_making, make_provider, make_roles
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.provider import Stored
+from pytest_xling.languages import find
+from pytest_xling.planning.benchmark import (
     benchmark_name,
     check_data_names,
     discover,
     open_benchmark,
 )
-from pytest_xling.cases.plan import make_request, plan
-from pytest_xling.cases.thresholds import read_thresholds
-from pytest_xling.config.options import option
-from pytest_xling.config.settings import locate_thresholds, resolve
-from pytest_xling.engine.models import make_making, make_provider, make_roles
-from pytest_xling.errors import ConfigError
-from pytest_xling.languages import find
+from pytest_xling.planning.plan import make_request, plan
+from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
-from pytest_xling.providers import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     import pytest
     from sqlalchemy import Connection
 
-    from pytest_xling.annotators import Role
-    from pytest_xling.cases.baseline import Baseline
-    from pytest_xling.cases.benchmark import Benchmark
-    from pytest_xling.cases.comparison import Comparison
-    from pytest_xling.cases.plan import Case
+    from pytest_xling.analysis.baseline import Baseline
+    from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.engine.making import Making
-    from pytest_xling.providers import Provider
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.planning.plan import Case
     from pytest_xling.records import Request
     from pytest_xling.store.database import Database
 
@@ -145,7 +145,7 @@ class Setup:
         """Compare a run of this setup with the baseline; None where none is named."""
         if self.baseline is None:
             return None
-        from pytest_xling.cases.comparison import compare  # noqa: PLC0415  imports the store
+        from pytest_xling.analysis.comparison import compare  # noqa: PLC0415  imports the store
         from pytest_xling.store.runs import get_run  # noqa: PLC0415  likewise
 
         run = get_run(connection, run_id)
@@ -265,7 +265,7 @@ def _baseline(settings: Settings) -> Baseline | None:
     """Open what the run is to be compared with."""
     if settings.baseline is None:
         return None
-    from pytest_xling.cases.baseline import open_baseline  # noqa: PLC0415  imports the store
+    from pytest_xling.analysis.baseline import open_baseline  # noqa: PLC0415  imports the store
 
     return open_baseline(settings.baseline, store=settings.store)
 

@@ -11,8 +11,8 @@ from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.scheduling.groups import PER_WORKER
 
 if TYPE_CHECKING:
-    from pytest_xling.cases.gate import GateSpec
-    from pytest_xling.cases.plan import Case
+    from pytest_xling.analysis.gate import GateSpec
+    from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.early import EarlyStopping, Glance
     from pytest_xling.plugin.judging import Judging
     from pytest_xling.plugin.session import XlingSession

@@ -50,7 +50,7 @@ class Trusting:
         Raises:
             XlingError: an annotator failed while it was measured.
         """
-        from pytest_xling.cases.trust import trusted  # noqa: PLC0415
+        from pytest_xling.analysis.trust import trusted  # noqa: PLC0415
 
         if verdict.threshold.min_judge_f1 is None:
             return verdict
@@ -64,7 +64,7 @@ class Trusting:
 
         Where it cannot be measured it is not; its gate then says what happened.
         """
-        from pytest_xling.cases.trust import doubts, languages_judged  # noqa: PLC0415
+        from pytest_xling.analysis.trust import doubts, languages_judged  # noqa: PLC0415
 
         if threshold is None or threshold.min_judge_f1 is None:
             return False
@@ -80,7 +80,7 @@ class Trusting:
 
     def _measure(self, threshold: Threshold, *, gap: bool) -> None:
         """Measure what has not been measured, on the labelled answers that come along."""
-        from pytest_xling.cases.trust import languages_judged, unmeasured  # noqa: PLC0415
+        from pytest_xling.analysis.trust import languages_judged, unmeasured  # noqa: PLC0415
 
         pivot = self._pivots().get(threshold.benchmark)
         languages = languages_judged(threshold, pivot=pivot, gap=gap)
@@ -90,7 +90,7 @@ class Trusting:
             self._calibrate(missing)
 
     def _calibrate(self, missing: Mapping[str, Sequence[str]]) -> None:
-        from pytest_xling.cases.labelled import bundled_labels  # noqa: PLC0415
+        from pytest_xling.analysis.labelled import bundled_labels  # noqa: PLC0415
 
         labelled = bundled_labels()
         for annotator, wanted in missing.items():

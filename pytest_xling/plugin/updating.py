@@ -72,12 +72,12 @@ class Updating:
 
     def _update(self) -> None:
         # Needs numpy, and only here.
-        from pytest_xling.cases.tuning import Tuning  # noqa: PLC0415
-        from pytest_xling.cases.tuning_changes import proposed_text  # noqa: PLC0415
-        from pytest_xling.cases.tuning_runs import Wanted, read_runs, tuned  # noqa: PLC0415
+        from pytest_xling.analysis.tuning import Tuning  # noqa: PLC0415
+        from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415
+        from pytest_xling.analysis.tuning.runs import Wanted, read_runs, tuned  # noqa: PLC0415
         from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415
         from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415
-        from pytest_xling.reports.tuning_table import diff, loosened_text  # noqa: PLC0415
+        from pytest_xling.reports.terminal.tuning_table import diff, loosened_text  # noqa: PLC0415
 
         ours = self._session
         file = ours.setup.thresholds

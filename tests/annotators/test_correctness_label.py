@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._fence import fenced
-from pytest_xling.annotators._judge_prompts import LABELS
 from pytest_xling.annotators.correctness_label import CorrectnessLabel
+from pytest_xling.annotators.correctness_label.prompts import LABELS
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Response, Sample
+from pytest_xling.text.fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators import Ask
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, PromptStyle, StopReason
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._fence import fenced
+from pytest_xling.text.fence import fenced
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 PIECES = (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._judge_prompts import LABELS
-from pytest_xling.annotators._judge_reply import continued, structured
+from pytest_xling.annotators.correctness_label.prompts import LABELS
+from pytest_xling.annotators.correctness_label.reply import continued, structured
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._passages import Passages
+from pytest_xling.annotators.translate.passages import Passages
 from pytest_xling.text.clean import clean
 from pytest_xling.text.sentences import sentences
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.annotators._stance_head_pairs import (
+from pytest_xling.annotators.stance.head import StanceHead
+from pytest_xling.annotators.stance.head.training.pairs import (
     BUNDLED,
     check_apart,
     digest,
     read_pairs,
 )
-from pytest_xling.annotators._stance_head_weights import SHIPPED, load_weights, save_weights
-from pytest_xling.annotators.stance_head import StanceHead
+from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights, save_weights
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Annotation, Answer, Response, Sample

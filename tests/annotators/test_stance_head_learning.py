@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.annotators import _stance_head_fitting as fitting
-from pytest_xling.annotators._stance import Pair
-from pytest_xling.annotators._stance_head_examples import Example, examples
-from pytest_xling.annotators._stance_head_features import LEAST_SPREAD, NAMES, SIGNS, UNIT
-from pytest_xling.annotators._stance_head_pairs import (
+from pytest_xling.annotators.stance.head.features import LEAST_SPREAD, NAMES, SIGNS, UNIT
+from pytest_xling.annotators.stance.head.training import fitting
+from pytest_xling.annotators.stance.head.training.examples import Example, examples
+from pytest_xling.annotators.stance.head.training.pairs import (
     BUNDLED,
     LabelledPair,
     check_apart,
     digest,
     read_pairs,
 )
-from pytest_xling.annotators._stance_head_weights import SHIPPED, load_weights
+from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights
+from pytest_xling.annotators.stance.pair import Pair
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import DataError
 from pytest_xling.text.stance import STANCES

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling import registry
-from pytest_xling.annotators._fence import fenced
-from pytest_xling.annotators.stance_llm import StanceLlm
+from pytest_xling.annotators.stance.llm import StanceLlm
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.records import Annotation, Answer, Request, Response, Sample
+from pytest_xling.text.fence import fenced
 from pytest_xling.text.stance import STANCES
 from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators import Ask
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, PromptStyle, StopReason
     from tests.servers.openai_server import OpenaiServer

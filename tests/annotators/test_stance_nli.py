@@ -17,12 +17,12 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from pytest_xling import registry
-from pytest_xling.annotators import _stance_nli_model
-from pytest_xling.annotators.stance_nli import StanceNli
-from pytest_xling.encoders._quiet import quiet
+from pytest_xling.annotators.stance.nli import StanceNli
+from pytest_xling.annotators.stance.nli import model as _stance_nli_model
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.keys import canonical_json
+from pytest_xling.models.quiet import quiet
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.sentences import sentences
 from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
@@ -45,7 +45,7 @@ TORCHLESS = """
 import importlib.util, sys
 real = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *a: None if name == "torch" else real(name, *a)
-from pytest_xling.annotators.stance_nli import StanceNli
+from pytest_xling.annotators.stance.nli import StanceNli
 from pytest_xling.errors import ConfigError
 made = StanceNli(stance="nli:" + sys.argv[1])
 for use in (made.check, made.signed, made.load):

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._stance_llm_prompts import INSTRUCTIONS
-from pytest_xling.annotators._stance_reply import continued, judgement
-from pytest_xling.annotators._stance_reply_objects import json_objects, literal_entries
-from pytest_xling.annotators._stance_reply_words import bare_stance, plain
+from pytest_xling.annotators.stance.llm.prompts import INSTRUCTIONS
+from pytest_xling.annotators.stance.llm.reply import continued, judgement
+from pytest_xling.annotators.stance.llm.reply_objects import json_objects, literal_entries
+from pytest_xling.annotators.stance.llm.reply_words import bare_stance, plain
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
-    from pytest_xling.annotators._stance_reply import Judgement
+    from pytest_xling.annotators.stance.llm.reply import Judgement
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 CLAIM = "hot water cures influenza"

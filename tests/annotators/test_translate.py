@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._fence import fenced
 from pytest_xling.annotators.translate import Translate
 from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.languages import codes, find
 from pytest_xling.providers.embedded import EmbeddedProvider
 from pytest_xling.records import Answer, Request, Response, Sample
+from pytest_xling.text.fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators import Ask
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, PromptStyle
 

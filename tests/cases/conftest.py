@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from pytest_xling.cases.benchmark import open_benchmark
 from pytest_xling.config.settings import resolve
 from pytest_xling.languages import find
+from pytest_xling.planning.benchmark import open_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.cases.benchmark import Benchmark
     from pytest_xling.config.settings import Settings
+    from pytest_xling.planning.benchmark import Benchmark
 
 
 class MakeBenchmark(Protocol):

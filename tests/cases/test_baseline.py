@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.baseline import open_baseline
+from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.baselines import promote
@@ -16,7 +16,7 @@ from tests.reports.stored_runs import Asked, make_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_xling.cases.baseline import Baseline
+    from pytest_xling.analysis.baseline import Baseline
 
 METRICS = ("no_answer", "answer_length")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.cases.baseline_file import read_baseline_file
+from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.errors import DataError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.benchmark import check_data_names, discover, open_benchmark
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.benchmark import check_data_names, discover, open_benchmark
 
 if TYPE_CHECKING:
     from pathlib import Path

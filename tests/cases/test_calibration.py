@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.calibration import calibrate, calibration_of, calibrations
-from pytest_xling.cases.labelled import Labelled, LabelledSet
+from pytest_xling.analysis.calibration import calibrate, calibration_of, calibrations
+from pytest_xling.analysis.labelled import Labelled, LabelledSet
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.making import Making
 from pytest_xling.engine.models import make_parties, make_provider, make_roles
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_xling.cases.calibration import Calibration
+    from pytest_xling.analysis.calibration import Calibration
 
 LABELS = {
     "Nothing supports it.": "disagree",

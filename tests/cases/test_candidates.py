@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.cases.candidates import candidates
+from pytest_xling.planning.candidates import candidates
 from pytest_xling.records import Sample
 
 SAMPLE = Sample(

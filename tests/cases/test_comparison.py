@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.comparison import Change, Comparison, compare
+from pytest_xling.analysis.baseline import open_baseline
+from pytest_xling.analysis.comparison import Change, Comparison, compare
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
 from tests.reports.stored_runs import Asked, make_run

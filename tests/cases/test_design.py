@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.design import Design
-from pytest_xling.cases.prompts import Prompts
 from pytest_xling.config.settings import Settings
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.design import Design
+from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path

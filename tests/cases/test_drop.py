@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from pytest_xling.cases.baseline import Baseline
-from pytest_xling.cases.drop import Against, against, asked_in, judge_drop_gate
-from pytest_xling.cases.gate import GateSpec, judge_gates
+from pytest_xling.analysis.baseline import Baseline
+from pytest_xling.analysis.drop import Against, against, asked_in, judge_drop_gate
+from pytest_xling.analysis.gate import GateSpec, judge_gates
 from pytest_xling.records import Sample, Score, Threshold, Verdict
 from pytest_xling.store.digests import Question, Questions, digest_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_xling.cases.dry_run import Lengths
+from pytest_xling.planning.dry_run import Lengths
 from pytest_xling.store.spent import Length
 
 STORED = {

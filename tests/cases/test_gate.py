@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.gate import (
+from pytest_xling.analysis.gate import (
     Compared,
     GateSpec,
     gate_id,
@@ -16,8 +16,8 @@ from pytest_xling.cases.gate import (
     judge_gate,
     judge_gates,
 )
-from pytest_xling.cases.thresholds import read_thresholds
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.labelled import bundled_labels, read_labels
+from pytest_xling.analysis.labelled import bundled_labels, read_labels
 from pytest_xling.errors import DataError
 from pytest_xling.text.stance import STANCES
 

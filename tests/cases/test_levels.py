@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.cases.levels import levels_of, template_number
-from pytest_xling.cases.prompts import Prompts
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.levels import levels_of, template_number
+from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Sample
 from pytest_xling.text.stance import LEVELS
 

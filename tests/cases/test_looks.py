@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_xling.cases.gate import GateSpec, judge_gates
-from pytest_xling.cases.looks import Looks, at_look, looked_at, question_of
-from pytest_xling.cases.plan import Case
+from pytest_xling.analysis.gate import GateSpec, judge_gates
+from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of
+from pytest_xling.planning.plan import Case
 from pytest_xling.records import Condition, Sample, Score, Threshold
 
 if TYPE_CHECKING:

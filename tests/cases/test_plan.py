@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.cases.plan import Case, groups_of, make_request, plan
 from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.planning.plan import Case, groups_of, make_request, plan
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Condition, Sample
 

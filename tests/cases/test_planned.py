@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from pytest_xling.cases.plan import Case
-from pytest_xling.cases.planned import planned_scores
+from pytest_xling.planning.plan import Case
+from pytest_xling.planning.planned import planned_scores
 from pytest_xling.records import Condition, Sample
 
 

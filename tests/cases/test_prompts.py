@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.prompts import Prompts
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Message, Sample
 
 if TYPE_CHECKING:

@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.cases.gate import GateSpec, judge_gates
-from pytest_xling.cases.sizing import Expected, Goal, assumed_rates, least, pilot_of, power, samples
+from pytest_xling.analysis.gate import GateSpec, judge_gates
+from pytest_xling.analysis.sizing import (
+    Expected,
+    Goal,
+    assumed_rates,
+    least,
+    pilot_of,
+    power,
+    samples,
+)
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.cases.gate import GateSpec, judge_gate
-from pytest_xling.cases.tuning import Tuning, tune
-from pytest_xling.cases.tuning_tables import Limit, tables
+from pytest_xling.analysis.gate import GateSpec, judge_gate
+from pytest_xling.analysis.tuning import Tuning, tune
+from pytest_xling.analysis.tuning.tables import Limit, tables
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
-    from pytest_xling.cases.tuning import BenchmarkTuned
-    from pytest_xling.cases.tuning_tables import LimitKey, Tables
+    from pytest_xling.analysis.tuning import BenchmarkTuned
+    from pytest_xling.analysis.tuning.tables import LimitKey, Tables
 
 LANGUAGES = ("en", "hi", "zh")
 QUICK = Tuning(splits=40)

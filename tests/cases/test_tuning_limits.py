@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.cases.tuning_limits import common, rounded
+from pytest_xling.analysis.tuning.limits import common, rounded
 
 
 @pytest.mark.parametrize(

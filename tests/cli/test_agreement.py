@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling import cli
-from pytest_xling.cases.labelled import read_labels
+from pytest_xling.analysis.labelled import read_labels
 from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_xling.annotators._stance_head_weights import SHIPPED, load_weights
-from pytest_xling.annotators.stance_head import StanceHead
+from pytest_xling.annotators.stance.head import StanceHead
+from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights
 from pytest_xling.cli import train
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.text.stance import STANCES

@@ -10,8 +10,8 @@ import pytest
 from pytest_xling import registry
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.metric import is_directed, unit_of
 from pytest_xling.languages import find
-from pytest_xling.metrics import is_directed, unit_of
 from pytest_xling.records import Threshold
 from pytest_xling.text.stance import LEVELS
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_xling.datasets._calmqa_answers import transcript_rows
 from pytest_xling.datasets.calmqa import CalmqaReader
+from pytest_xling.datasets.calmqa.answers import transcript_rows
 from pytest_xling.errors import ConfigError, DataError
 
 CHECKOUT = (Path(__file__).resolve().parents[2] / "../shared/data/calmqa").resolve()

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.cases.benchmark import open_benchmark
 from pytest_xling.datasets.claims import ClaimsReader
 from pytest_xling.datasets.jsonl import JsonlReader
 from pytest_xling.errors import DataError
+from pytest_xling.planning.benchmark import open_benchmark
 from pytest_xling.records import Sample
 from pytest_xling.registry import load
 from pytest_xling.text.stance import VERACITIES

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from pytest_xling.cases.benchmark import open_benchmark
 from pytest_xling.datasets.uphill import UphillReader
 from pytest_xling.errors import DataError
+from pytest_xling.planning.benchmark import open_benchmark
 from pytest_xling.records import Sample
 from pytest_xling.registry import load
 from pytest_xling.text.stance import LEVELS, VERACITIES

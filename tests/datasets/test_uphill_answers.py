@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.datasets._uphill_answers import transcript_rows
 from pytest_xling.datasets.uphill import UphillReader
+from pytest_xling.datasets.uphill.answers import transcript_rows
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.providers.transcript import TranscriptProvider
 from pytest_xling.records import Message, Request

@@ -19,12 +19,12 @@ from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 
-from pytest_xling.datasets import Notices
-from pytest_xling.datasets._xlinghealth_content import _parsed
-from pytest_xling.datasets._xlinghealth_script import script_share
 from pytest_xling.datasets.jsonl import JsonlReader
 from pytest_xling.datasets.xlinghealth import XLingHealthReader
+from pytest_xling.datasets.xlinghealth.content import _parsed
+from pytest_xling.datasets.xlinghealth.script import script_share
 from pytest_xling.errors import DataError
+from pytest_xling.interfaces.dataset import Notices
 from pytest_xling.records import Sample
 from pytest_xling.registry import load, names
 

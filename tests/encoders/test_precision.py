@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pytest_xling.encoders._precision import choose_device, choose_dtype
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.devices import choose_device, choose_dtype
 
 
 def test_auto_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,11 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from pytest_xling.encoders import opening
-from pytest_xling.encoders._forward import Forward
-from pytest_xling.encoders._quiet import quiet
-from pytest_xling.encoders._transformer import TransformerEncoder
+from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.models.quiet import quiet
 from tests.encoders.tiny_models import TEXTS, add_modules
 
 if TYPE_CHECKING:

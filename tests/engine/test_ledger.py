@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.engine.ledger import Ledger
+from pytest_xling.engine.store_writer import Ledger
 from pytest_xling.errors import StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, step_id

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.engine.ledger import Ledger
 from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.step import Batched
+from pytest_xling.engine.store_writer import Ledger
 from pytest_xling.errors import EvaluationError, TransientFault
 from pytest_xling.keys import content_key
 from pytest_xling.store.database import Database

@@ -10,13 +10,13 @@ from typing import Literal
 
 import pytest
 
-from pytest_xling.engine.owner import SILENT_S, dead, status_now, this_process
+from pytest_xling.engine.leases import SILENT_S, dead, status_now, this_process
 from pytest_xling.records import RunRecord
 
 
 def other_process() -> str:
     """Return the name of a process that has ended."""
-    script = "from pytest_xling.engine.owner import this_process; print(this_process())"
+    script = "from pytest_xling.engine.leases import this_process; print(this_process())"
     return subprocess.check_output([sys.executable, "-c", script], text=True).strip()
 
 
@@ -50,8 +50,8 @@ def test_nothing_is_told_of_other_places() -> None:
 def test_no_signal_is_sent_where_that_would_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Windows signal 0 is Ctrl-C; there a lease ends by its time alone."""
     gone = other_process()
-    monkeypatch.setattr("pytest_xling.engine.owner.os.name", "nt")
-    monkeypatch.setattr("pytest_xling.engine.owner.os.kill", lambda *_: pytest.fail("a signal"))
+    monkeypatch.setattr("pytest_xling.engine.leases.os.name", "nt")
+    monkeypatch.setattr("pytest_xling.engine.leases.os.kill", lambda *_: pytest.fail("a signal"))
     assert set() == dead({gone})
 
 

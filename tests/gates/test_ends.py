@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.cases.gate import GateSpec, judge_gate
-from pytest_xling.cases.tuning_tables import Limit, tables
+from pytest_xling.analysis.gate import GateSpec, judge_gate
+from pytest_xling.analysis.tuning.tables import Limit, tables
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.cases.tuning_tables import LimitKey
+    from pytest_xling.analysis.tuning.tables import LimitKey
 
 SHARES = ("no_answer", "factual_accuracy")
 

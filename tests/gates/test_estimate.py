@@ -19,7 +19,7 @@ from pytest_xling.stats.mean import mean_interval
 if TYPE_CHECKING:
     import random
 
-    from pytest_xling.metrics import Bounds
+    from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.registry import MetricKind
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.candidates import candidates
-from pytest_xling.cases.prompts import Prompts
 from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.planning.candidates import candidates
+from pytest_xling.planning.prompts import Prompts
 from pytest_xling.text.yes_no import yes_or_no
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cases.labelled import bundled_labels
+from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.datasets.claims import ClaimsReader
 from pytest_xling.text.stance import RIGHT_STANCE
 from tests.servers.openai_server import spawned, stats

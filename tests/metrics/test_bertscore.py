@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_xling.encoders import opening
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
 from pytest_xling.metrics._bertscore import MEANS
 from pytest_xling.metrics.bertscore import BertScore
 from pytest_xling.metrics.bertscore_precision import BertScorePrecision
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_xling.metrics import SetMetric
+    from pytest_xling.interfaces.metric import SetMetric
     from pytest_xling.metrics._bertscore import BertScoreParameters
 
 pytest.importorskip("bert_score", reason="needs pytest-xling[torch]")
@@ -66,7 +66,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def embedded() -> Any:  # noqa: ANN401  untyped package
     """Give bert-score's own scorer with the embedded encoder."""
-    from pytest_xling.encoders._e5_directory import e5_directory  # noqa: PLC0415  needs torch
+    from pytest_xling.encoders.e5.directory import e5_directory  # noqa: PLC0415  needs torch
 
     return scorer(str(e5_directory()), layer=12)
 

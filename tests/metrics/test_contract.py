@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_xling.interfaces.metric import Bounded, bounds_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics import Bounded, bounds_of
 from pytest_xling.registry import load, names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.annotators.correctness_label import CorrectnessLabel
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load, names
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import jaccard_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.metrics._ngrams import jaccard_of_pairs
 from pytest_xling.metrics.length import Length
 from pytest_xling.metrics.sim_1gram import Sim1Gram
@@ -25,7 +25,7 @@ from pytest_xling.text.words import tokenizer, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.metrics import TextIn
+    from pytest_xling.interfaces.metric import TextIn
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "的", "क्या"]), max_size=8)
 TEXTS = st.lists(st.one_of(WORDS.map(" ".join), st.text(max_size=12)), min_size=2, max_size=5)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.metrics import bounds_of, direction_of, is_share, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, unit_of
 from pytest_xling.metrics.abstains import Abstains
 from pytest_xling.metrics.disclaimer import Disclaimer
 from pytest_xling.records import Annotation, Reading

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.interfaces.metric import bounds_of, direction_of, is_directed, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics import bounds_of, direction_of, is_directed, unit_of
 from pytest_xling.metrics._stance import StanceMetric
 from pytest_xling.records import Annotation, AnswerSet
 from pytest_xling.registry import load, names

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
 from pytest_xling.metrics.cross_sim_sent import CrossSimSent
 from pytest_xling.metrics.sim_sent import SimSent
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_xling.annotators._stance import stance_value
+from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
-from pytest_xling.keys import canonical_json
-from pytest_xling.metrics import (
+from pytest_xling.interfaces.metric import (
     Selective,
     applies_to,
     bounds_of,
@@ -20,6 +19,7 @@ from pytest_xling.metrics import (
     is_share,
     unit_of,
 )
+from pytest_xling.keys import canonical_json
 from pytest_xling.records import AnswerSet, Reading, Response
 from pytest_xling.registry import Checks, load, names
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one

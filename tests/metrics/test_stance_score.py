@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.annotators._stance import stance_value
+from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics import bounds_of, direction_of, is_share
+from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share
 from pytest_xling.metrics.stance_score import StanceScore
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load

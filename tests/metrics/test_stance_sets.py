@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators._stance import stance_value
+from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.records import AnswerSet, Reading
 from pytest_xling.registry import load
 from tests.metrics.stance_answers import STANCES, answer, beside, over_levels

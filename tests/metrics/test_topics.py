@@ -20,7 +20,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.metrics._topic_models import _tomotopy, fitted_topics, processor, vocabulary
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
 from pytest_xling.registry import load

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.metrics import bounds_of, direction_of, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.metrics.misjudged import Misjudged
 from pytest_xling.metrics.p_right import PRight
 from pytest_xling.metrics.says_right import SaysRight

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError, PermanentFault
-from pytest_xling.providers import _embedded_file
 from pytest_xling.providers.embedded import EmbeddedProvider
+from pytest_xling.providers.embedded import file as _embedded_file
 from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:

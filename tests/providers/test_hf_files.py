@@ -14,8 +14,9 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
-from pytest_xling.providers import _hf_digest, _hf_files
 from pytest_xling.providers.hf import HfProvider
+from pytest_xling.providers.hf import files as _hf_files
+from pytest_xling.providers.hf import model_digest as _hf_digest
 from pytest_xling.records import Message, Request
 
 torch = pytest.importorskip("torch")

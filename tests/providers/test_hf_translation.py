@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, PermanentFault
-from pytest_xling.providers._hf_files import ModelFiles
-from pytest_xling.providers._hf_translation import opus_pair, opus_targets
 from pytest_xling.providers.hf import HfProvider
+from pytest_xling.providers.hf.files import ModelFiles
+from pytest_xling.providers.hf.translation import opus_pair, opus_targets
 from pytest_xling.records import Message, Request, Response
 
 torch = pytest.importorskip("torch")

@@ -24,8 +24,8 @@ from pytest_xling.errors import (
     TransientFault,
 )
 from pytest_xling.providers import openai as module
-from pytest_xling.providers._openai_reply import read_reply
 from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.providers.openai.reply import read_reply
 from pytest_xling.records import Message, Request, Usage
 from tests.servers.openai_server import serving, stats
 
@@ -440,7 +440,7 @@ def test_azure_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_openai_itself_gets_the_newer_parameter() -> None:
     """Its reasoning models refuse max_tokens."""
-    from pytest_xling.providers._openai_client import _renamed  # noqa: PLC0415  brings the client
+    from pytest_xling.providers.openai.client import _renamed  # noqa: PLC0415  brings the client
 
     assert {"max_completion_tokens": 9} == _renamed({"max_tokens": 9})
     assert {"max_completion_tokens": 5} == _renamed({"max_completion_tokens": 5})

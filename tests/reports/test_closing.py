@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
-from pytest_xling.reports.closing import faults_met, is_closed, last_word, reasons
 from pytest_xling.reports.rendering import to_text
+from pytest_xling.reports.terminal.closing import faults_met, is_closed, last_word, reasons
 
 
 def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_xling.cases.dry_run import LanguageEstimate
-from pytest_xling.reports.dry_run import dry_run_text
+from pytest_xling.planning.dry_run import LanguageEstimate
+from pytest_xling.reports.terminal.dry_run import dry_run_text
 
 
 def _row(language: str, cost: float | None) -> LanguageEstimate:

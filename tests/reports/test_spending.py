@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.records import RunRecord
-from pytest_xling.reports.spending import spent, unpriced
+from pytest_xling.reports.terminal.spending import spent, unpriced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.reports.stance_counts import (
+from pytest_xling.reports.papers.stance_counts import (
     Share,
     StanceRecord,
     accuracy,

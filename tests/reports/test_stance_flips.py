@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from pytest_xling.reports.stance_counts import StanceRecord
-from pytest_xling.reports.stance_flips import beside
+from pytest_xling.reports.papers.stance_counts import StanceRecord
+from pytest_xling.reports.papers.stance_flips import beside
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:

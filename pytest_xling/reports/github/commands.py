@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.reports.closing import in_order
-from pytest_xling.reports.matrix import named
+from pytest_xling.reports.terminal.closing import in_order
+from pytest_xling.reports.terminal.matrix import named
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

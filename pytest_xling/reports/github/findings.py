@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.github.markdown import code, details, html_text
-from pytest_xling.reports.matrix import language_name
+from pytest_xling.reports.terminal.matrix import language_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.reports.findings import Ranked, Standing
+    from pytest_xling.reports.terminal.findings import Ranked, Standing
 
 __all__ = ["folded"]
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.closing import (
+from pytest_xling.reports.github.findings import folded
+from pytest_xling.reports.github.markdown import code, details, prose
+from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
+from pytest_xling.reports.terminal.closing import (
     State,
     faults_met,
     last_word,
@@ -16,13 +19,10 @@ from pytest_xling.reports.closing import (
     undecided_line,
     ways_on,
 )
-from pytest_xling.reports.estimates import with_intervals
-from pytest_xling.reports.findings import find_worst
-from pytest_xling.reports.github.findings import folded
-from pytest_xling.reports.github.markdown import code, details, prose
-from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
-from pytest_xling.reports.matrix import is_drop
-from pytest_xling.reports.spending import spent
+from pytest_xling.reports.terminal.estimates import with_intervals
+from pytest_xling.reports.terminal.findings import find_worst
+from pytest_xling.reports.terminal.matrix import is_drop
+from pytest_xling.reports.terminal.spending import spent
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import Estimate, RunRecord, Verdict
-    from pytest_xling.reports.closing import Reason
+    from pytest_xling.reports.terminal.closing import Reason
 
 __all__ = ["MOST_BYTES", "step_summary"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.reports.github.markdown import code, prose, table
-from pytest_xling.reports.matrix import is_overall, language_name, named
+from pytest_xling.reports.terminal.matrix import is_overall, language_name, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
-from pytest_xling.reports.estimates import kind_of
-from pytest_xling.reports.html.shown import Strings, compact, cut_to, visible
+from pytest_xling.reports.html.escaping import Strings, compact, cut_to, visible
+from pytest_xling.reports.terminal.estimates import kind_of
 from pytest_xling.store.browsing import browsed_cases, translations
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.wording import Figures
-from pytest_xling.metrics import bounds_of, direction_of, is_share, reach_of, unit_of
+from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, reach_of, unit_of
 from pytest_xling.records import Estimate
-from pytest_xling.reports.estimates import ALPHA
-from pytest_xling.reports.html.shown import as_json, compact, visible
+from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.html.verdict import about
+from pytest_xling.reports.terminal.estimates import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.cases.comparison import Change
+    from pytest_xling.analysis.comparison import Change
+    from pytest_xling.interfaces.metric import Better, Bounds
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics import Better, Bounds
     from pytest_xling.records import Score, Verdict
     from pytest_xling.registry import MetricKind
     from pytest_xling.store.queries import Place

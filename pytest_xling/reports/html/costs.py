@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.html.shown import compact
+from pytest_xling.reports.html.escaping import compact
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

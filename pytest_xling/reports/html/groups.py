@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.html.cells import estimated
-from pytest_xling.reports.html.shown import as_json
+from pytest_xling.reports.html.escaping import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

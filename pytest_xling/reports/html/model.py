@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.closing import told_faults
-from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.html.browser import case_columns
 from pytest_xling.reports.html.cells import table_of, traits_of
 from pytest_xling.reports.html.costs import Costs
+from pytest_xling.reports.html.curves import curves_of, stance_figures
+from pytest_xling.reports.html.escaping import compact, cut_to, visible
 from pytest_xling.reports.html.groups import groups_of, language_traits
-from pytest_xling.reports.html.lines import curves_of, stance_figures
-from pytest_xling.reports.html.shown import compact, cut_to, visible
 from pytest_xling.reports.html.verdict import verdict_model
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.reports.spending import unpriced
+from pytest_xling.reports.terminal.closing import told_faults
+from pytest_xling.reports.terminal.findings import find_worst
+from pytest_xling.reports.terminal.spending import unpriced
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.cases.comparison import Change, Comparison
+    from pytest_xling.analysis.comparison import Change, Comparison
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.store.queries import MetricStep, Place

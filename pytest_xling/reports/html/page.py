@@ -12,7 +12,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files import whole
+from pytest_xling.files.whole import whole
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.text.clean import clean
 from pytest_xling.text.display import printable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.cases.comparison import Comparison
+    from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.keys import JsonValue
 
 __all__ = ["embedded", "render", "write_report"]

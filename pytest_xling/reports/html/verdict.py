@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.gates.judge import blocks
 from pytest_xling.gates.wording import limit_of
-from pytest_xling.reports.closing import last_word, state_of
-from pytest_xling.reports.html.shown import as_json, visible
-from pytest_xling.reports.matrix import is_drop
+from pytest_xling.reports.html.escaping import as_json, visible
+from pytest_xling.reports.terminal.closing import last_word, state_of
+from pytest_xling.reports.terminal.matrix import is_drop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

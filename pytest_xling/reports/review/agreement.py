@@ -14,9 +14,9 @@ from pytest_xling.stats.weighted_rate import WeightedRate, weighted_rate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_xling.reports.review.judged import Judged, Population
+    from pytest_xling.reports.review.population import Judged, Population
+    from pytest_xling.reports.review.ratings import Rated, Rating
     from pytest_xling.reports.review.sampling import Stratum
-    from pytest_xling.reports.review.saved import Rated, Rating
     from pytest_xling.stats.labelling import Labelling
 
 __all__ = [

@@ -10,8 +10,8 @@ from pytest_xling.reports.review.document import english_claims
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.reports.review.judged import Population
-    from pytest_xling.reports.review.saved import Rated
+    from pytest_xling.reports.review.population import Population
+    from pytest_xling.reports.review.ratings import Rated
     from pytest_xling.reports.review.scheme import Scheme
 
 __all__ = ["CALIBRATION_COLUMNS", "calibration_rows", "check_calibrates"]

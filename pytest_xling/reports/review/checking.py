@@ -9,8 +9,8 @@ from pytest_xling.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.reports.review.judged import Population
-    from pytest_xling.reports.review.saved import Rated, Rating
+    from pytest_xling.reports.review.population import Population
+    from pytest_xling.reports.review.ratings import Rated, Rating
     from pytest_xling.reports.review.scheme import Scheme
 
 __all__ = ["check_ratings", "check_together"]

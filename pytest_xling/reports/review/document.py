@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
-    from pytest_xling.reports.review.judged import Judged, Population
+    from pytest_xling.reports.review.population import Judged, Population
     from pytest_xling.reports.review.sampling import Stratum
     from pytest_xling.reports.review.scheme import Scheme
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from pytest_xling import registry
 from pytest_xling.annotators import called
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
-from pytest_xling.metrics import is_share, unit_of
+from pytest_xling.interfaces.metric import is_share, unit_of
 from pytest_xling.store.queries import metric_steps, step_parameters
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.cases.baseline import open_baseline
-from pytest_xling.cases.comparison import compare
+from pytest_xling.analysis.baseline import open_baseline
+from pytest_xling.analysis.comparison import compare
 from pytest_xling.reports.html import browser
+from pytest_xling.reports.html.escaping import cut_to, visible
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.reports.html.shown import cut_to, visible
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import answers, get_run, read_verdicts, scores
 from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, make_run

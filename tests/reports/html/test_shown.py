@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.records import Estimate
-from pytest_xling.reports.html.shown import Strings, as_json, compact, cut_to, visible
+from pytest_xling.reports.html.escaping import Strings, as_json, compact, cut_to, visible
 
 
 @pytest.mark.parametrize(

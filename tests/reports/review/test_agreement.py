@@ -15,9 +15,9 @@ from pytest_xling.reports.review.agreement import (
     with_each_other,
     with_judge,
 )
-from pytest_xling.reports.review.judged import Judged, Population
+from pytest_xling.reports.review.population import Judged, Population
+from pytest_xling.reports.review.ratings import Rated, Rating
 from pytest_xling.reports.review.sampling import stratified
-from pytest_xling.reports.review.saved import Rated, Rating
 
 LABELS = ("yes", "no")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError, EvaluationError, XlingError
-from pytest_xling.metrics import unit_of
+from pytest_xling.interfaces.metric import unit_of
 from pytest_xling.registry import load, names
-from pytest_xling.reports.review.judged import NO_VALUE, Population, read_population
+from pytest_xling.reports.review.population import NO_VALUE, Population, read_population
 from pytest_xling.reports.review.scheme import Scheme, scheme_of
 from pytest_xling.store.database import Database
 from tests.reports.review.review_runs import Told, put_told, stances, told_flags

@@ -1,0 +1,1 @@
+"""What stored runs say beyond their verdicts: baselines, comparison, sizing, calibration, tuning."""

@@ -1,0 +1,197 @@
+"""What a run is compared with: another run of the store, a file, or what was promoted."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from pytest_xling.analysis.baseline_file import pivots_in, read_baseline_file
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.store.baselines import promoted
+from pytest_xling.store.database import Database
+from pytest_xling.store.digests import question_digests
+from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.runs import get_run, list_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord, Score
+    from pytest_xling.store.digests import Questions
+
+__all__ = ["Baseline", "Scores", "Source", "open_baseline"]
+
+Scores: TypeAlias = "Mapping[str, Sequence[Score]]"
+"""Of one metric of a benchmark, by language."""
+
+_LATEST = "latest"
+_COMPLETE = "complete"
+
+
+class Source(Protocol):
+    """Where the scores of a baseline are read, a metric at a time: a run may have millions."""
+
+    def metrics(self, benchmark: str) -> tuple[str, ...]:
+        """Return what *benchmark* was scored with, sorted; nothing where it was not asked."""
+        ...
+
+    def pivot(self, benchmark: str) -> str | None:
+        """Return the language others were compared with; None where it is not known."""
+        ...
+
+    def scores(self, benchmark: str, metric: str) -> Scores:
+        """Return the scores of a metric."""
+        ...
+
+    def questions(self, benchmark: str) -> Questions:
+        """Return what was asked in a benchmark."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A run, or for each benchmark one, that others are compared with."""
+
+    said: str
+    """How the user named it."""
+    names: Mapping[str, str]
+    """By benchmark a short name of where its scores are from: a run's, or a file's."""
+    told: str
+    """What it is, in a line for people."""
+    notices: tuple[str, ...] = ()
+    """What they should know of it."""
+    source: Source
+
+    def name(self, benchmark: str) -> str:
+        """Return what to call it where *benchmark* is concerned."""
+        return self.names.get(benchmark, self.said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredScores:
+    """Scores of runs in a store."""
+
+    store: Path
+    runs: Mapping[str, str]
+    """By benchmark."""
+
+    def metrics(self, benchmark: str) -> tuple[str, ...]:
+        """Return what *benchmark* was scored with."""
+        if benchmark not in self.runs:
+            return ()
+        with _reading(self.store) as connection:
+            steps = metric_steps(connection, self.runs[benchmark])
+        return tuple(sorted({step.metric for step in steps if step.benchmark == benchmark}))
+
+    def pivot(self, benchmark: str) -> str | None:
+        """Return the language others were compared with; None where it is not known."""
+        if benchmark not in self.runs:
+            return None
+        with _reading(self.store) as connection:
+            return pivots_in(get_run(connection, self.runs[benchmark]).settings).get(benchmark)
+
+    def scores(self, benchmark: str, metric: str) -> Scores:
+        """Return the scores of a metric."""
+        if benchmark not in self.runs:
+            return {}
+        run_id = self.runs[benchmark]
+        with _reading(self.store) as connection:
+            wanted = [
+                step
+                for step in metric_steps(connection, run_id)
+                if (step.benchmark, step.metric) == (benchmark, metric)
+            ]
+            found = scores_by_place(connection, run_id, wanted)
+        return {language: scores for (_, _, language), scores in found.items()}
+
+    def questions(self, benchmark: str) -> Questions:
+        """Return what was asked in a benchmark."""
+        if benchmark not in self.runs:
+            return {}
+        with _reading(self.store) as connection:
+            return question_digests(connection, self.runs[benchmark], benchmark=benchmark)
+
+
+def open_baseline(said: str, *, store: Path) -> Baseline:
+    """Open what a user named: a file where there is one, else a run, else a promoted model.
+
+    Args:
+        said: the name.
+        store: where runs are kept.
+
+    Raises:
+        ConfigError: there is no such thing; says what is close.
+        DataError: the file cannot be used.
+        StoreError: the store cannot be read.
+    """
+    if Path(said).is_file():
+        read = read_baseline_file(Path(said))
+        return Baseline(
+            said=said,
+            names=dict.fromkeys(read.benchmarks, Path(said).name),
+            told=f"{Path(said).name}: run {read.run_id} of {read.model}",
+            notices=_unfinished({read.run_id: read.status}),
+            source=read,
+        )
+    if said == _LATEST:
+        msg = "'latest' is another run every time; name a run, or promote one: xling promote RUN"
+        raise ConfigError(msg)
+    if not store.exists():
+        msg = f"no baseline {said!r}: there is no such file, and no store at {store}"
+        raise ConfigError(msg)
+    with _reading(store) as connection:
+        runs = {run.run_id: run for run in list_runs(connection)}
+        if said in runs:
+            return _of_run(connection, runs[said], store)
+        moved = promoted(connection, model=said)
+        models = {one.model for one in promoted(connection)}
+    if not moved:
+        known = sorted({*runs, *models})
+        msg = (
+            f"no baseline {said!r}: neither a file nor a run of {store} nor a model with a "
+            f"promoted run.{did_you_mean(said, known)} `xling runs` and `xling promote --list` "
+            "list them"
+        )
+        raise ConfigError(msg)
+    of = {one.benchmark: one.run_id for one in moved}
+    told = "; ".join(f"{one.benchmark} {one.run_id}" for one in moved)
+    return Baseline(
+        said=said,
+        names=of,
+        told=f"promoted for {said}: {told}",
+        notices=_unfinished({run_id: runs[run_id].status for run_id in of.values()}),
+        source=StoredScores(store=store, runs=of),
+    )
+
+
+def _of_run(connection: Connection, run: RunRecord, store: Path) -> Baseline:
+    benchmarks = {step.benchmark: run.run_id for step in metric_steps(connection, run.run_id)}
+    return Baseline(
+        said=run.run_id,
+        names=benchmarks,
+        told=f"run {run.run_id} of {run.model}",
+        notices=_unfinished({run.run_id: run.status}),
+        source=StoredScores(store=store, runs=benchmarks),
+    )
+
+
+def _unfinished(status: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"run {run_id}, to compare with, is {said}: only what it has is compared"
+        for run_id, said in status.items()
+        if said != _COMPLETE
+    )
+
+
+@contextmanager
+def _reading(store: Path) -> Iterator[Connection]:
+    database = Database(store, create=False)
+    try:
+        with database.read() as connection:
+            yield connection
+    finally:
+        database.close()

@@ -1,0 +1,400 @@
+"""Propose limits that runs like those at hand would pass, and say how often they would not.
+
+A gate passes only where its whole interval is within its limit, so what is resampled is not the
+mean but the interval's bad end: the tightest limit that a run would have passed. All limits of a
+benchmark are resampled by the same questions, so that what they have in common is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from zlib import crc32
+
+import numpy as np
+
+from pytest_xling.analysis.tuning.limits import common, rounded
+from pytest_xling.stats.resampling import another_run, drawn_again, unseen
+from pytest_xling.stats.tolerance import FEWEST, upper_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_xling.analysis.tuning.tables import Limit, Tables
+
+__all__ = ["BenchmarkTuned", "Change", "Method", "Proposal", "Tuning", "tune"]
+
+Method: TypeAlias = Literal["order", "normal", "resampled"]
+Change: TypeAlias = Literal["looser", "tighter", "same", "new"]
+
+_VERSIONS = 20
+"""Ways in which a model is made worse, of which each resample takes one."""
+_TAIL = 40
+"""Resamples that lie beyond a limit, so that it is known well enough."""
+_FEWEST_RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """How limits are proposed."""
+
+    false_alarm: float = 0.01
+    """How often a run that is good enough may be blocked, by each gate."""
+    family: bool = False
+    """Whether that holds for all gates of a benchmark together."""
+    confidence: float = 0.95
+    """Of tolerance limits."""
+    split: float = 0.5
+    """The share of the questions that limits are tried out by tuning on."""
+    splits: int = 100
+    seed: int = 0
+    flagged: float = 0.1
+    """How a bad model is thought: of shares, good answers that become bad."""
+    shift: float = 0.5
+    """Of numbers, standard deviations by which answers become worse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What is proposed for one limit in one language; rates are from 0 to 1."""
+
+    limit: Limit
+    n: int
+    """Scored answers, or of gaps questions."""
+    estimate: float | None
+    proposed: float | None
+    reason: str = ""
+    """Why there is no proposal, or what else is to be known."""
+    method: Method | None = None
+    runs: int = 1
+    blocked: float | None = None
+    """How often a run like these would be blocked."""
+    blocked_now: float | None = None
+    """The same by the limit there is now."""
+    blocked_held_out: float | None = None
+    """How often one part of the questions was blocked by limits tuned on the other."""
+    missed: float | None = None
+    """How often a run made worse would pass."""
+    missed_held_out: float | None = None
+    missed_bad: float | None = None
+    """How often a run known to be bad would."""
+
+    @property
+    def change(self) -> Change | None:
+        """What the proposal does to the limit there is; None where nothing is proposed."""
+        now, proposed = self.limit.now, self.proposed
+        if proposed is None:
+            return None
+        if now is None:
+            return "new"
+        if proposed == now:
+            return "same"
+        return "looser" if (proposed > now) == self.limit.upward else "tighter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkTuned:
+    """What is proposed for a benchmark."""
+
+    benchmark: str
+    questions: int
+    proposals: tuple[Proposal, ...]
+    blocked: float | None
+    """How often a run like these would be blocked by any of its gates."""
+    blocked_held_out: float | None
+
+
+def tune(
+    benchmark: str, good: Sequence[Tables], bad: Sequence[Tables], how: Tuning
+) -> BenchmarkTuned:
+    """Propose all limits of a benchmark.
+
+    Args:
+        benchmark: its name.
+        good: of runs of models that are good enough to release; all of the same limits and
+            questions.
+        bad: of runs of models that are not.
+        how: how.
+    """
+    made = _Tuner(good, bad, how)
+    return BenchmarkTuned(
+        benchmark=benchmark,
+        questions=len(good[0].questions),
+        proposals=made.proposals(),
+        blocked=made.any_blocked,
+        blocked_held_out=made.any_blocked_held_out,
+    )
+
+
+class _Tuner:
+    def __init__(self, good: Sequence[Tables], bad: Sequence[Tables], how: Tuning) -> None:
+        self.good, self.bad, self.how = good, bad, how
+        self.limits = good[0].limits
+        self.size = len(good[0].questions)
+        self.strata = good[0].strata()
+        self.random = np.random.default_rng(how.seed)
+        self.resamples = max(_FEWEST_RESAMPLES, math.ceil(_TAIL / how.false_alarm))
+        # Of each limit by itself, so that its proposal does not depend on what else is tuned.
+        self.chances = [
+            np.random.default_rng([how.seed, crc32(f"{one.spec.id} {one.key}".encode())])
+            for one in self.limits
+        ]
+        self.estimates = _pooled(good)
+        self.reasons = [self._why_not(place) for place in range(len(self.limits))]
+        self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
+        self.any_blocked: float | None = None
+        self.any_blocked_held_out: float | None = None
+
+    def proposals(self) -> tuple[Proposal, ...]:
+        if not self.useful.any():
+            return tuple(self._left(place) for place in range(len(self.limits)))
+        sizes = [len(rows) for rows in self.strata]
+        drawn = [self._another(run, self.strata, sizes, self.resamples) for run in self.good]
+        own, methods = self._tuned(drawn, [t.ends(np.ones((1, self.size)))[0] for t in self.good])
+        proposed = self._final(own)
+        useless = proposed >= np.array([limit.extreme for limit in self.limits])
+        for at in np.flatnonzero(self.useful & (useless | ~np.isfinite(proposed))):
+            self.reasons[int(at)] = "only a limit that nothing exceeds would do"
+        self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
+        limits = np.where(self.useful, proposed, np.inf)
+        ends = np.concatenate(drawn)
+        now = np.array(
+            [math.nan if one.now is None else one.turned(one.now) for one in self.limits]
+        )
+        if self.useful.any():
+            self.any_blocked = float(_over(ends, limits)[:, self.useful].any(axis=1).mean())
+        blocked, blocked_now = _over(ends, limits).mean(axis=0), _over(ends, now).mean(axis=0)
+        worse = np.concatenate([self._worse_runs(run) for run in self.good])
+        missed = (~_over(worse, limits)).mean(axis=0)
+        bad = [
+            t.ends(drawn_again(self.random, self.strata, of=self.size, resamples=1000))
+            for t in self.bad
+        ]
+        missed_bad = _of_bad(bad, limits)
+        held, missed_held = self._held_out()
+        found = []
+        for place, limit in enumerate(self.limits):
+            left = replace(
+                self._left(place),
+                blocked_now=None if limit.now is None else float(blocked_now[place]),
+            )
+            if not self.useful[place]:
+                found.append(left)
+                continue
+            found.append(
+                replace(
+                    left,
+                    proposed=_plain(limit.turned(float(proposed[place]))),
+                    method=methods[place],
+                    blocked=float(blocked[place]),
+                    blocked_held_out=_number(held, place),
+                    missed=float(missed[place]),
+                    missed_held_out=_number(missed_held, place),
+                    missed_bad=_number(missed_bad, place),
+                )
+            )
+        return tuple(found)
+
+    def _left(self, place: int) -> Proposal:
+        """Return that nothing is proposed, and why."""
+        many = [run.counts[:, place].sum() for run in self.good]
+        estimate, limit = float(self.estimates[place]), self.limits[place]
+        return Proposal(
+            limit=limit,
+            n=round(float(np.mean(many))),
+            estimate=None if math.isnan(estimate) else limit.turned(estimate),
+            proposed=None,
+            reason=self.reasons[place],
+            runs=len(self.good),
+        )
+
+    def _another(
+        self,
+        run: Tables,
+        strata: Sequence[NDArray[np.intp]],
+        sizes: Sequence[int],
+        resamples: int,
+    ) -> NDArray[np.float64]:
+        """Return the ends of other runs of so many questions, as far as those in *strata* tell."""
+        weights = another_run(self.random, strata, of=self.size, sizes=sizes, resamples=resamples)
+        part = sum(sizes) / sum(map(len, strata))
+        bad = np.zeros((resamples, len(self.limits)))
+        there = np.concatenate(strata)
+        for place in range(len(self.limits)):
+            known = int(np.count_nonzero(run.counts[there, place]))
+            if known:
+                bad[:, place] = unseen(
+                    self.chances[place], known=known, size=round(part * known), resamples=resamples
+                )
+        return run.ends(weights, unseen=bad, share=sum(sizes) / self.size)
+
+    def _tuned(
+        self, drawn: Sequence[NDArray[np.float64]], seen: Sequence[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], list[Method]]:
+        """Return for each limit the tightest one, and how it was found.
+
+        Args:
+            drawn: of each run the ends of others like it: resamples x limits.
+            seen: of each run its own ends.
+        """
+        tightest = np.max([self._quantiles(ends) for ends in drawn], axis=0)
+        methods: list[Method] = ["resampled"] * len(self.limits)
+        if len(seen) < FEWEST:
+            return tightest, methods
+        each = self.how.false_alarm
+        if self.how.family:
+            each /= max(1, int(self.useful.sum()))
+        for place in range(len(self.limits)):
+            values = [float(ends[place]) for ends in seen]
+            if not all(map(math.isfinite, values)):
+                continue
+            found = upper_limit(values, coverage=1 - each, confidence=self.how.confidence)
+            if found is not None:
+                worst = self.limits[place].extreme
+                tightest[place], methods[place] = min(found.value, worst), found.method
+        return tightest, methods
+
+    def _quantiles(self, ends: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each limit the tightest that blocks no more resamples than may be."""
+        ordered = np.sort(ends, axis=0)
+        allowed = math.floor(self.how.false_alarm * len(ends) + 1e-9)
+        if self.how.family and self.useful.any():
+            # A limit that leaves c resamples out blocks those whose end no more than c reach.
+            reached = [
+                len(ends) - np.searchsorted(ordered[:, at], ends[:, at])
+                for at in np.flatnonzero(self.useful)
+            ]
+            first = np.sort(np.min(reached, axis=0))
+            allowed = int(first[allowed]) - 1 if allowed < len(first) else len(ends) - 1
+        return np.asarray(ordered[len(ends) - 1 - allowed])
+
+    def _final(self, own: NDArray[np.float64], *, exact: bool = False) -> NDArray[np.float64]:
+        """Return what is proposed: one limit for all languages that are alike, rounded outward."""
+        final = own.copy()
+        groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for place in np.flatnonzero(self.useful & np.isfinite(own)):
+            limit = self.limits[place]
+            groups[limit.name, limit.key].append(int(place))
+        for places in groups.values():
+            shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
+            for at, value in zip(places, shared, strict=True):
+                limit, estimate = self.limits[at], float(self.estimates[at])
+                if exact:
+                    final[at] = value
+                    continue
+                nice = rounded(limit.turned(value), limit.turned(estimate), up=limit.upward)
+                final[at] = limit.turned(nice)
+        # Rounding is by each language's own distance: again the loosest for those that share one.
+        for places in groups.values():
+            if exact:
+                continue
+            shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
+            for value in set(shared):
+                together = [at for at, one in zip(places, shared, strict=True) if one == value]
+                final[together] = final[together].max()
+        return final
+
+    def _worse_runs(self, run: Tables) -> NDArray[np.float64]:
+        """Return the ends of runs of a model that is worse."""
+        each = max(1, self.resamples // (_VERSIONS * 2))
+        found = []
+        for _ in range(_VERSIONS):
+            worse = run.degraded(self.random, flagged=self.how.flagged, shift=self.how.shift)
+            weights = drawn_again(self.random, self.strata, of=self.size, resamples=each)
+            found.append(worse.ends(weights))
+        return np.concatenate(found)
+
+    def _held_out(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Tune on one part of the questions and judge the other, split after split."""
+        tuned_on = [round(self.how.split * len(rows)) for rows in self.strata]
+        judged = [len(rows) - many for rows, many in zip(self.strata, tuned_on, strict=True)]
+        if min(*tuned_on, *judged) < 2 or not self.useful.any():  # noqa: PLR2004  a spread
+            return None, None
+        share = sum(judged) / self.size
+        resamples = max(200, math.ceil(5 / self.how.false_alarm))
+        worse = [
+            [
+                run.degraded(self.random, flagged=self.how.flagged, shift=self.how.shift)
+                for run in self.good
+            ]
+            for _ in range(min(_VERSIONS, self.how.splits))
+        ]
+        blocked = np.zeros(len(self.limits))
+        missed = np.zeros(len(self.limits))
+        any_blocked = 0.0
+        for split in range(self.how.splits):
+            mixed = [self.random.permutation(rows) for rows in self.strata]
+            first = [rows[:many] for rows, many in zip(mixed, tuned_on, strict=True)]
+            drawn = [self._another(run, first, judged, resamples) for run in self.good]
+            there, scaled = np.zeros((2, 1, self.size))
+            for rows, many, size in zip(mixed, tuned_on, judged, strict=True):
+                # As large as the part that will be judged, so that their intervals are alike.
+                scaled[0, rows[:many]] = size / many
+                there[0, rows[many:]] = 1
+            own, _ = self._tuned(drawn, [t.ends(scaled, share=share)[0] for t in self.good])
+            limits = self._final(own, exact=True)
+            ends = np.array([t.ends(there, share=share)[0] for t in self.good])
+            over = _over(ends, limits)
+            blocked += over.mean(axis=0)
+            any_blocked += float(over[:, self.useful].any(axis=1).mean())
+            bad = np.array([t.ends(there, share=share)[0] for t in worse[split % len(worse)]])
+            missed += (~_over(bad, limits)).mean(axis=0)
+        self.any_blocked_held_out = any_blocked / self.how.splits
+        return blocked / self.how.splits, missed / self.how.splits
+
+    def _why_not(self, place: int) -> str:
+        """Say why nothing can be proposed for a limit; empty where something can."""
+        limit, threshold = self.limits[place], self.limits[place].spec.threshold
+        of = "questions in both languages" if limit.key == "max_gap" else "answers"
+        for run in self.good:
+            counts = run.counts[:, place]
+            n, questions = int(counts.sum()), int(np.count_nonzero(counts))
+            if not n:
+                return f"no {of} with a value"
+            if n < threshold.min_n:
+                return f"too few {of}: needs {threshold.min_n}, has {n}"
+            if questions < 2:  # noqa: PLR2004  spread needs two
+                return "all answers are to one question: no spread is known"
+        if not limit.share and all(run.even[place] for run in self.good):
+            return f"all {self.limits[place].spec.metric} are equal: no spread to tune by"
+        return ""
+
+
+def _pooled(runs: Sequence[Tables]) -> NDArray[np.float64]:
+    """Return the mean of the runs' estimates; NaN where none has one."""
+    found = np.array([run.estimates for run in runs])
+    there = ~np.isnan(found)
+    many = there.sum(axis=0)
+    total = np.where(there, found, 0.0).sum(axis=0)
+    return np.asarray(np.divide(total, many, out=np.full(len(many), np.nan), where=many > 0))
+
+
+def _over(ends: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which ends are not within their limits, but for rounding."""
+    return np.asarray(ends > limits + 1e-9 * np.maximum(1.0, np.abs(limits)))
+
+
+def _of_bad(
+    bad: Sequence[NDArray[np.float64]], limits: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return how often runs known to be bad pass; NaN where they say nothing."""
+    if not bad:
+        return None
+    ends = np.concatenate(bad)
+    known = np.isfinite(ends)
+    passed = (~_over(ends, limits) & known).sum(axis=0)
+    many = known.sum(axis=0)
+    return np.asarray(np.divide(passed, many, out=np.full(len(many), np.nan), where=many > 0))
+
+
+def _number(found: NDArray[np.float64] | None, place: int) -> float | None:
+    return None if found is None or math.isnan(found[place]) else float(found[place])
+
+
+def _plain(value: float) -> float:
+    """Return *value* without what turning it left behind, as in 0.30000000000000004."""
+    return float(f"{value:.12g}") + 0.0

@@ -1,0 +1,132 @@
+"""Where in a thresholds file proposed limits belong."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_xling.config.thresholds_edit import edited
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+from pytest_xling.planning.thresholds import read_thresholds
+from pytest_xling.text.stance import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.analysis.tuning import BenchmarkTuned, Proposal
+    from pytest_xling.config.thresholds import ThresholdFile
+
+__all__ = ["changes", "proposed_text"]
+
+Place: TypeAlias = tuple[str, ...]
+
+
+def changes(
+    tuned: Sequence[BenchmarkTuned], file: ThresholdFile | None, model: str
+) -> dict[Place, float]:
+    """Return what has to be written at which key paths; nothing that is there already.
+
+    A metric's own entry holds for all languages but those whose limit is another. What a file says
+    of a model, or already says of a language, is changed there.
+
+    Args:
+        tuned: what is proposed.
+        file: the thresholds there are.
+        model: what they are resolved for.
+    """
+    groups: defaultdict[tuple[Place, str], list[Proposal]] = defaultdict(list)
+    for benchmark in tuned:
+        for proposal in benchmark.proposals:
+            if proposal.proposed is not None:
+                level = proposal.limit.spec.threshold.level
+                nested = () if level is None else ("levels", LEVELS[level])
+                place = ("benchmarks", benchmark.benchmark, proposal.limit.spec.metric, *nested)
+                groups[place, proposal.limit.key].append(proposal)
+    found: dict[Place, float] = {}
+    for (place, key), proposals in groups.items():
+        found |= _of_one(place, key, proposals, file, model)
+    return found
+
+
+def _of_one(
+    parent: Place, key: str, proposals: Sequence[Proposal], file: ThresholdFile | None, model: str
+) -> dict[Place, float]:
+    """Return what has to be written of one limit of one metric."""
+    wanted = {p.limit.spec.language: p.proposed for p in proposals if p.proposed is not None}
+    loosest = max if proposals[0].limit.upward else min
+    written = {p.limit.spec.language: _written(p, file, model) for p in proposals}
+    shared: defaultdict[Place, list[float]] = defaultdict(list)
+    own: dict[str, float] = {}
+    for language, value in wanted.items():
+        place = written[language]
+        if place is not None and place != (*parent, key):
+            shared[place].append(value)  # of a model, or of the language
+        else:
+            own[language] = value
+    found = {place: loosest(values) for place, values in shared.items()}
+    if own:
+        counted = Counter(own.values())
+        most = max(counted.values())
+        base = loosest(value for value, many in counted.items() if many == most)
+        there = _get(file, (*parent, key))
+        if len(own) == 1 and isinstance(there, int | float) and loosest(base, there) != there:
+            base = float(there)  # what one language does loosens no other's limit
+        found[*parent, key] = base
+        for language, value in own.items():
+            if value != base:
+                found[*parent, "languages", _named(file, parent, language), key] = value
+    return {place: value for place, value in found.items() if _get(file, place) != value}
+
+
+def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Place | None:
+    """Return the key path the limit is read from now."""
+    if file is None or proposal.limit.now is None:
+        return None
+    at = proposal.limit.spec.threshold
+    said = file.benchmarks[at.benchmark][at.metric]
+    return said.resolve(at.language, model, level=at.level).places.get(proposal.limit.key)
+
+
+def _named(file: ThresholdFile | None, parent: Place, language: str) -> str:
+    """Return what a language is called in the file; its code where it is not there yet."""
+    there = None if file is None else file.file.get(*parent, "languages")
+    for name in there if isinstance(there, dict) else ():
+        try:
+            if find(name).code == language:
+                return name
+        except ConfigError:  # the file was checked; whoever changed it meanwhile is told later
+            continue
+    return language
+
+
+def _get(file: ThresholdFile | None, place: Place) -> object:
+    return None if file is None else file.file.get(*place)
+
+
+def proposed_text(
+    before: str, tuned: Sequence[BenchmarkTuned], file: ThresholdFile | None, model: str
+) -> str:
+    """Return the text of a thresholds file with what is proposed.
+
+    Args:
+        before: its text; "" where there is none.
+        tuned: what is proposed.
+        file: the same text, read.
+        model: what its limits are resolved for.
+
+    Raises:
+        ConfigError: what would come of it contradicts itself.
+    """
+    after = edited(before, changes(tuned, file, model))
+    benchmarks = {one.benchmark for one in tuned}
+    if file is not None:
+        benchmarks |= file.benchmarks.keys()
+    with tempfile.TemporaryDirectory(prefix="xling-") as folder:
+        path = Path(folder) / (Path(file.file.name).name if file else "thresholds.yaml")
+        if after:
+            path.write_text(after, encoding="utf-8")
+            read_thresholds(path, benchmarks=benchmarks)
+    return after

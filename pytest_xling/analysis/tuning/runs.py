@@ -1,0 +1,317 @@
+"""Read runs that limits are to be tuned on, and refuse those that cannot be put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.analysis.gate import LIMITS, Compared, GateSpec, gates_of
+from pytest_xling.analysis.tuning import BenchmarkTuned, Tuning, tune
+from pytest_xling.analysis.tuning.tables import LIMIT_KEYS, Limit, tables
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.interfaces.metric import direction_of, is_directed, unit_of
+from pytest_xling.records import Threshold
+from pytest_xling.registry import load
+from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.analysis.tuning.tables import LimitKey
+    from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.records import RunRecord, Score
+
+__all__ = ["TuningRun", "Wanted", "read_runs", "tuned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningRun:
+    """A run with the scores that limits are tuned on."""
+
+    record: RunRecord
+    signatures: Mapping[tuple[str, str], str]
+    """By benchmark and metric."""
+    scores: Mapping[tuple[str, str, str], Sequence[Score]]
+    """By benchmark, metric and language."""
+    pivots: Mapping[str, str]
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """Their names, sorted."""
+        return tuple(sorted({benchmark for benchmark, _ in self.signatures}))
+
+    def languages(self, benchmark: str) -> tuple[str, ...]:
+        """Return the codes of those with scores, sorted."""
+        return tuple(sorted({code for name, _, code in self.scores if name == benchmark}))
+
+    def questions(self, benchmark: str) -> frozenset[tuple[str, str, str]]:
+        """Return language and question of all that was asked."""
+        return frozenset(
+            (language, *cluster_of(score))
+            for (name, _, language), found in self.scores.items()
+            if name == benchmark
+            for score in found
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which limits are to be tuned."""
+
+    benchmark: str | None = None
+    """Only of this one."""
+    metrics: tuple[str, ...] = ()
+    """Only these, gated or not; empty: all that are gated, or without a file all there are."""
+
+
+def read_runs(
+    connection: Connection,
+    names: Sequence[str],
+    *,
+    pivot: Callable[[RunRecord, str], str | None],
+) -> list[TuningRun]:
+    """Return the runs called *names*, as one moment shows them.
+
+    Args:
+        connection: to the store.
+        names: runs, each named once.
+        pivot: tells the pivot language of a run's benchmark.
+
+    Raises:
+        StoreError: there is no such run.
+        ConfigError: one is not complete, or named twice.
+    """
+    found: list[TuningRun] = []
+    for name in names:
+        record = get_run(connection, name)
+        if any(record.run_id == other.record.run_id for other in found):
+            msg = f"run {record.run_id!r} is named twice; name each once"
+            raise ConfigError(msg)
+        if record.status != "complete":
+            msg = f"run {record.run_id!r} is {record.status}; limits are tuned on complete runs"
+            raise ConfigError(msg)
+        steps = metric_steps(connection, record.run_id)
+        benchmarks = {step.benchmark for step in steps}
+        named = {benchmark: pivot(record, benchmark) for benchmark in benchmarks}
+        found.append(
+            TuningRun(
+                record=record,
+                signatures={(step.benchmark, step.metric): step.signature for step in steps},
+                scores=scores_by_place(connection, record.run_id, steps),
+                pivots={benchmark: code for benchmark, code in named.items() if code is not None},
+            )
+        )
+    return found
+
+
+def tuned(
+    good: Sequence[TuningRun],
+    bad: Sequence[TuningRun],
+    file: ThresholdFile | None,
+    *,
+    wanted: Wanted,
+    how: Tuning,
+) -> list[BenchmarkTuned]:
+    """Propose limits for each benchmark of the runs.
+
+    Args:
+        good: of models that are good enough to release; one at least.
+        bad: of models that are not.
+        file: the thresholds there are.
+        wanted: which are to be tuned.
+        how: how.
+
+    Raises:
+        ConfigError: there is nothing to tune, or runs cannot be put together.
+    """
+    first, *others = good
+    benchmarks = _benchmarks(first, wanted.benchmark)
+    _check_metrics(first, benchmarks, wanted.metrics)
+    found = []
+    for benchmark in benchmarks:
+        limits = _limits(first, benchmark, file, wanted.metrics)
+        if not limits:
+            continue
+        metrics = sorted({limit.spec.metric for limit in limits})
+        for other in (*others, *bad):
+            _check_alike(first, other, benchmark, metrics)
+        questions = sorted({question[1:] for question in first.questions(benchmark)})
+        of_good, of_bad = (
+            [tables(limits, _scores(run, benchmark), questions) for run in runs]
+            for runs in (good, bad)
+        )
+        found.append(tune(benchmark, of_good, of_bad, how))
+    if not found:
+        where = "without a file" if file is None else f"in {file.file.name}"
+        msg = (
+            f"{where} no limit is set for anything run {first.record.run_id!r} was scored with; "
+            "name a metric with --metric to set one"
+        )
+        raise ConfigError(msg)
+    return found
+
+
+def _scores(run: TuningRun, benchmark: str) -> Callable[[str, str], Sequence[Score]]:
+    return lambda metric, language: run.scores.get((benchmark, metric, language), ())
+
+
+def _benchmarks(run: TuningRun, named: str | None) -> tuple[str, ...]:
+    if named is None:
+        return run.benchmarks
+    if named not in run.benchmarks:
+        hint = did_you_mean(named, run.benchmarks)
+        has = ", ".join(run.benchmarks) or "none"
+        msg = f"run {run.record.run_id!r} has no benchmark {named!r}.{hint} It has: {has}"
+        raise ConfigError(msg)
+    return (named,)
+
+
+def _check_metrics(run: TuningRun, benchmarks: Sequence[str], metrics: Sequence[str]) -> None:
+    known = sorted({metric for benchmark, metric in run.signatures if benchmark in benchmarks})
+    for metric in metrics:
+        if metric not in known:
+            hint = did_you_mean(metric, known)
+            listed = ", ".join(known) or "nothing"
+            msg = (
+                f"run {run.record.run_id!r} was not scored with {metric!r}.{hint} It was with: "
+                f"{listed}"
+            )
+            raise ConfigError(msg)
+
+
+def _check_alike(
+    first: TuningRun, other: TuningRun, benchmark: str, metrics: Sequence[str]
+) -> None:
+    """Refuse runs whose numbers mean different things, and say what differs."""
+    ours, theirs = repr(first.record.run_id), repr(other.record.run_id)
+    if benchmark not in other.benchmarks:
+        msg = (
+            f"run {ours} is of benchmark {benchmark!r} and run {theirs} of "
+            f"{', '.join(other.benchmarks) or 'none'}; tune on runs of one, or name it with "
+            "--benchmark"
+        )
+        raise ConfigError(msg)
+    for metric in metrics:
+        here = first.signatures[benchmark, metric]
+        there = other.signatures.get((benchmark, metric))
+        if there != here:
+            how = "not at all" if there is None else _differing(here, there)
+            msg = (
+                f"runs {ours} and {theirs} were scored differently: {metric}: {how}; score them "
+                "alike, or leave it out with --metric"
+            )
+            raise ConfigError(msg)
+    asked, other_asked = first.questions(benchmark), other.questions(benchmark)
+    if asked != other_asked:
+        msg = (
+            f"runs {ours} and {theirs} were asked different questions of {benchmark!r}: "
+            f"{len(asked & other_asked)} of {len(asked)} and {len(other_asked)} (questions in a "
+            "language) are in both; tune on runs of the same"
+        )
+        raise ConfigError(msg)
+
+
+def _differing(here: str, there: str) -> str:
+    """Say in which fields two signatures differ."""
+    fields = []
+    for signature in (here, there):
+        _, version, *parts = signature.split("|")
+        named = dict(part.partition(":")[::2] for part in parts)
+        fields.append({"version": version, **named})
+    ours, theirs = fields
+    names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    return ", ".join(
+        f"{name} is {ours.get(name, 'absent')} and {theirs.get(name, 'absent')}" for name in names
+    )
+
+
+def _limits(
+    run: TuningRun, benchmark: str, file: ThresholdFile | None, asked: Sequence[str]
+) -> list[Limit]:
+    """Return the limits to tune: those that are set, and for metrics asked for those there are."""
+    languages = run.languages(benchmark)
+    scored = sorted(metric for name, metric in run.signatures if name == benchmark)
+    gated = () if file is None else file.metrics(benchmark)
+    found: list[Limit] = []
+    for metric in asked or (scored if file is None else gated):
+        if metric not in scored:
+            continue
+        if file is not None and metric in gated:
+            found += _set(run, benchmark, file, metric, asked=bool(asked))
+        else:
+            found += _possible(run, benchmark, file, metric, languages)
+    return found
+
+
+def _set(
+    run: TuningRun, benchmark: str, file: ThresholdFile, metric: str, *, asked: bool
+) -> list[Limit]:
+    """Return the limits a file sets; a budget of 0 is a rule, and tuned only if asked for."""
+    pivot = run.pivots.get(benchmark)
+    specs = gates_of(
+        file,
+        metric,
+        run.languages(benchmark),
+        of=(benchmark, run.record.model),
+        by=Compared(
+            pivot=pivot,
+            levels=any(
+                score.level is not None
+                for (name, _, _), found in run.scores.items()
+                if name == benchmark
+                for score in found
+            ),
+            named=f"in run {run.record.run_id!r} benchmark {benchmark!r}",
+        ),
+    )
+    found = []
+    for spec in specs:
+        for key in LIMIT_KEYS:
+            now = getattr(spec.threshold, key)
+            rule = key == "max_rate" and now == 0 and not asked
+            if now is not None and key in LIMITS[spec.kind] and not rule:
+                found.append(Limit(spec=spec, key=key, now=now))
+    return found
+
+
+def _possible(
+    run: TuningRun,
+    benchmark: str,
+    file: ThresholdFile | None,
+    metric: str,
+    languages: Sequence[str],
+) -> list[Limit]:
+    """Return limits for a metric that has none yet."""
+    made = load("metric", metric)
+    pivot = run.pivots.get(benchmark)
+    better = direction_of(made)
+    keys: tuple[LimitKey, ...] = ("floor",) if better == "higher" else ("ceiling",)
+    if made.kind == "flag":
+        keys = ("max_rate",)
+    elif better is None:
+        keys = ("floor", "ceiling")
+    policy = _policy(file, benchmark)
+    found = []
+    for language in languages:
+        threshold = Threshold(benchmark=benchmark, metric=metric, language=language, **policy)
+        if not (unit_of(made) == "pivot" and language == pivot):
+            spec = GateSpec(threshold=threshold)
+            found += [Limit(spec=spec, key=key) for key in keys]
+        if pivot in languages and language != pivot and is_directed(metric):
+            gap = GateSpec(threshold=threshold, kind="gap", pivot=pivot)
+            found.append(Limit(spec=gap, key="max_gap"))
+    return found
+
+
+def _policy(file: ThresholdFile | None, benchmark: str) -> dict[str, Any]:
+    """Return how gates are judged that the file does not have yet."""
+    said: dict[str, Any] = {}
+    for place in (("defaults",), ("benchmarks", benchmark, "defaults")):
+        given = None if file is None else file.file.get(*place)
+        if isinstance(given, dict):
+            said |= given
+    return said

@@ -1,0 +1,137 @@
+"""What a judge says of an answer beside the expert's (XLingEval, section 3.1 and Table 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from pytest_xling.annotators.correctness_label.reply import Verdict
+    from pytest_xling.interfaces.annotator import Ask, Role
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["CorrectnessLabel"]
+
+_MIRRORED = {
+    "more_comprehensive": "less_comprehensive",
+    "less_comprehensive": "more_comprehensive",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectnessLabel:
+    """Has a judge compare an answer with the sample's reference.
+
+    A value has ``label``: ``contradictory``, ``dissimilar`` (neither contradictory nor similar),
+    ``more_comprehensive`` or ``less_comprehensive`` (and appropriate), or None; ``reasoning``, the
+    judge's; ``reason``, why there is no label; and ``swapped``, the label found with the positions
+    of the two answers exchanged, or None.
+
+    The judge does not learn which answer is whose. A chat model gives its reasoning before its
+    label, and is asked once more where its reply cannot be read. A base model only continues a few
+    examples: enough to see that everything runs, no more.
+    """
+
+    name: ClassVar[str] = "correctness_label"
+    version: ClassVar[str] = "1"
+    libraries: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[Role] = "judge"
+
+    swap: bool = False
+    """Ask again with the positions exchanged; where the labels differ there is none."""
+    temperature: float | None = 0.0
+    """None leaves it to the model: some take no other."""
+    max_tokens: int = 2048
+    """Of a chat model's reply, with what it thinks before."""
+    max_chars: int = 50_000
+    """No judge is asked about texts that are longer."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that leave nothing."""
+        for field, value in (("max_tokens", self.max_tokens), ("max_chars", self.max_chars)):
+            if value < 1:
+                msg = f"correctness_label: {field} must be at least 1, not {value}"
+                raise ConfigError(msg)
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its label."""
+        return {
+            "question": answer.sample.prompt.get("question"),
+            "reference": answer.sample.reference,
+            "text": answer.text,
+            "language": answer.language,
+        }
+
+    async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
+        """Return the judge's label of *answer*, and its reasoning.
+
+        Raises:
+            ConfigError: the judge's model can only translate.
+            ProviderFault, BudgetExceeded: the judge did not answer.
+        """
+        if wrong := self._unfit(answer):
+            return _value(reason=f"no label: {wrong}")
+        # Imported when there is something to judge: a run that finds all labels kept needs it not.
+        from pytest_xling.annotators.correctness_label.judging import compared  # noqa: PLC0415
+
+        params: dict[str, JsonValue] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+
+        async def judged(first: str, second: str) -> Verdict:
+            return await compared(
+                question=answer.sample.prompt["question"],
+                first=first,
+                second=second,
+                language=find(answer.language).english_name,
+                ask=ask,
+                params=params,
+            )
+
+        expert, model = answer.sample.reference or "", answer.text
+        if not self.swap:
+            verdict = await judged(expert, model)
+            reason = "" if verdict.label else f"no label: {verdict.wrong}"
+            return _value(label=verdict.label, reasoning=verdict.reasoning, reason=reason)
+        plain, other = await asyncio.gather(judged(expert, model), judged(model, expert))
+        swapped = _MIRRORED.get(other.label, other.label) if other.label else None
+        if plain.label and plain.label == swapped:
+            return _value(label=plain.label, reasoning=plain.reasoning, swapped=swapped)
+        if plain.label and swapped:
+            reason = f"no label: {plain.label}, but {swapped} with the answers' positions swapped"
+        elif plain.label:
+            reason = f"no label with the answers' positions swapped: {other.wrong}"
+        else:
+            reason = f"no label: {plain.wrong}"
+        return _value(reasoning=plain.reasoning, reason=reason, swapped=swapped)
+
+    def _unfit(self, answer: Answer) -> str:
+        """Say why a judge cannot be asked about *answer*; "" if it can."""
+        question, reference = answer.sample.prompt.get("question"), answer.sample.reference
+        if not question or not question.strip():
+            return "the sample has no question"
+        if not reference or not reference.strip():
+            return "the sample has no reference answer"
+        if not answer.text.strip():
+            return "no answer"
+        texts = {"question": question, "reference": reference, "answer": answer.text}
+        for what, text in texts.items():
+            if len(text) > self.max_chars:
+                return f"the {what} has {len(text)} characters, more than {self.max_chars}"
+        return ""
+
+
+def _value(
+    *,
+    label: str | None = None,
+    reasoning: str = "",
+    reason: str = "",
+    swapped: str | None = None,
+) -> JsonValue:
+    return {"label": label, "reasoning": reasoning, "reason": reason, "swapped": swapped}

@@ -1,0 +1,1 @@
+"""Train the classifier of stances that is shipped: labelled pairs, examples, fitting."""

@@ -1,0 +1,149 @@
+"""A response's stance towards a claim, by a model of natural language inference (UPHILL, §3.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+
+from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.annotators.stance.nli.model import NliModel
+    from pytest_xling.annotators.stance.pair import Pair
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["StanceNli"]
+
+TextIn: TypeAlias = Literal["english", "native"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StanceNli:
+    """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
+
+    Which output means what is read from the model's config.json. Of a response that is longer than
+    the model takes, the five sentences most similar to the claim are read, and what of these is too
+    long still is cut: ``reasoning`` says so, beside the probabilities.
+
+    Models trained on XNLI read answers as they are; those trained on MNLI alone need
+    ``text_in=english``.
+    """
+
+    name: ClassVar[str] = "stance_nli"
+    called: ClassVar[str] = "the stance classifier"
+    version: ClassVar[str] = "1"
+    libraries: ClassVar[tuple[str, ...]] = ("sentencex",)
+
+    stance: str = "nli:"
+    """``nli:`` and the model: a directory, or its name on the Hugging Face hub with ``@revision``
+    where that matters."""
+    text_in: TextIn = "native"
+    """``english``: claim and response in English, the response translated."""
+    encoder: str = "embedded"
+    """Finds the sentences of long responses that are most similar to the claim."""
+    device: str = "auto"
+    """``auto``, ``cpu``, ``cuda`` or one of several such as ``cuda:1``."""
+    max_chars: int = 50_000
+    """Longer texts are not read."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be; what ``stance`` names is looked for only where it is needed."""
+        if self.max_chars < 1:
+            msg = f"stance_nli: max_chars must be at least 1, not {self.max_chars}"
+            raise ConfigError(msg)
+        if self.text_in not in get_args(TextIn):
+            msg = f"stance_nli: text_in must be english or native, not {self.text_in!r}"
+            raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The translation, where texts are read in English."""
+        return needs_of(self.text_in)
+
+    def check(self) -> None:
+        """Raise ConfigError where there is no such model, or an extra is missing."""
+        from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
+            check_checkpoint,
+        )
+        from pytest_xling.encoders.opening import check_encoder  # noqa: PLC0415  as load
+
+        check_checkpoint(self.stance)
+        check_encoder(self.encoder)
+
+    def load(self) -> None:
+        """Load the model; the encoder is loaded with the first long response."""
+        _opened(self)
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return the model's name, digest or revision and label order, and the encoder's signature.
+
+        Raises:
+            ConfigError: there is no such model or encoder.
+        """
+        from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
+            check_packages,
+        )
+
+        check_packages()
+        from pytest_xling.annotators.stance.nli.model import signature_of  # noqa: PLC0415  torch
+        from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
+
+        encoder = open_encoder(self.encoder, device=self.device)
+        return {"stance": signature_of(self.stance), "encoder": dict(encoder.signed())}
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return the claim and the response that are read, or why none are."""
+        pair = pair_of(answer, text_in=self.text_in)
+        if isinstance(pair, str):
+            return {"reason": pair}
+        return {"claim": pair.claim, "response": pair.response, "language": pair.language}
+
+    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
+        """Return one value per answer, in order.
+
+        Raises:
+            EvaluationError: the model gives NaN or infinity.
+        """
+        readable = [self._readable(answer) for answer in answers]
+        # Equal pairs are read once, however many answers they are from.
+        pairs = list(dict.fromkeys(pair for pair in readable if not isinstance(pair, str)))
+        found = dict(zip(pairs, self._found(pairs), strict=True))
+        return [
+            stance_value(None, reason=pair) if isinstance(pair, str) else found[pair]
+            for pair in readable
+        ]
+
+    def _readable(self, answer: Answer) -> Pair | str:
+        pair = pair_of(answer, text_in=self.text_in)
+        if not isinstance(pair, str):
+            for what, text in (("claim", pair.claim), ("response", pair.response)):
+                if len(text) > self.max_chars:
+                    return (
+                        f"no stance: the {what} has {len(text)} characters, more than "
+                        f"{self.max_chars}"
+                    )
+        return pair
+
+    def _found(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+        if not pairs:
+            return []
+        model = _opened(self)
+        from pytest_xling.annotators.stance.nli.reading import read  # noqa: PLC0415  numpy
+        from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
+
+        return read(pairs, model, lambda: open_encoder(self.encoder, device=self.device))
+
+
+def _opened(annotator: StanceNli) -> NliModel:
+    from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
+        check_packages,
+    )
+
+    check_packages()
+    from pytest_xling.annotators.stance.nli.model import open_model  # noqa: PLC0415  torch
+
+    return open_model(annotator.stance, device=annotator.device)

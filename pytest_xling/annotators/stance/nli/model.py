@@ -1,0 +1,243 @@
+"""Run a checkpoint of natural language inference over pairs of a premise and a hypothesis."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from pytest_xling.annotators.stance.nli.checkpoint import find_checkpoint
+from pytest_xling.encoders.forward import share_cores
+from pytest_xling.encoders.tokens import most_tokens
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.models.batches import batches
+from pytest_xling.models.devices import choose_device
+from pytest_xling.models.quiet import quiet
+from pytest_xling.text.clean import clean
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_xling.annotators.stance.nli.checkpoint import Checkpoint
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["NliModel", "open_model"]
+
+# As for encoders: a CPU gains nothing by large batches, a GPU much.
+_BUDGET_CPU = 1024
+_BUDGET_GPU = 1 << 15
+_SHOWN = 60
+_opening = threading.Lock()
+_BROKEN = (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, AttributeError)
+
+
+class NliModel:
+    """A loaded checkpoint; its numbers are float32 wherever it runs.
+
+    Args:
+        checkpoint: where it is.
+        device: torch's name of it.
+
+    Raises:
+        ConfigError: it cannot be loaded, or weights are missing.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, *, device: str) -> None:
+        checkpoint.fetch()
+        share_cores()
+        self._name = checkpoint.name
+        self._device = device
+        self.labels: tuple[Stance, ...] = checkpoint.labels
+        self.limit = token_limit(checkpoint)
+        """Most tokens of a pair, special ones included."""
+        self._tokenizer = _tokenizer(checkpoint)
+        self._model = _model(checkpoint).to(device)
+        self._lock = threading.Lock()
+
+    def lengths(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[int]:
+        """Return how many tokens each pair has, special ones included."""
+        with self._lock:
+            return [len(ids) for ids in self._encoded(premises, hypotheses)["input_ids"]]
+
+    def probabilities(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Return the probability of each label for each pair: shape (pairs, labels).
+
+        Premises that are too long are cut at their end.
+
+        Raises:
+            EvaluationError: a hypothesis leaves no room for its premise, or the model gives NaN or
+                infinity; says for which text.
+        """
+        with self._lock:
+            return self._probabilities(premises, hypotheses)
+
+    def _probabilities(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> NDArray[np.float64]:
+        encoded = self._encoded(premises, hypotheses, truncation="only_first")
+        lengths = [len(ids) for ids in encoded["input_ids"]]
+        logits = np.empty((len(lengths), len(self.labels)), np.float64)
+        budget = _BUDGET_CPU if self._device == "cpu" else _BUDGET_GPU
+        if self._tokenizer.pad_token_id is None:
+            budget = 1
+        for places in batches(lengths, budget=budget):
+            rows = [{key: values[place] for key, values in encoded.items()} for place in places]
+            logits[places] = self._forward(rows)
+        for premise, row in zip(premises, logits, strict=True):
+            if not np.isfinite(row).all():
+                shown = printable(premise, limit=_SHOWN)
+                msg = f"stance nli:{self._name} gives NaN or infinity for the text {shown!r}"
+                raise EvaluationError(msg)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        return found
+
+    def _encoded(
+        self, premises: Sequence[str], hypotheses: Sequence[str], *, truncation: str | bool = False
+    ) -> Mapping[str, list[list[int]]]:
+        if not premises:
+            return {"input_ids": []}
+        encoded: Any = self._tokenizer(
+            [clean(premise).strip() for premise in premises],
+            [clean(hypothesis).strip() for hypothesis in hypotheses],
+            truncation=truncation,
+            max_length=self.limit if truncation else None,
+            padding=False,
+            # A response that holds "</s>" would else begin a hypothesis of its own.
+            split_special_tokens=True,
+            verbose=False,
+        )
+        return dict(encoded)
+
+    def _forward(self, rows: Sequence[Mapping[str, list[int]]]) -> NDArray[np.float64]:
+        """Return the logits of one batch, in halves where memory is short."""
+        try:
+            inputs = {key: self._padded(key, [row[key] for row in rows]) for key in rows[0]}
+            with torch.inference_mode():
+                logits = self._model(**inputs).logits
+        except torch.OutOfMemoryError:
+            if len(rows) == 1:
+                raise
+        else:
+            array: NDArray[np.float64] = logits.to("cpu", torch.float64).numpy()
+            return array
+        torch.cuda.empty_cache()
+        half = len(rows) // 2
+        return np.concatenate([self._forward(rows[:half]), self._forward(rows[half:])])
+
+    def _padded(self, key: str, values: Sequence[list[int]]) -> torch.Tensor:
+        """Return the rows of one input, filled up to the longest of this batch."""
+        fills = {
+            "input_ids": self._tokenizer.pad_token_id or 0,
+            "token_type_ids": getattr(self._tokenizer, "pad_token_type_id", 0),
+        }
+        longest = max(map(len, values))
+        left = self._tokenizer.padding_side == "left"
+        made = torch.full((len(values), longest), fills.get(key, 0), dtype=torch.long)
+        for row, found in enumerate(values):
+            start = longest - len(found) if left else 0
+            made[row, start : start + len(found)] = torch.tensor(found)
+        return made.to(self._device)
+
+
+def token_limit(checkpoint: Checkpoint) -> int:
+    """Return how many tokens a checkpoint takes; reads settings only.
+
+    Raises:
+        ConfigError: its settings cannot be read.
+    """
+    try:
+        return most_tokens(checkpoint.directory)
+    except ConfigError as error:
+        why = printable(str(error.__cause__ or error), limit=200)
+        msg = f"stance nli:{checkpoint.name}: its settings cannot be used: {why}"
+        raise ConfigError(msg) from error
+
+
+def signature_of(stance: str) -> dict[str, JsonValue]:
+    """Return what the numbers of a checkpoint rest on; loads no weights.
+
+    Raises:
+        ConfigError: there is no such checkpoint.
+    """
+    checkpoint = find_checkpoint(stance)
+    return {
+        "name": checkpoint.name,
+        **checkpoint.identity,
+        "labels": list(checkpoint.labels),
+        "tokens": token_limit(checkpoint),
+        "dtype": "float32",
+        **{package: version(package) for package in ("torch", "transformers", "tokenizers")},
+    }
+
+
+def open_model(stance: str, *, device: str) -> NliModel:
+    """Return the model *stance* names; the same object each time in one process.
+
+    Raises:
+        ConfigError: there is no such checkpoint or device, or it cannot be loaded.
+    """
+    with _opening:
+        return _open(find_checkpoint(stance), choose_device(device, quantized=False))
+
+
+@cache
+def _open(checkpoint: Checkpoint, device: str) -> NliModel:
+    return NliModel(checkpoint, device=device)
+
+
+def _tokenizer(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classes are dynamic
+    from transformers import AutoTokenizer  # noqa: PLC0415  a second to import
+
+    with quiet():
+        try:
+            tokenizer: Any = AutoTokenizer.from_pretrained(
+                checkpoint.directory, local_files_only=True, trust_remote_code=False
+            )
+        except _BROKEN as error:
+            why = printable(str(error), limit=200)
+            msg = f"stance nli:{checkpoint.name}: its tokenizer cannot be loaded: {why}"
+            raise ConfigError(msg) from error
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        # transformers makes one that knows no word where the files are not there.
+        msg = f"stance nli:{checkpoint.name}: has no tokenizer; save it in the directory, too"
+        raise ConfigError(msg)
+    return tokenizer
+
+
+def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  as above
+    from safetensors import SafetensorError  # noqa: PLC0415  comes with transformers
+    from transformers import AutoModelForSequenceClassification  # noqa: PLC0415  as above
+
+    with quiet():
+        try:
+            model, report = AutoModelForSequenceClassification.from_pretrained(
+                checkpoint.directory,
+                dtype=torch.float32,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
+        except (*_BROKEN, SafetensorError) as error:
+            why = printable(str(error), limit=200)
+            msg = f"stance nli:{checkpoint.name}: cannot be loaded: {why}"
+            raise ConfigError(msg) from error
+    if missing := sorted(report["missing_keys"]):
+        few = ", ".join(missing[:3])
+        msg = (
+            f"stance nli:{checkpoint.name}: lacks {len(missing)} of its weights ({few}…), which "
+            "would be random numbers; name a model that was trained for NLI"
+        )
+        raise ConfigError(msg)
+    return model.eval()

@@ -1,0 +1,77 @@
+"""Read pairs of a claim and a response with an NLI model, long responses in part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.annotators.stance.nli.sentences import choose
+from pytest_xling.annotators.stance.pair import stance_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_xling.annotators.stance.nli.model import NliModel
+    from pytest_xling.annotators.stance.pair import Pair
+    from pytest_xling.encoders import Encoder
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["read"]
+
+_LEAST_ROOM: Final = 16
+"""Tokens a claim must leave to the response, or it would be judged by next to nothing."""
+# Where two are equally probable, the first one counts.
+_NAMES: Final[Mapping[Stance, str]] = {
+    "neutral": "neutral",
+    "agree": "entailment",
+    "disagree": "contradiction",
+}
+
+
+def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder]) -> list[JsonValue]:
+    """Return the annotation of each pair, in order.
+
+    Args:
+        pairs: at least one.
+        model: takes the response as premise and the claim as hypothesis.
+        encoder: opens what finds the sentences to read; called where a response is too long.
+
+    Raises:
+        EvaluationError: a model gives NaN or infinity.
+    """
+    claims = [pair.claim for pair in pairs]
+    premises = [pair.response for pair in pairs]
+    notes = ["" for _ in pairs]
+    without = model.lengths(["" for _ in pairs], claims)
+    fits = [length + _LEAST_ROOM <= model.limit for length in without]
+    lengths = model.lengths(premises, claims)
+    long = [place for place, _ in enumerate(pairs) if fits[place] and lengths[place] > model.limit]
+    if long:
+        chosen = choose([pairs[place] for place in long], encoder())
+        left = model.lengths([each.text for each in chosen], [claims[place] for place in long])
+        for place, part, length in zip(long, chosen, left, strict=True):
+            premises[place] = part.text
+            if part.read < part.of:
+                notes[place] = f"; read: the {part.read} of {part.of} sentences most like the claim"
+            if length > model.limit:
+                notes[place] += f"; cut to the {model.limit} tokens the model takes"
+    places = [place for place, fit in enumerate(fits) if fit]
+    rows = model.probabilities([premises[place] for place in places], [claims[p] for p in places])
+    found: dict[int, JsonValue] = {}
+    for place, row in zip(places, rows.tolist(), strict=True):
+        probable = dict(zip(model.labels, row, strict=True))
+        stance = max(_NAMES, key=lambda each: probable[each])
+        listed = ", ".join(f"{_NAMES[each]} {probable[each]:.3f}" for each in _NAMES)
+        found[place] = stance_value(stance, reasoning=listed + notes[place])
+    return [
+        found[place]
+        if place in found
+        else stance_value(
+            None,
+            reason=(
+                f"no stance: the claim has {without[place]} tokens, and the NLI model takes "
+                f"{model.limit} of claim and response together"
+            ),
+        )
+        for place, _ in enumerate(pairs)
+    ]

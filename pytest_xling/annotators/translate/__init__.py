@@ -1,0 +1,154 @@
+"""An answer in another language, sentence by sentence (Found in Translation, App. B)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.interfaces.annotator import Ask, Role
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["Translate"]
+
+ThaiSplitter: TypeAlias = Literal["sentencex", "pythainlp"]
+
+_SHORTEST = 40
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translate:
+    """Translates an answer into ``target``; line breaks stay where they are.
+
+    A value has ``text`` (None where some sentence stays degenerate), ``reason`` (why),
+    ``sentences`` (how many were asked for) and ``resampled`` (how many of them more than once).
+
+    A translation is *degenerate* where a phrase or pattern is repeated in it, where it is empty,
+    many times longer than the sentence or cut off, and where it is still in the other language.
+    It is then sampled anew, as in the paper.
+    """
+
+    name: ClassVar[str] = "translate"
+    version: ClassVar[str] = "1"
+    libraries: ClassVar[tuple[str, ...]] = ("sentencex",)
+    asks: ClassVar[Role] = "translator"
+
+    target: str = "en"
+    max_chars: int = 600
+    """Longer sentences are cut, at a space or a comma where there is one."""
+    temperature: float | None = 0.0
+    """Of the first try; None leaves it to the model."""
+    tries: int = 3
+    """How often a degenerate translation is sampled anew."""
+    resample_temperature: float | None = 0.7
+    resample_top_p: float | None = 0.95
+    thai: ThaiSplitter = "sentencex"
+    """What splits Thai; sentencex finds few of its sentences, the other is the extra [thai]."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        find(self.target)
+        if self.max_chars < _SHORTEST:
+            msg = f"translate: max_chars must be at least {_SHORTEST}, not {self.max_chars}"
+            raise ConfigError(msg)
+        if self.tries < 0:
+            msg = f"translate: tries must be 0 or more, not {self.tries}"
+            raise ConfigError(msg)
+
+        if self.thai not in get_args(ThaiSplitter):
+            known = " or ".join(get_args(ThaiSplitter))
+            msg = f"translate: thai must be {known}, not {self.thai!r}"
+            raise ConfigError(msg)
+
+    def check(self) -> None:
+        """Raise ConfigError for what metrics cannot read, or where a package is missing."""
+        if self.target != "en":
+            msg = f"translate.target: metrics read English, so it must be 'en', not {self.target!r}"
+            raise ConfigError(msg)
+        self.signed()
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return the versions of what splits Thai, where that is not sentencex.
+
+        Raises:
+            ConfigError: it is not installed.
+        """
+        from pytest_xling.annotators.translate.thai import thai_splitter  # noqa: PLC0415  seldom needed
+
+        return thai_splitter() if self.thai == "pythainlp" else {}
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its translation."""
+        return {"text": answer.text, "language": answer.language}
+
+    async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
+        """Return the translation of *answer*; a text that should be in ``target`` stays as it is.
+
+        Raises:
+            ProviderFault, BudgetExceeded: the translator did not answer.
+        """
+        # Imported when there is something to translate: a run that finds all kept needs them not.
+        from pytest_xling.annotators.translate.asking import translated  # noqa: PLC0415
+        from pytest_xling.annotators.translate.passages import Passages  # noqa: PLC0415
+        from pytest_xling.annotators.translate.thai import thai_sentences  # noqa: PLC0415
+        from pytest_xling.text.sentences import sentences  # noqa: PLC0415
+
+        source, target = find(answer.language).code, find(self.target).code
+        if source == target:
+            return _value(text=answer.text)
+        by_pythainlp = source == "th" and self.thai == "pythainlp"
+        split = thai_sentences if by_pythainlp else partial(sentences, language=source)
+        passages = Passages.of(answer.text, split=split, max_chars=self.max_chars)
+        worded = passages.worded()
+        different = list(dict.fromkeys(worded))
+        anew: dict[str, JsonValue] = {
+            "temperature": self.resample_temperature,
+            "top_p": self.resample_top_p,
+        }
+        # Side by side: each sentence is a question of its own, kept and paid for once.
+        done = await asyncio.gather(
+            *(
+                translated(
+                    sentence,
+                    source=source,
+                    target=target,
+                    ask=ask,
+                    how={"temperature": self.temperature},
+                    anew=anew,
+                    tries=self.tries,
+                )
+                for sentence in different
+            )
+        )
+        made = dict(zip(different, done, strict=True))
+        resampled = sum(made[sentence].tries > 1 for sentence in worded)
+        wrong = {sentence: made[sentence].fault for sentence in worded if made[sentence].fault}
+        if wrong:
+            reason = _reason(worded, wrong)
+            return _value(reason=reason, sentences=len(worded), resampled=resampled)
+        text = passages.joined({sentence: made[sentence].text for sentence in worded})
+        return _value(text=text, sentences=len(worded), resampled=resampled)
+
+
+def _reason(worded: list[str], wrong: dict[str, str]) -> str:
+    """Name the first sentence that stays degenerate, and say how many more there are."""
+    first, what = next(iter(wrong.items()))
+    place = f"sentence {worded.index(first) + 1} of {len(worded)}"
+    more = f"; {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
+    return f"degenerate translation of {place} ({printable(first, limit=_SHOWN)!r}): {what}{more}"
+
+
+def _value(
+    *, text: str | None = None, reason: str = "", sentences: int = 0, resampled: int = 0
+) -> JsonValue:
+    return {"text": text, "reason": reason, "sentences": sentences, "resampled": resampled}

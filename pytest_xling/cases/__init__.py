@@ -1,1 +1,0 @@
-"""Cases: samples × languages × conditions, planned, asked and judged."""

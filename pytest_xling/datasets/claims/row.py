@@ -1,0 +1,149 @@
+"""One line of a file of claims: a claim with its veracity, in all its languages."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.files.strict_json import parse, require_name, require_text, unique_keys
+from pytest_xling.languages import find
+from pytest_xling.text.veracity import require_veracity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.text.stance import Veracity
+
+__all__ = ["ClaimRow", "Forms", "claim_row"]
+
+_REQUIRED = ("id", "veracity", "category", "source", "reason", "texts")
+_KEYS = (*_REQUIRED, "machine")
+_FORMS = ("claim", "question", "topic")
+_MARK = re.compile(r"[.,:;!?…。，、：；！？।॥۔،؛؟]['\"”’»)\]」』]*$")
+"""A mark that ends a sentence or a part of one, and what may close behind it."""
+
+_decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forms:
+    """A claim in one language, in the forms that templates need."""
+
+    claim: str
+    """A clause, as it stands after "that"."""
+    question: str
+    topic: str
+    """A noun phrase."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRow:
+    """A claim as the file has it."""
+
+    id: str
+    veracity: Veracity
+    category: str
+    source: str
+    reason: str
+    texts: Mapping[str, Forms]
+    """By the codes of the languages."""
+    machine: frozenset[str]
+    """Codes of the languages whose texts a machine translated."""
+
+
+def claim_row(line: str, *, where: str) -> ClaimRow:
+    """Read one line.
+
+    Raises:
+        DataError: *where*, which key is wrong and the fix.
+    """
+    row = parse(line, where=where, decoder=_decoder)
+    if not isinstance(row, dict):
+        msg = f'{where}: each line must be one JSON object, such as {{"id": …, "texts": …}}'
+        raise DataError(msg)
+    _check_keys(row, known=_KEYS, required=_REQUIRED, where=where)
+    name = require_name(row["id"], where=where, key="id")
+    texts = _texts(row["texts"], where=f"{where}: claim {name!r}")
+    return ClaimRow(
+        id=name,
+        veracity=require_veracity(row["veracity"], where=where, key="veracity"),
+        category=require_text(row["category"], where=where, key="category"),
+        source=require_text(row["source"], where=where, key="source"),
+        reason=require_text(row["reason"], where=where, key="reason"),
+        texts=texts,
+        machine=_machine(row.get("machine", []), texts, where=f"{where}: claim {name!r}"),
+    )
+
+
+def _check_keys(
+    row: dict[str, JsonValue], *, known: Iterable[str], required: Iterable[str], where: str
+) -> None:
+    for key in row:
+        if key not in known:
+            suggestion = did_you_mean(key.strip().casefold(), known)
+            msg = f"{where}: unknown key {key!r}.{suggestion} Known: {', '.join(known)}"
+            raise DataError(msg)
+    for key in required:
+        if key not in row:
+            msg = f"{where}: key {key!r} is missing; it needs {', '.join(required)}"
+            raise DataError(msg)
+
+
+def _texts(value: JsonValue, *, where: str) -> dict[str, Forms]:
+    if not isinstance(value, dict) or not value:
+        msg = (
+            f"{where}: key 'texts' must be an object with a language or more, such as "
+            '{"en": {"claim": …, "question": …, "topic": …}}'
+        )
+        raise DataError(msg)
+    texts: dict[str, Forms] = {}
+    for language, forms in value.items():
+        code = _code(language, key="texts", where=where)
+        if code in texts:
+            msg = f"{where}: key 'texts' has the language {code!r} twice; keep one"
+            raise DataError(msg)
+        texts[code] = _forms(forms, where=f"{where} in {language!r}")
+    return texts
+
+
+def _forms(value: JsonValue, *, where: str) -> Forms:
+    if not isinstance(value, dict):
+        msg = f'{where}: must be an object such as {{"claim": …, "question": …, "topic": …}}'
+        raise DataError(msg)
+    _check_keys(value, known=_FORMS, required=_FORMS, where=where)
+    claim, question, topic = (require_text(value[key], where=where, key=key) for key in _FORMS)
+    for key, text in (("claim", claim), ("topic", topic)):
+        if mark := _MARK.search(text.rstrip()):
+            msg = (
+                f"{where}: key {key!r} ends in {mark.group()!r}, but goes into the middle of "
+                f"sentences: {text!r}; remove the mark"
+            )
+            raise DataError(msg)
+    return Forms(claim=claim.strip(), question=question.strip(), topic=topic.strip())
+
+
+def _machine(value: JsonValue, texts: Mapping[str, Forms], *, where: str) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(language, str) for language in value):
+        msg = f"{where}: key 'machine' must be a list of languages, such as [\"hi\"]"
+        raise DataError(msg)
+    codes = [_code(str(language), key="machine", where=where) for language in value]
+    for code in codes:
+        if code not in texts:
+            msg = (
+                f"{where}: key 'machine' names {code!r}, in which the claim has no text; it has: "
+                f"{', '.join(texts)}"
+            )
+            raise DataError(msg)
+    return frozenset(codes)
+
+
+def _code(language: str, *, key: str, where: str) -> str:
+    try:
+        return find(language).code
+    except ConfigError as error:
+        msg = f"{where}: key {key!r}: {error}"
+        raise DataError(msg) from error

@@ -1,0 +1,144 @@
+"""What is odd in an XLingHealth file without being wrong: a line each, for the session's header."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling.datasets.xlinghealth.script import script_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_xling.datasets.xlinghealth.question import Cell, Content, Version
+
+__all__ = ["oddities"]
+
+_SHOWN = 3
+_IN_SCRIPT = 0.5
+"""A smaller share of words in the script is reported. In LiveQA and MedicationQA, 6 of 936 Chinese
+answers, 7 of 936 Hindi ones and no question are below: lists of brand names, spellings of sounds,
+substances in capitals."""
+_ALIKE = 5
+"""So many different questions with one right answer have a placeholder, such as "No answers"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """A kind of odd cell."""
+
+    one: str
+    many: str
+    cells: Callable[[Version], tuple[Cell, ...]]
+    odd: Callable[[Cell, str], bool]
+    """Takes the language's code, too."""
+
+
+def oddities(content: Content, *, languages: Sequence[str]) -> Iterator[str]:
+    """Yield what a user should know of the data of *languages*, in short lines."""
+    file = content.file.name
+    for kind in _KINDS:
+        found = {code: _rows(content, code, kind) for code in languages}
+        if count := sum(map(len, found.values())):
+            said = kind.one if count == 1 else kind.many
+            yield f"{file}: {count} {said}: {_places(found)}"
+    found = {code: _placeholders(content, code) for code in languages}
+    if count := sum(map(len, found.values())):
+        yield (
+            f"{file}: {count} right answers look like placeholders, one text for {_ALIKE} or more "
+            f"questions: {_places(found)}"
+        )
+    if count := sum(len(question.repeated) for question in content.questions):
+        ids = [question.id for question in content.questions if question.repeated]
+        said = "wrong answer repeats" if count == 1 else "wrong answers repeat"
+        yield (
+            f"{file}: {count} {said} another answer of the question and "
+            f"{'is' if count == 1 else 'are'} left out in all languages: {_ids(ids)}"
+        )
+    for code in languages:
+        if absent := [q.id for q in content.questions if code not in q.versions]:
+            yield f"{file}: {code} lacks what other languages have: {_ids(absent)}"
+
+
+def _blank(cell: Cell, _code: str) -> bool:
+    return not cell.text
+
+
+def _foreign(cell: Cell, code: str) -> bool:
+    share = script_share(cell.text, code)
+    return share is not None and share < _IN_SCRIPT
+
+
+_KINDS = (
+    _Kind(
+        one="question is blank and left out",
+        many="questions are blank and left out",
+        cells=lambda version: (version.question,),
+        odd=_blank,
+    ),
+    _Kind(
+        one="right answer is blank, its question left out",
+        many="right answers are blank, their questions left out",
+        cells=lambda version: (version.right,),
+        odd=_blank,
+    ),
+    _Kind(
+        one="wrong answer is blank and left out",
+        many="wrong answers are blank and left out",
+        cells=lambda version: version.wrong,
+        odd=_blank,
+    ),
+    _Kind(
+        one="question is not in its language's script",
+        many="questions are not in their language's script",
+        cells=lambda version: (version.question,),
+        odd=_foreign,
+    ),
+    _Kind(
+        one="answer is not in its language's script",
+        many="answers are not in their language's script",
+        cells=lambda version: (version.right, *version.wrong),
+        odd=_foreign,
+    ),
+)
+
+
+def _rows(content: Content, code: str, kind: _Kind) -> list[int]:
+    """Return the rows of the odd cells; an answer to many questions is judged and counts once."""
+    first: dict[tuple[str, str], Cell] = {}
+    for question, version in content.versions(code):
+        for cell in kind.cells(version):
+            name = (cell.answer or f"question {question.id}", cell.text)
+            if name not in first or cell.row < first[name].row:
+                first[name] = cell
+    return sorted(cell.row for cell in first.values() if kind.odd(cell, code))
+
+
+def _placeholders(content: Content, code: str) -> list[int]:
+    """Return the rows of right answers that many different questions have."""
+    questions: dict[str, set[str]] = defaultdict(set)
+    rows: dict[str, list[int]] = defaultdict(list)
+    for _, version in content.versions(code):
+        if version.complete:
+            text = version.right.text.casefold()
+            questions[text].add(version.question.text.casefold())
+            rows[text].append(version.right.row)
+    return sorted(row for text in rows if len(questions[text]) >= _ALIKE for row in rows[text])
+
+
+def _places(rows: Mapping[str, Sequence[int]]) -> str:
+    return "; ".join(
+        f"{code} {'row' if len(numbers) == 1 else 'rows'} {_some(numbers)}"
+        for code, numbers in rows.items()
+        if numbers
+    )
+
+
+def _ids(names: Sequence[str]) -> str:
+    return f"{'question' if len(names) == 1 else 'questions'} {_some(names)}"
+
+
+def _some(items: Sequence[object]) -> str:
+    shown = ", ".join(str(item) for item in items[:_SHOWN])
+    return f"{shown}, …" if len(items) > _SHOWN else shown

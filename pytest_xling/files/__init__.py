@@ -1,0 +1,1 @@
+"""Files: written whole or not at all, read with line numbers, kept in the user's cache."""

@@ -1,0 +1,67 @@
+"""Providers: where answers come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import PromptStyle, Request, Response
+
+__all__ = ["Provider", "Stored"]
+
+
+class Provider(Protocol):
+    """Answers requests, one attempt each.
+
+    The engine does the rest: memo, retries, rate limits, the cost cap. A provider is made by
+    ``Provider(spec, timeout_s=…, device=…)`` where *spec* is what follows ``name:`` in ``--model``
+    (for ``openai``, the model's name). One that has only answers stored already says
+    ``answers_prompts = False``: it can be asked its questions, but not to judge or translate.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def style(self) -> PromptStyle:
+        """How it wants to be asked; a class attribute where it is always the same."""
+        ...
+
+    paid: ClassVar[bool]
+    """Whether requests may cost money (``--xling-max-cost`` then needs ``--xling-price``)."""
+    max_connections: ClassVar[int]
+    """Requests it can usefully have in flight at once; ``--xling-max-connections`` may lower it."""
+
+    def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None: ...
+
+    def check(self) -> None:
+        """Raise ConfigError for what would make every request fail; asks nothing of a server."""
+        ...
+
+    def identify(self, request: Request) -> dict[str, JsonValue]:
+        """Return all that determines the answer to *request*, for its content key."""
+        ...
+
+    async def generate(self, request: Request) -> Response:
+        """Ask once.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: nothing was answered.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Give back connections and memory."""
+        ...
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """A provider that has answers stored already, and knows to what."""
+
+    @property
+    def answered(self) -> Mapping[str, frozenset[str]]:
+        """The ids of the samples it has answers to, by language code."""
+        ...

@@ -1,0 +1,1 @@
+"""Plan a run: samples × languages × conditions, what each is asked, what its outcome means."""

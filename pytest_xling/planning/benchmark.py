@@ -1,0 +1,176 @@
+"""A benchmark: a folder with prompts.yaml, data and a test file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.dataset import Notices
+from pytest_xling.planning.prompts import Prompts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.interfaces.dataset import DatasetReader
+    from pytest_xling.records import Sample
+
+__all__ = [
+    "PROMPTS",
+    "Benchmark",
+    "benchmark_name",
+    "check_data_names",
+    "data_name",
+    "discover",
+    "open_benchmark",
+]
+
+PROMPTS = "prompts.yaml"
+"""The file that makes a folder a benchmark."""
+
+_SKIPPED = {"node_modules", "build", "dist", "venv", "__pycache__"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """One benchmark, its data not yet read."""
+
+    name: str
+    folder: Path
+    data: Path
+    prompts: Prompts
+    reader: DatasetReader
+    answered: frozenset[str] | None = None
+    """The languages there are stored answers in, where no others are to be asked; else None."""
+
+    @property
+    def pivot(self) -> str | None:
+        """The language others are compared with; None where none is."""
+        return self.prompts.design.pivot
+
+    def notices(self, languages: Sequence[str]) -> list[str]:
+        """Return what is odd about the data without being wrong, a line each."""
+        if not isinstance(self.reader, Notices):
+            return []
+        return self.reader.notices(self.data, languages=languages)
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the codes of the languages there is data for, sorted."""
+        return self.reader.languages(self.data)
+
+    def samples(self, languages: Sequence[str]) -> list[Sample]:
+        """Read the samples of *languages*, in data order.
+
+        Raises:
+            ConfigError: there is no data for one of them.
+            DataError: a file is wrong; names file, line and fix.
+        """
+        known = self.languages()
+        for language in languages:
+            if language not in known:
+                msg = (
+                    f"benchmark {self.name!r} has no data for language {language!r} in "
+                    f"{self.data}.{did_you_mean(language, known)} It has: {', '.join(known)}"
+                )
+                raise ConfigError(msg)
+        return self.reader.read(self.data, benchmark=self.name, languages=languages)
+
+
+def benchmark_name(folder: Path) -> str:
+    """Return the name of the benchmark in *folder*.
+
+    That is the folder's, and where the data is the parent's, the parent's name before it:
+    ``health/consistency`` shares the data of ``health`` and is called ``health-consistency``.
+    """
+    return f"{folder.parent.name}-{folder.name}" if _shares_data(folder) else folder.name
+
+
+def data_name(folder: Path) -> str:
+    """Return the name under which ``--xling-data`` gives the benchmark in *folder* other data."""
+    return folder.parent.name if _shares_data(folder) else folder.name
+
+
+def _shares_data(folder: Path) -> bool:
+    parents = folder.parent / "data"
+    return not (folder / "data").exists() and parents.is_dir() and _reader(parents) is not None
+
+
+def _reader(place: Path) -> DatasetReader | None:
+    """Return the reader of the layout *place* has; None where it has none we know."""
+    for layout in registry.names("dataset"):
+        reader: DatasetReader = registry.load("dataset", layout)
+        if reader.recognises(place):
+            return reader
+    return None
+
+
+def open_benchmark(
+    folder: Path, *, data: Mapping[str, Path], answered: frozenset[str] | None = None
+) -> Benchmark:
+    """Open the benchmark in *folder*.
+
+    Args:
+        folder: holds prompts.yaml and, unless *data* names another place, ``data/``; or its parent
+            folder holds that.
+        data: names of data to where they are (``--xling-data``).
+        answered: the languages there are stored answers in, if all others are left out.
+
+    Raises:
+        ConfigError: prompts.yaml is wrong, or the data has no layout we know.
+    """
+    name = benchmark_name(folder)
+    own = (folder.parent if _shares_data(folder) else folder) / "data"
+    place = data.get(data_name(folder), own)
+    if not place.exists():
+        msg = f"benchmark {name!r} has no data: {place} does not exist"
+        raise ConfigError(msg)
+    reader = _reader(place)
+    if reader is None:
+        msg = (
+            f"benchmark {name!r}: {place} has no layout we know; "
+            f"we read: {', '.join(registry.names('dataset'))}"
+        )
+        raise ConfigError(msg)
+    prompts = Prompts.read(folder / PROMPTS)
+    return Benchmark(
+        name=name, folder=folder, data=place, prompts=prompts, reader=reader, answered=answered
+    )
+
+
+def discover(paths: Iterable[Path]) -> list[Path]:
+    """Return the folders at or below *paths* that are benchmarks, sorted."""
+    found: set[Path] = set()
+    for path in paths:
+        if path.is_dir():
+            found.update(_below(path.resolve()))
+        elif (path.parent / PROMPTS).is_file():
+            found.add(path.parent.resolve())
+    return sorted(found)
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    if (folder / PROMPTS).is_file():
+        yield folder
+        return
+    for child in sorted(folder.iterdir()):
+        hidden = child.name.startswith((".", "_")) or child.name in _SKIPPED
+        if child.is_dir() and not child.is_symlink() and not hidden:
+            yield from _below(child)
+
+
+def check_data_names(data: Mapping[str, Path], folders: Iterable[Path]) -> None:
+    """Check that every ``--xling-data NAME=…`` names the data of a benchmark of this session.
+
+    Raises:
+        ConfigError: one does not; says what is close.
+    """
+    known = sorted({data_name(folder) for folder in folders})
+    for name in data:
+        if name not in known:
+            msg = (
+                f"--xling-data: no benchmark's data is named {name!r} here."
+                f"{did_you_mean(name, known)} Collected: {', '.join(known) or 'none'}"
+            )
+            raise ConfigError(msg)

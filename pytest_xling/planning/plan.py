@@ -1,0 +1,230 @@
+"""Plan a run: which cases there are, in which order, and what each one asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.keys import content_key
+from pytest_xling.languages import find
+from pytest_xling.planning.candidates import candidates
+from pytest_xling.planning.levels import levels_of
+from pytest_xling.records import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.records import Condition, Sample
+
+__all__ = ["Case", "chosen_languages", "groups_of", "make_request", "plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One sample in one language under one condition."""
+
+    id: str
+    """ASCII and stable, such as ``agnostic-q01-hi`` or ``agnostic-q01-hi-t0.7-r2``."""
+    sample: Sample
+    condition: Condition
+    position: int
+    """Its place in the benchmark."""
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return self.sample.benchmark
+
+    @property
+    def group(self) -> str:
+        """What all languages and conditions of one sample share."""
+        return f"{self.sample.benchmark}/{self.sample.parallel_id or self.sample.id}"
+
+
+def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
+    """Return the cases of *benchmark*: those of one sample together, samples in data order.
+
+    Raises:
+        ConfigError: a language has no data, or the data is wrong.
+    """
+    languages = chosen_languages(benchmark, settings)
+    samples = benchmark.samples(sorted(languages))
+    design = benchmark.prompts.design
+    first_seen: dict[str, int] = {}
+    for sample in samples:
+        first_seen.setdefault(sample.id, len(first_seen))
+    samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
+    if settings.limit is not None:
+        samples = _limited(samples, settings.limit)
+    if design.candidates:
+        most: dict[str, int] = {}
+        for sample in samples:
+            most[sample.id] = max(most.get(sample.id, 0), len(sample.wrong))
+        samples = [
+            one
+            for sample in samples
+            for one in candidates(sample, seed=settings.seed, wrong=most[sample.id])
+        ]
+    if design.levels:
+        samples = _at_levels(samples, benchmark, seed=settings.seed)
+    for sample in samples:
+        if missing := benchmark.prompts.missing_fields(sample):
+            msg = (
+                f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
+                f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
+            )
+            raise DataError(msg)
+    conditions = design.conditions(settings)
+    pairs = [(sample, condition) for sample in samples for condition in conditions]
+    cases = [
+        Case(id=_case_id(sample, condition), sample=sample, condition=condition, position=number)
+        for number, (sample, condition) in enumerate(pairs)
+    ]
+    _check_ids(cases, benchmark)
+    return cases
+
+
+def _at_levels(samples: Sequence[Sample], benchmark: Benchmark, *, seed: int) -> list[Sample]:
+    """Return claims once per level; queries that come with a level stay as they are."""
+    found: list[Sample] = []
+    for sample in samples:
+        if sample.level is not None:
+            found.append(sample)
+            continue
+        try:
+            templates = benchmark.prompts.level_templates(sample)
+        except ConfigError as error:
+            msg = f"{benchmark.folder / 'prompts.yaml'}: {error}"
+            raise ConfigError(msg) from error
+        found += levels_of(sample, templates, seed=seed)
+    return found
+
+
+def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
+    """Return the codes of the languages asked for, all that have data for ``all``; and the pivot.
+
+    The others are compared with the pivot language, so it is asked even where it is not named.
+
+    Raises:
+        ConfigError: there is nothing in the pivot language, or no stored answer in any language.
+    """
+    if "all" in settings.languages:
+        languages = list(benchmark.languages())
+        if benchmark.pivot not in {None, *languages}:
+            msg = (
+                f"benchmark {benchmark.name!r} compares languages with {benchmark.pivot!r}, for "
+                f"which {benchmark.data} has no data; it has: {', '.join(languages)}"
+            )
+            raise ConfigError(msg)
+        return languages if benchmark.answered is None else _answered(benchmark, benchmark.answered)
+    chosen = [find(language).code for language in settings.languages]
+    pivot = benchmark.pivot
+    return chosen if pivot is None or pivot in chosen else [pivot, *chosen]
+
+
+def _answered(benchmark: Benchmark, answered: frozenset[str]) -> list[str]:
+    """Return the languages that have both data and stored answers."""
+    languages = [language for language in benchmark.languages() if language in answered]
+    if not languages or benchmark.pivot not in {None, *languages}:
+        lacking = f"its pivot language {benchmark.pivot!r}" if languages else "any of its languages"
+        msg = (
+            f"no answer to benchmark {benchmark.name!r} is stored in {lacking}; there are answers "
+            f"in: {', '.join(sorted(answered))}. The benchmark has: "
+            f"{', '.join(benchmark.languages())}"
+        )
+        raise ConfigError(msg)
+    return languages
+
+
+def _case_id(sample: Sample, condition: Condition) -> str:
+    return "-".join(filter(None, (sample.id, sample.language, condition.id)))
+
+
+def _check_ids(cases: Iterable[Case], benchmark: Benchmark) -> None:
+    """Check, whoever read the data, that ids can name tests and baselines."""
+    seen: set[str] = set()
+    for case in cases:
+        if not (case.id.isascii() and case.id.isprintable()):
+            msg = f"{benchmark.data}: only printable ASCII can name a case, unlike {case.id!r}"
+            raise DataError(msg)
+        if case.id in seen:
+            msg = f"{benchmark.data}: two samples make a case {case.id!r}; rename one"
+            raise DataError(msg)
+        seen.add(case.id)
+
+
+def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
+    """Keep the first *limit* questions of each language, taking turns between its sets.
+
+    Parallel samples stay parallel: each language takes as many from the front of a set. Queries
+    about one claim are one question.
+    """
+    by_language: dict[str, dict[str, dict[str, None]]] = {}
+    for sample in samples:
+        sets = by_language.setdefault(sample.language, {})
+        sets.setdefault(sample.metadata.get("set", ""), {})[_question(sample)] = None
+    kept: set[tuple[str, str]] = set()
+    for language, sets in by_language.items():
+        turns = (q for turn in zip_longest(*sets.values()) for q in turn if q is not None)
+        kept.update((question, language) for question in islice(turns, limit))
+    return [sample for sample in samples if (_question(sample), sample.language) in kept]
+
+
+def _question(sample: Sample) -> str:
+    """Return what counts as one: a sample, or all queries about a claim."""
+    return sample.id if sample.level is None else sample.parallel_id or sample.id
+
+
+def make_request(
+    case: Case, *, benchmark: Benchmark, settings: Settings, provider: Provider, model: str
+) -> Request:
+    """Return what *provider* is asked for *case*."""
+    sample, condition = case.sample, case.condition
+    design = benchmark.prompts.design
+    params: dict[str, JsonValue] = {
+        "max_tokens": min(settings.max_tokens, design.max_tokens or settings.max_tokens)
+    }
+    if design.top_logprobs is not None:
+        params["top_logprobs"] = design.top_logprobs
+    if condition.temperature is not None:
+        params["temperature"] = condition.temperature
+    # Only where something is random: some servers refuse a seed.
+    if condition.temperature or condition.repeat:
+        params["seed"] = _seed(case, settings.seed)
+    if stop := benchmark.prompts.stop(sample, provider.style):
+        params["stop"] = list(stop)
+    return Request(
+        model=model,
+        messages=benchmark.prompts.messages(sample, provider.style),
+        params=params,
+        repeat=condition.repeat,
+        sample_id=sample.id,
+        language=sample.language,
+    )
+
+
+def _seed(case: Case, seed: int) -> int:
+    """Return the seed of one case: a number below 2^31 of its own.
+
+    One for all would let every question draw the same first random number, so that short answers
+    all turn out alike.
+    """
+    of: list[JsonValue] = [seed, case.sample.id, case.sample.language, case.condition.repeat]
+    return int.from_bytes(content_key(of)[:4]) >> 1
+
+
+def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:
+    """Cut *cases* into groups of whole samples, each of at least *size* cases but the last."""
+    groups: list[list[Case]] = []
+    for case in cases:
+        full = groups and len(groups[-1]) >= size and groups[-1][-1].group != case.group
+        if not groups or full:
+            groups.append([])
+        groups[-1].append(case)
+    return groups

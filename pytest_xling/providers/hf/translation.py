@@ -1,0 +1,161 @@
+"""How each family of translation models is told which languages it goes between."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import PermanentFault
+from pytest_xling.languages import (
+    codes,
+    find,
+    languages_named,
+    translation_code,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_xling.languages import TranslationFamily
+    from pytest_xling.providers.hf.files import ModelFiles
+
+__all__ = ["Direction", "Directions", "opus_pair", "opus_targets"]
+
+_LABEL = re.compile(r">>(.+)<<")
+# The pair as Opus-MT models are named: opus-mt-hi-en, opus-mt-tc-big-zls-en.
+_NAMED = re.compile(r"opus-mt-(?:tc-\w+-)?([\w+]+)-([\w+]+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """What tells a model one pair of languages."""
+
+    reads_as: str | None = None
+    """What the tokenizer's ``src_lang`` is set to."""
+    label: str = ""
+    """A token before the text."""
+    begins_with: int | None = None
+    """The token every answer begins with."""
+
+
+class Directions:
+    """Gives the direction for a pair of our languages.
+
+    Args:
+        files: of a translation model.
+        tokenizer: of the model.
+    """
+
+    def __init__(self, files: ModelFiles, tokenizer: Any) -> None:  # noqa: ANN401  untyped
+        self._files = files
+        self._tokenizer = tokenizer
+        self._labels: Mapping[str, str] = {}
+        if files.family == "opus":
+            self._labels = opus_targets(tokenizer.get_vocab())
+            self._reads, self._writes = opus_pair(files)
+            if self._labels:
+                self._writes = frozenset(self._labels)
+        else:
+            self._reads = self._writes = frozenset(
+                code for code in codes() if self._token(code) is not None
+            )
+
+    def __call__(self, source: str, target: str) -> Direction:
+        """Return how the model is told to go from *source* to *target*.
+
+        Raises:
+            PermanentFault: it lacks one of them, or none is given.
+        """
+        self._require(source, self._reads, "read", "source_language")
+        self._require(target, self._writes, "write", "target_language")
+        match self._files.family:
+            case "opus":
+                return Direction(label=self._labels.get(target, ""))
+            case "small100":
+                # It is told the target where others are told the source, and finds that itself.
+                return Direction(reads_as=self._code(target))
+            case _:
+                return Direction(reads_as=self._code(source), begins_with=self._token(target))
+
+    def _require(self, code: str, has: Iterable[str], verb: str, param: str) -> None:
+        if not code:
+            msg = f"hf:{self._files.name} translates: the request needs {param!r} in its params"
+            raise PermanentFault(msg)
+        if code not in has:
+            msg = (
+                f"hf:{self._files.name} cannot {verb} {find(code).english_name} ({code}). "
+                f"It can: {', '.join(sorted(has)) or 'none of our languages'}. Use another "
+                "translator or leave the language out"
+            )
+            raise PermanentFault(msg)
+
+    def _code(self, code: str) -> str | None:
+        family: TranslationFamily
+        match self._files.family:
+            case "m2m100" | "small100":
+                family = "m2m100"
+            case "mbart50":
+                family = "mbart50"
+            case _:
+                family = "nllb"
+        return translation_code(family, code)
+
+    def _token(self, code: str) -> int | None:
+        """Return the token of one of our languages; None where table or model lack it."""
+        named = self._code(code)
+        if named is None:
+            return None
+        if self._files.family in {"m2m100", "small100"}:
+            found = self._tokenizer.lang_code_to_id.get(named)
+        else:
+            found = self._tokenizer.convert_tokens_to_ids(named)
+        return None if found in {None, self._tokenizer.unk_token_id} else int(found)
+
+
+def opus_pair(files: ModelFiles) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the codes of our languages that an Opus-MT model reads, and that it writes.
+
+    Its tokenizer_config.json says so, or else its name.
+    """
+    config = files.tokenizer_config
+    source, target = config.get("source_lang"), config.get("target_lang")
+    if not (source and target):
+        named = _NAMED.search(str(files.config.get("_name_or_path") or "")) or _NAMED.search(
+            files.name
+        )
+        source, target = named.groups() if named else ("", "")
+    return languages_named(str(source)), languages_named(str(target))
+
+
+def opus_targets(vocabulary: Iterable[str]) -> dict[str, str]:
+    """Return, by our codes, the labels ``>>xxx<<`` of the languages an Opus-MT model writes.
+
+    Empty for a model that writes but one language. A label may be any code of the language, with
+    its script (``>>cmn_Hans<<``) or without; our script's goes first, then the shortest.
+    """
+    labels = [token for token in vocabulary if _LABEL.fullmatch(token)]
+    found = {}
+    for code in codes():
+        spellings, script = _spellings(code), _script(code)
+
+        def order(label: str, *, code: str = code, script: str = script) -> tuple[Any, ...]:
+            language, _, written = label[2:-2].partition("_")
+            return written not in {"", script}, language != code, len(label), label
+
+        of_language = [x for x in labels if x[2:-2].partition("_")[0].lower() in spellings]
+        if of_language:
+            found[code] = min(of_language, key=order)
+    return found
+
+
+@cache
+def _spellings(code: str) -> frozenset[str]:
+    language = find(code)
+    return frozenset({code, *(a for a in language.aliases if len(a) <= len("xxx"))})
+
+
+def _script(code: str) -> str:
+    # Opus-MT tells the two Chinese scripts apart; ours is the simplified one.
+    return "Hans" if code == "zh" else find(code).script

@@ -1,0 +1,96 @@
+"""The official client: how it is made and called."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import openai
+
+from pytest_xling.providers.openai.faults import no_reply, refused
+from pytest_xling.providers.openai.reply import read_reply
+from pytest_xling.providers.openai.transport import Pools
+from pytest_xling.records import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.errors import ProviderFault
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers.openai.endpoint import Endpoint
+
+__all__ = ["OpenaiClient"]
+
+_CONNECT_S = 15.0
+
+
+class OpenaiClient:
+    """Sends one request and translates what may go wrong; no message holds a secret."""
+
+    def __init__(self, endpoint: Endpoint, *, timeout_s: float) -> None:
+        self._endpoint = endpoint
+        self._timeout_s = timeout_s
+        # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
+        self._renames = endpoint.is_openai
+        timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s), pool=None)
+        settings: dict[str, Any] = {
+            "api_key": endpoint.key,
+            "timeout": timeout,
+            "max_retries": 0,  # the engine retries
+            "http_client": openai.DefaultAsyncHttpxClient(transport=Pools(), timeout=timeout),
+        }
+        self._client: openai.AsyncOpenAI
+        if endpoint.azure:
+            self._client = openai.AsyncAzureOpenAI(
+                azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **settings
+            )
+        else:
+            self._client = openai.AsyncOpenAI(base_url=endpoint.base_url, **settings)
+
+    async def ask(self, body: Mapping[str, JsonValue]) -> Response:
+        """Ask for the chat completion that *body* describes.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: nothing was answered.
+        """
+        start = time.perf_counter()
+        if self._renames:
+            body = _renamed(body)
+        outcome: Response | ProviderFault
+        try:
+            # httpx2's time-out is for each read: a server that drips would never meet it.
+            async with asyncio.timeout(self._timeout_s):
+                # The typed chat.completions.create checks what is sent and builds models of what
+                # comes back, for half a millisecond.
+                reply = await self._client.post(
+                    "/chat/completions", body=dict(body), cast_to=httpx2.Response
+                )
+        except openai.APIStatusError as error:
+            if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
+                self._renames = True
+                return await self.ask(body)
+            outcome = refused(error, body, self._endpoint)
+        except TimeoutError:
+            outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
+        except openai.OpenAIError as error:
+            outcome = no_reply(error, self._endpoint, timeout_s=self._timeout_s)
+        else:
+            latency_s = time.perf_counter() - start
+            return read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)
+        # Out here, so that no traceback shows the client's exceptions: they quote keys.
+        if isinstance(outcome, Response):
+            return outcome
+        raise outcome
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+
+def _renamed(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    renamed = dict(body)
+    if "max_tokens" in renamed:
+        renamed.setdefault("max_completion_tokens", renamed.pop("max_tokens"))
+    return renamed

@@ -1,0 +1,145 @@
+"""What the official client's exceptions mean to a run; no message holds a secret."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+from typing import TYPE_CHECKING
+
+import httpx2
+import openai
+
+from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
+from pytest_xling.providers.openai.reply import EVERY_REQUEST, excerpt
+from pytest_xling.records import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers.openai.endpoint import Endpoint
+
+__all__ = ["no_reply", "refused"]
+
+_MS = 1_000
+# Statuses that may pass: time-out, conflict, too early; all from 500 on do.
+_PASSING = frozenset({408, 409, 425})
+# Codes of a 429 that no waiting mends.
+_SPENT = frozenset({"billing_hard_limit_reached", "insufficient_quota"})
+_OPTIONS = {
+    "logprobs": "top_logprobs in the benchmark's prompts.yaml, which asks for it",
+    "max_completion_tokens": "--xling-max-tokens",
+    "max_tokens": "--xling-max-tokens",
+    "seed": "--xling-temperatures (at 0, with one repeat, no seed is sent)",
+    "temperature": "--xling-temperatures (=default sends none)",
+    "top_logprobs": "top_logprobs in the benchmark's prompts.yaml",
+}
+
+
+def no_reply(
+    error: openai.OpenAIError | None, endpoint: Endpoint, *, timeout_s: float
+) -> ProviderFault:
+    """Return the fault for an exchange without a reply; None: it took too long.
+
+    Where the server could not be reached its cause is an OSError, which the engine's breaker
+    looks for.
+    """
+    fault: ProviderFault
+    url = endpoint.url
+    if error is None or isinstance(error, openai.APITimeoutError):
+        fault = TransientFault(f"{url} did not answer within {timeout_s:g} s")
+        fault.__cause__ = TimeoutError(str(fault))
+        return fault
+    cause = error.__cause__ or error
+    reason = endpoint.redact(excerpt(str(cause) or type(cause).__name__))
+    if isinstance(cause, httpx2.ConnectError):
+        fault = TransientFault(f"cannot connect to {url}: {reason}. Is the server up?")
+        fault.__cause__ = ConnectionError(reason)
+        return fault
+    if isinstance(error, openai.APIConnectionError):
+        return TransientFault(f"the connection to {url} broke: {reason}")
+    return PermanentFault(f"the client for {url} failed: {reason}")
+
+
+def refused(
+    error: openai.APIStatusError, body: Mapping[str, JsonValue], endpoint: Endpoint
+) -> ProviderFault | Response:
+    """Return the fault for a reply whose status is an error.
+
+    Where a filter refused the question (Azure answers 400), return that as a response.
+    """
+    status, code = error.status_code, error.code
+    said = endpoint.redact(excerpt(_said(error)))
+    if code == "content_filter":
+        return Response(text=None, stop_reason="content_filter", error=said)
+    answered = f"{endpoint.url} answered {status}: {said!r}"
+    retry_after_s = _retry_after_s(error.response.headers)
+    if status == httpx2.codes.TOO_MANY_REQUESTS:
+        if code in _SPENT:
+            msg = f"{answered}. The account has no credit left"
+            return PermanentFault(msg, every_request=True)
+        return RateLimited(answered, retry_after_s=retry_after_s)
+    if status in _PASSING or status >= httpx2.codes.INTERNAL_SERVER_ERROR:
+        return TransientFault(answered, retry_after_s=retry_after_s, status=status)
+    if status in EVERY_REQUEST:
+        advice = _whole_run_advice(status, body, endpoint)
+        return PermanentFault(f"{answered}. {advice}", every_request=True)
+    advice, of_option = _advice(error, said, body)
+    return PermanentFault(f"{answered}. {advice}", every_request=of_option)
+
+
+def _whole_run_advice(status: int, body: Mapping[str, JsonValue], endpoint: Endpoint) -> str:
+    """Say how to mend what every request would meet."""
+    model = body.get("model")
+    if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.PROXY_AUTHENTICATION_REQUIRED}:
+        return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
+    if status == httpx2.codes.PAYMENT_REQUIRED:
+        return "The account has no credit left"
+    if status == httpx2.codes.FORBIDDEN:
+        return f"The key in {endpoint.key_variable} may not use model {model!r}"
+    return (
+        f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
+        "API (it usually ends in /v1)?"
+    )
+
+
+def _advice(
+    error: openai.APIStatusError, said: str, body: Mapping[str, JsonValue]
+) -> tuple[str, bool]:
+    """Say how to mend a refused request, and whether an option does, for all requests."""
+    model = body.get("model")
+    if error.code == "context_length_exceeded" or "context length" in said:
+        return f"The question and the answer's max_tokens are too long for model {model!r}", False
+    for name, option in _OPTIONS.items():
+        # "logprobs" needs no quotes to be seen.
+        quoted = name if "logprobs" in name else f"'{name}'"
+        if name in body and (error.param == name or quoted in said):
+            return f"Model {model!r} does not take this {name}: change or drop {option}", True
+    return f"Model {model!r} does not take this request", False
+
+
+def _said(error: openai.APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        return str(body["message"])
+    return error.response.text or error.response.reason_phrase
+
+
+def _retry_after_s(headers: httpx2.Headers) -> float | None:
+    """Return the seconds a reply asks to wait, from a number of (milli)seconds or a date.
+
+    None where it says nothing that makes sense; how much of it is waited is for others to say.
+    """
+    for name, divisor in (("retry-after-ms", _MS), ("retry-after", 1)):
+        try:
+            seconds = float(headers.get(name, "")) / divisor
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(date.timestamp() - time.time(), 0.0)
+    except (OverflowError, ValueError):  # the former for a year that no calendar has
+        return None

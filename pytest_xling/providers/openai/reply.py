@@ -1,0 +1,190 @@
+"""Read the reply of a chat completion; servers differ in what they send."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
+from pytest_xling.records import Response, Usage
+from pytest_xling.text.clean import clean
+from pytest_xling.text.first_token import read_first_token
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.records import StopReason
+
+__all__ = ["EVERY_REQUEST", "excerpt", "read_reply"]
+
+# OpenAI's own reasons, and those of servers that only claim to speak its protocol.
+_STOP_REASONS: Mapping[str, StopReason] = {
+    "content_filter": "content_filter",
+    "length": "length",
+    "max_tokens": "length",
+    "prohibited_content": "content_filter",
+    "recitation": "content_filter",
+    "refusal": "refusal",
+    "safety": "content_filter",
+}
+_EXCERPT = 300
+_TOO_MANY_REQUESTS = 429
+_SERVER_ERROR = 500
+EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
+"""Statuses that are about the key, the account, the model or the address, not about a question."""
+_MOST_TOKENS = 1_000_000_000
+"""No request has more; what claims to was miscounted."""
+_THOUGHTS = frozenset({"reasoning", "thinking"})
+
+
+def excerpt(text: str) -> str:
+    """Return *text* on one line, printable, 300 characters at most."""
+    line = " ".join(clean(text[: 4 * _EXCERPT]).split())
+    line = "".join(c if c.isprintable() else "\ufffd" for c in line)
+    return line if len(line) <= _EXCERPT else f"{line[:_EXCERPT]}…"
+
+
+def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
+    """Return the answer in *body*, the reply of *url* with a status of success.
+
+    Raises:
+        TransientFault: it is HTML, cut short, or has no answer in it.
+        PermanentFault: the model did something else than answer, such as to call a tool.
+        RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
+    """
+    try:
+        reply: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _unreadable(body, url) from None
+    if not isinstance(reply, dict):
+        msg = f"{url} sent JSON that is no chat completion: {excerpt(str(reply))!r}"
+        raise TransientFault(msg)
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise _no_choice(reply, url)
+    choice = choices[0]
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        msg = f"{url} sent a choice without a message: {excerpt(str(choice))!r}"
+        raise TransientFault(msg)
+    finish = str(choice.get("finish_reason") or "stop").lower()
+    if finish == "error":
+        msg = f"{url} broke off with an error: {excerpt(str(choice.get('error') or choice))!r}"
+        raise TransientFault(msg)
+    text = _text(message, url)
+    refusal = message.get("refusal") or _refusal_in(message.get("content"))
+    stop_reason = "refusal" if refusal else _STOP_REASONS.get(finish, "stop")
+    if stop_reason in {"stop", "length"}:
+        text = text or ""  # the model ended without a word, which is an answer, if a poor one
+    return Response(
+        text=text or None if stop_reason in {"content_filter", "refusal"} else text,
+        stop_reason=stop_reason,
+        usage=_usage(reply.get("usage")),
+        latency_s=latency_s,
+        model_version=_version(reply),
+        error=clean(str(refusal)) if refusal else None,
+        first_token=read_first_token(choice.get("logprobs")),
+    )
+
+
+def _text(message: Mapping[str, Any], url: str) -> str | None:
+    """Return what the model wrote; None where it wrote nothing.
+
+    Raises:
+        PermanentFault: it did something else, which is no empty answer.
+    """
+    content = message.get("content")
+    if isinstance(content, list):
+        content = _joined(content, url)
+    if not isinstance(content, str | None):
+        raise _no_text(url, f"{_kind(content)} as its content", content)
+    calls = message.get("tool_calls") or message.get("function_call")
+    if calls and not content and not message.get("refusal"):
+        raise _no_text(url, "a call of a tool", calls)
+    return None if content is None else clean(content)
+
+
+def _joined(parts: Sequence[Any], url: str) -> str:
+    """Return the text of an answer in parts; thoughts are no part of it."""
+    texts = []
+    for part in parts:
+        kind = part.get("type", "text") if isinstance(part, dict) else None
+        text = part.get("text") if isinstance(part, dict) else None
+        if isinstance(text, str) and kind not in _THOUGHTS:
+            texts.append(text)
+        elif kind not in _THOUGHTS and kind != "refusal":
+            what = _kind(part) if kind is None else f"a part of type {kind!r}"
+            raise _no_text(url, f"{what} in its content", part)
+    return "".join(texts)
+
+
+def _refusal_in(content: object) -> str:
+    parts = content if isinstance(content, list) else []
+    said = [part.get("refusal") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in said if isinstance(text, str))
+
+
+def _kind(value: object) -> str:
+    """Name the JSON type of *value*."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a text"
+    return "null" if value is None else "a list" if isinstance(value, list) else "an object"
+
+
+def _no_text(url: str, what: str, value: object) -> PermanentFault:
+    return PermanentFault(
+        f"{url} sent {what} where an answer's text should be: {excerpt(str(value)[:_EXCERPT])!r}"
+    )
+
+
+def _usage(usage: object) -> Usage:
+    """Return the tokens a reply counts; 0 where it gives no number that can be believed."""
+    if not isinstance(usage, dict):
+        return Usage()
+    return Usage(
+        prompt_tokens=_tokens(usage.get("prompt_tokens")),
+        completion_tokens=_tokens(usage.get("completion_tokens")),
+    )
+
+
+def _tokens(count: object) -> int:
+    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
+        return count
+    return 0
+
+
+def _version(reply: Mapping[str, Any]) -> str:
+    parts = (reply.get("model"), reply.get("system_fingerprint"))
+    return " ".join(clean(part) for part in parts if isinstance(part, str) and part)
+
+
+def _unreadable(body: bytes, url: str) -> TransientFault:
+    start = body[: 4 * _EXCERPT].decode(errors="replace").strip()
+    if start.startswith("<"):
+        msg = (
+            f"{url} sent a web page instead of JSON; is this the address of an API (it usually "
+            f"ends in /v1)? It begins: {excerpt(start)!r}"
+        )
+    elif not start:
+        msg = f"{url} sent an empty reply"
+    else:
+        msg = f"{url} sent {len(body)} bytes that are not whole JSON: {excerpt(start)!r}"
+    return TransientFault(msg)
+
+
+def _no_choice(reply: Mapping[str, Any], url: str) -> ProviderFault:
+    error = reply.get("error")
+    if not error:
+        return TransientFault(f"{url} sent a reply without choices: {excerpt(str(dict(reply)))!r}")
+    code = error.get("code") if isinstance(error, dict) else None
+    said = error.get("message", error) if isinstance(error, dict) else error
+    msg = f"{url} sent an error as its answer: {excerpt(str(said))!r}"
+    if code == _TOO_MANY_REQUESTS:
+        return RateLimited(msg)
+    if isinstance(code, int) and code < _SERVER_ERROR:
+        return PermanentFault(msg, every_request=code in EVERY_REQUEST)
+    return TransientFault(msg, status=code if isinstance(code, int) else None)

@@ -1,0 +1,169 @@
+"""Answers made elsewhere, read from a JSONL file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.errors import ConfigError, DataError, PermanentFault
+from pytest_xling.providers.transcript.rows import rows
+from pytest_xling.records import Response
+
+if TYPE_CHECKING:
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.providers.transcript.rows import Row
+    from pytest_xling.records import PromptStyle, Request
+
+__all__ = ["TranscriptProvider"]
+
+
+class TranscriptProvider:
+    """Looks answers up by sample, language, temperature and repeat; asks nobody.
+
+    A row has ``sample_id``, ``language``, ``text`` and, where they matter, ``temperature``,
+    ``repeat``, ``stop_reason``, ``model`` and ``error``. A row without a temperature, if it is the
+    only one for its sample, language and repeat, answers at every temperature. A row whose
+    ``asked`` is false says that there is no answer because nobody asked: a run leaves it out.
+
+    Args:
+        spec: the file's path.
+        timeout_s: unused.
+        device: unused.
+    """
+
+    name: ClassVar[str] = "transcript"
+    style: ClassVar[PromptStyle] = "chat"
+    answers_prompts: ClassVar[bool] = False
+    paid: ClassVar[bool] = False
+    max_connections: ClassVar[int] = 64
+
+    def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
+        del timeout_s, device
+        self._path = Path(spec)
+        self._sha256 = ""
+        self._models: tuple[str, ...] = ()
+        self._rows: dict[tuple[str, str, int], list[Row]] | None = None
+        self._left_out: frozenset[tuple[str, str, int]] = frozenset()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models named in the file, sorted.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        self._index()
+        return self._models
+
+    @property
+    def left_out(self) -> frozenset[tuple[str, str, int]]:
+        """What nobody asked: sample, language and repeat.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        self._index()
+        return self._left_out
+
+    @property
+    def answered(self) -> dict[str, frozenset[str]]:
+        """The ids of the samples with an answer in the file, by language code, sorted.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        by_language: dict[str, set[str]] = {}
+        for sample_id, language, _ in self._index():
+            by_language.setdefault(language, set()).add(sample_id)
+        return {code: frozenset(by_language[code]) for code in sorted(by_language)}
+
+    def check(self) -> None:
+        """Read the file.
+
+        Raises:
+            ConfigError: no file is named.
+            DataError: the file is missing or wrong; names line, key and fix.
+        """
+        if not self._path.name:
+            msg = "no transcript is named: write --model=transcript:PATH"
+            raise ConfigError(msg)
+        self._index()
+
+    def _index(self) -> dict[tuple[str, str, int], list[Row]]:
+        if self._rows is not None:
+            return self._rows
+        try:
+            raw = self._path.read_bytes()
+        except OSError as error:
+            msg = f"{self._path}: cannot be read: {error.strerror or error}; check the path"
+            raise DataError(msg) from error
+        index: dict[tuple[str, str, int], list[Row]] = {}
+        models = set()
+        for row in rows(raw, self._path):
+            stored = index.setdefault((row.sample_id, row.language, row.repeat), [])
+            for other in stored:
+                if other.temperature == row.temperature:
+                    msg = (
+                        f"{self._path}:{row.line}: sample {row.sample_id!r} in {row.language!r} "
+                        f"(temperature {row.temperature:g}, repeat {row.repeat}) was answered in "
+                        f"line {other.line} already; keep one, or give each its own 'repeat'"
+                    )
+                    raise DataError(msg)
+            stored.append(row)
+            models.add(row.model)
+        self._sha256 = hashlib.sha256(raw).hexdigest()
+        self._models = tuple(sorted(models - {""}))
+        self._left_out = frozenset(
+            place for place, stored in index.items() if not any(row.asked for row in stored)
+        )
+        self._rows = index
+        return index
+
+    def identify(self, request: Request) -> dict[str, JsonValue]:
+        """Return all that determines the answer: the file's content and the row asked for."""
+        self._index()
+        return {
+            "transcript": self._sha256,
+            "sample_id": request.sample_id,
+            "language": request.language,
+            "temperature": _temperature(request),
+            "repeat": request.repeat,
+        }
+
+    async def generate(self, request: Request) -> Response:
+        """Look the answer up.
+
+        Raises:
+            PermanentFault: it is not there.
+        """
+        stored = self._index().get((request.sample_id, request.language, request.repeat), [])
+        temperature = _temperature(request)
+        for row in stored:
+            if not row.asked:
+                continue
+            if row.temperature == temperature or (len(stored) == 1 and not row.temperature):
+                return Response(
+                    text=row.text,
+                    stop_reason=row.stop_reason,
+                    model_version=row.model,
+                    error=row.error,
+                )
+        msg = (
+            f"{self._path} has no answer for sample {request.sample_id!r} in {request.language!r} "
+            f"at temperature {temperature:g}, repeat {request.repeat}"
+        )
+        if (request.sample_id, request.language, request.repeat) in self._left_out:
+            msg += "; it says that nobody asked"
+        elif stored:
+            there = ", ".join(f"{row.temperature:g}" for row in stored)
+            msg += f"; it has one for temperature {there}"
+        raise PermanentFault(msg)
+
+    async def aclose(self) -> None:
+        """Do nothing: the file is read at once and closed."""
+
+
+def _temperature(request: Request) -> float:
+    temperature = request.params.get("temperature")
+    return float(temperature) if isinstance(temperature, int | float) else 0.0

@@ -1,0 +1,1 @@
+"""The papers' own tables and figures from a run."""

@@ -1,0 +1,39 @@
+"""What a table of a paper is made of: its rows, and how they are laid out or drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.sheet import Sheet
+
+__all__ = ["PaperTable"]
+
+
+class _Rows(Protocol):
+    """Reads the rows of one table; some tables know further keywords."""
+
+    def __call__(
+        self, connection: Connection, run_id: str, *, benchmark: str | None = None
+    ) -> list[Row]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTable:
+    """One table of a paper, or several that are made of the same rows."""
+
+    about: str
+    rows: _Rows
+    columns: tuple[str, ...]
+    """Of each row."""
+    sheets: Callable[[Sequence[Row]], list[Sheet]]
+    options: frozenset[str] = frozenset()
+    """Further keywords of ``rows``, False unless asked for, such as ``pairwise``."""
+    drawing: Callable[[Sequence[Row]], str] | None = None
+    """Draws the rows of one run as an SVG; None where there is no drawing."""

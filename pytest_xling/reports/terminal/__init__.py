@@ -1,0 +1,247 @@
+"""What a run came to, as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from pytest_xling.reports.rendering import MIN_WIDTH, to_text
+from pytest_xling.reports.terminal.closing import (
+    last_word,
+    reasons,
+    told_faults,
+    undecided,
+    undecided_line,
+    ways_on,
+)
+from pytest_xling.reports.terminal.comparison import change_parts
+from pytest_xling.reports.terminal.estimates import with_intervals, without_intervals
+from pytest_xling.reports.terminal.evidence import finding_parts
+from pytest_xling.reports.terminal.findings import find_worst
+from pytest_xling.reports.terminal.matrix import (
+    OUTCOMES,
+    gated_column,
+    is_overall,
+    named,
+    plain_column,
+    tables,
+)
+from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.stops import stop_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+    from sqlalchemy import Connection
+
+    from pytest_xling.analysis.comparison import Comparison
+    from pytest_xling.records import Estimate, Verdict
+
+__all__ = ["judgement", "summary"]
+
+FINDINGS, FINDINGS_VERBOSE = 5, 25
+LINES, LINES_VERBOSE = 3, 12
+"""Lines shown of a question, and of its answer."""
+REASONS = 12
+EVERYTHING = 1_000_000
+
+
+def summary(
+    connection: Connection,
+    run_id: str,
+    *,
+    width: int,
+    color: bool,
+    verbose: bool,
+    complete: bool | None = None,
+    comparison: Comparison | None = None,
+) -> str:
+    """Return what a run came to: its tables, worst findings, and gates.
+
+    Args:
+        connection: to the store.
+        run_id: the run's name.
+        width: of the terminal, in columns.
+        color: whether it understands colours.
+        verbose: whether to show more findings, and intervals of metrics without a gate.
+        complete: whether the run has all its answers; by default what the store says of its end.
+        comparison: with the baseline, where there is one.
+    """
+    run = get_run(connection, run_id)
+    if complete is None:
+        complete = run.status in {"complete", "stopped"}
+    width = max(width, MIN_WIDTH)
+    verdicts = read_verdicts(connection, run_id)
+    counts = case_counts(connection, run_id)
+    others = _ungated(connection, run_id, verdicts, counts, intervals=verbose)
+    parts: list[RenderableType] = [*_matrices(verdicts, others, counts, width=width)]
+    if not counts:
+        parts.append(Text("No case has been answered.\n"))
+    found = find_worst(
+        connection, run_id, verdicts, limit=FINDINGS_VERBOSE if verbose else FINDINGS
+    )
+    if found:
+        parts += [Text("Worst findings", style="bold"), Text("")]
+        for ranked in found:
+            lines = LINES_VERBOSE if verbose else LINES
+            parts += [*finding_parts(ranked, width=width, lines=lines), Text("")]
+    if comparison is not None:
+        parts += change_parts(comparison, verdicts, width=width)
+    parts += _faults(told_faults(connection, run_id))
+    parts += _closing(
+        verdicts,
+        most=EVERYTHING if verbose else REASONS,
+        complete=complete,
+        stopped=stop_in(run) is not None,
+    )
+    text = "\n".join(f"      {way}" for way in ways_on(run, verdicts, verbose=verbose))
+    # Commands to copy: a long one is left to the terminal to wrap.
+    hint = text.replace("     ", "more:", 1)
+    parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))
+    return to_text(parts, width=width, color=color)
+
+
+def judgement(
+    verdicts: Sequence[Verdict],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    complete: bool,
+    width: int,
+    color: bool,
+) -> str:
+    """Return what gates say, as tables and reasons.
+
+    Args:
+        verdicts: of all gates.
+        counts: answers by benchmark and language.
+        complete: whether the run has all its answers.
+        width: of the terminal, in columns.
+        color: whether it understands colours.
+    """
+    parts = [
+        *_matrices(verdicts, {}, counts, width=max(width, MIN_WIDTH)),
+        *_closing(verdicts, most=EVERYTHING, complete=complete),
+    ]
+    return to_text(parts, width=width, color=color)
+
+
+def _matrices(
+    verdicts: Sequence[Verdict],
+    others: Mapping[tuple[str, str], Mapping[str, Estimate]],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    width: int,
+) -> Iterator[RenderableType]:
+    """Yield for each benchmark a title and its tables: metrics with a gate, then the rest."""
+    for benchmark in dict.fromkeys(bench for bench, _ in counts):
+        answers = {language: n for (bench, language), n in counts.items() if bench == benchmark}
+        gates: dict[str, list[Verdict]] = {}
+        for verdict in verdicts:
+            if verdict.threshold.benchmark == benchmark:
+                gates.setdefault(named(verdict), []).append(verdict)
+                # A language may have a gate and not one answer.
+                answers.setdefault(verdict.threshold.language, 0)
+        total, languages = sum(answers.values()), len(answers)
+        yield Text.assemble(
+            (benchmark, "bold"),
+            f"  {total:,} answer{'' if total == 1 else 's'} in"
+            f" {languages} language{'' if languages == 1 else 's'}",
+        )
+        yield Text("")
+        if gates:
+            columns = [
+                gated_column(metric, found, others.get((benchmark, metric), {}))
+                for metric, found in sorted(gates.items(), key=_rates_first)
+            ]
+            for table in tables(columns, answers, width=width):
+                yield from (table, Text(""))
+            yield _legend(verdicts)
+            yield Text("")
+        plain = [
+            plain_column(metric, estimates)
+            for (bench, metric), estimates in others.items()
+            if bench == benchmark and metric not in gates
+        ]
+        if plain:
+            if gates:
+                yield Text("without a gate", style="dim")
+                yield Text("")
+            for table in tables(plain, answers, width=width):
+                yield from (table, Text(""))
+
+
+def _rates_first(gate: tuple[str, list[Verdict]]) -> tuple[bool, str]:
+    name, verdicts = gate
+    return verdicts[0].threshold.max_rate is None or not is_overall(verdicts[0]), name
+
+
+def _legend(verdicts: Sequence[Verdict]) -> Text:
+    legend = Text()
+    for look in OUTCOMES.values():
+        if look.word != "error" or any(v.outcome == "error" for v in verdicts):
+            legend.append(f"{look.symbol} {look.word}", style=look.style).append("   ")
+    levels = sorted({verdict.threshold.alpha for verdict in verdicts})
+    level = f"{100 * (1 - levels[0]):.4g}%" if len(levels) == 1 else "each gate's"
+    return legend.append(f"lo–hi: {level} interval", style="dim")
+
+
+def _ungated(
+    connection: Connection,
+    run_id: str,
+    verdicts: Sequence[Verdict],
+    counts: Mapping[tuple[str, str], int],
+    *,
+    intervals: bool,
+) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return the estimates no gate was judged on, by benchmark and metric, then language."""
+    judged = {
+        (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
+        for v in verdicts
+        if is_overall(v)
+    }
+    scored = [
+        step
+        for step in metric_steps(connection, run_id)
+        if any(
+            (bench, step.metric, language) not in judged
+            for bench, language in counts
+            if bench == step.benchmark
+        )
+    ]
+    if not scored:
+        return {}
+    made = (with_intervals if intervals else without_intervals)(connection, run_id, scored)
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (bench, metric, language), one in sorted(made.items()):
+        if (bench, metric, language) in judged:
+            continue
+        found.setdefault((bench, metric), {})[language] = one
+    return found
+
+
+def _faults(told: Sequence[str]) -> Iterator[RenderableType]:
+    if told:
+        yield Text("Without a score", style="bold")
+        yield Text("")
+        yield from (Text(line, style="red") for line in told)
+        yield Text("")
+
+
+def _closing(
+    verdicts: Sequence[Verdict], *, most: int, complete: bool, stopped: bool = False
+) -> Iterator[RenderableType]:
+    left = undecided(verdicts, stopped=stopped)
+    table, left_out = reasons([one for one in verdicts if one not in left], most=most)
+    if table is not None:
+        yield table
+        if left_out:
+            more = "1 more gate" if left_out == 1 else f"{left_out} more gates"
+            yield Text(f"… and {more} that did not pass", style="dim")
+        yield Text("")
+    if left:
+        yield Text(undecided_line(left), style="dim")
+        yield Text("")
+    yield last_word(verdicts, complete=complete, stopped=stopped)

@@ -1,0 +1,142 @@
+"""How well annotators did on labelled answers, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL
+from pytest_xling.reports.sheet import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.analysis.calibration import Calibration
+    from pytest_xling.stats.labelling import Measure
+
+__all__ = ["calibration_rows", "calibration_sheets"]
+
+Row: TypeAlias = "dict[str, str | float | int | None]"
+
+ALL = "all"
+
+_Line: TypeAlias = "tuple[str, int, Measure | None, Measure | None, Measure | None, Measure | None]"
+
+
+def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
+    """Return one row per language and label, and one per language with what holds for all labels.
+
+    There ``f1`` is the macro F1.
+    """
+    rows: list[Row] = []
+    for one in calibrations:
+        of: Row = {
+            "annotator": one.annotator,
+            "signature": one.signature,
+            "labels": one.source,
+            "language": one.language,
+        }
+        quality = one.quality
+        rows += [
+            {
+                **of,
+                "label": label.label,
+                "n": label.support,
+                **_ends("precision", label.precision),
+                **_ends("recall", label.recall),
+                **_ends("f1", label.f1),
+                **_ends("kappa", None),
+                **_ends("accuracy", None),
+                "unlabelled": None,
+            }
+            for label in quality.labels
+        ]
+        rows.append(
+            {
+                **of,
+                "label": ALL,
+                "n": quality.n,
+                **_ends("precision", None),
+                **_ends("recall", None),
+                **_ends("f1", quality.macro_f1),
+                **_ends("kappa", quality.kappa),
+                **_ends("accuracy", quality.accuracy),
+                "unlabelled": quality.missing,
+            }
+        )
+    return rows
+
+
+def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
+    """Return one table per annotator and set of labels."""
+    together: dict[tuple[str, str, str], list[Calibration]] = {}
+    for one in calibrations:
+        together.setdefault((one.annotator, one.signature, one.source), []).append(one)
+    return [_sheet(group) for group in together.values()]
+
+
+def _sheet(group: Sequence[Calibration]) -> Sheet:
+    columns: dict[str, list[str]] = {
+        name: []
+        for name in ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
+    }
+    for one in group:
+        quality = one.quality
+        lines: list[_Line] = [
+            (label.label, label.support, label.precision, label.recall, label.f1, None)
+            for label in quality.labels
+        ]
+        lines.append((ALL, quality.n, None, None, quality.macro_f1, quality.kappa))
+        for number, (label, n, precision, recall, f1, kappa) in enumerate(lines):
+            cells = (
+                "" if number else one.language,
+                label,
+                str(n),
+                _plain(precision),
+                _plain(recall),
+                _with_interval(f1),
+                _with_interval(kappa),
+            )
+            for column, cell in zip(columns.values(), cells, strict=True):
+                column.append(cell)
+    missing = sum(one.quality.missing for one in group)
+    rare = sorted(
+        {
+            f"{label.label} in {one.language}"
+            for one in group
+            for label in one.quality.labels
+            if label.support < LEAST_PER_LABEL
+        }
+    )
+    whose = "your own raters' labels" if group[0].human else "labels that come along"
+    notes = [
+        "all: macro F1 and Cohen's κ. Intervals: bootstrap over claims.",
+        f"Labels: {group[0].source} ({whose}).",
+    ]
+    if missing:
+        notes.append(f"{missing} answers were given no stance: misses of the one they have.")
+    short = [one.language for one in group if one.quality.n < LEAST_LABELLED]
+    if short:
+        few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
+        notes.append(f"{few}: gates trust nothing that rests on so few.")
+    if rare:
+        few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({', '.join(rare)})"
+        notes.append(f"{few}: gates trust nothing that rests on so few.")
+    notes.append(f"Signature: {group[0].signature}")
+    return Sheet(title=group[0].annotator, columns=columns, left=2, notes=tuple(notes))
+
+
+def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
+    made = (None, None, None) if measure is None else (measure.value, measure.low, measure.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), made, strict=True))
+
+
+def _plain(measure: Measure | None) -> str:
+    if measure is None:
+        return ""
+    return "–" if measure.value is None else f"{measure.value:.2f}"
+
+
+def _with_interval(measure: Measure | None) -> str:
+    if measure is None or measure.low is None or measure.high is None:
+        return _plain(measure)
+    return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"

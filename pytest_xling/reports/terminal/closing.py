@@ -1,0 +1,270 @@
+"""The gates that did not pass, each with its reason, and the last word."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from rich.table import Table
+from rich.text import Text
+
+from pytest_xling.gates.judge import blocks
+from pytest_xling.reports.columns import counted
+from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
+from pytest_xling.store.faults import run_faults
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Outcome, RunRecord, Verdict
+    from pytest_xling.store.faults import RunFault
+
+__all__ = [
+    "Reason",
+    "State",
+    "failed_cases",
+    "faults_met",
+    "in_order",
+    "is_closed",
+    "last_word",
+    "reasons",
+    "reasons_of",
+    "state_of",
+    "told_faults",
+    "undecided",
+    "undecided_line",
+    "ways_on",
+]
+
+State: TypeAlias = Literal["open", "closed", "undecided", "none"]
+
+GATE_WIDTH = 26
+REASON_CHARS = 400
+FAULTS = 5
+FAULT_CHARS = 600
+_ORDER: tuple[Outcome, ...] = ("error", "fail", "inconclusive")
+
+
+def is_closed(verdicts: Sequence[Verdict]) -> bool:
+    """Tell whether one of the gates keeps the release back."""
+    return any(map(blocks, verdicts))
+
+
+def state_of(verdicts: Sequence[Verdict], *, complete: bool) -> State:
+    """Tell what was decided: nothing, where answers are missing or no gate was judged."""
+    if not verdicts:
+        return "none"
+    if not complete or any(verdict.outcome == "error" for verdict in verdicts):
+        return "undecided"
+    return "closed" if is_closed(verdicts) else "open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why gates of one metric did not pass, the same in several languages."""
+
+    outcome: Outcome
+    benchmark: str
+    gate: str
+    """What they are about: ``wrong_language``, ``sim_sent gap``."""
+    languages: tuple[str, ...]
+    reason: str
+    origin: str
+
+
+def undecided(verdicts: Sequence[Verdict], *, stopped: bool) -> list[Verdict]:
+    """Return the gates that are inconclusive for no other reason than that asking was stopped.
+
+    Args:
+        verdicts: of all gates.
+        stopped: whether a gate that failed ended the run early: then nothing else can pass.
+    """
+    return [verdict for verdict in verdicts if stopped and verdict.outcome == "inconclusive"]
+
+
+def undecided_line(verdicts: Sequence[Verdict]) -> str:
+    """Name gates that were not decided, as asking was stopped; "" without any."""
+    languages: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        languages.setdefault(named(verdict), []).append(verdict.threshold.language)
+    told = "; ".join(f"{gate} {' '.join(each)}" for gate, each in languages.items())
+    return f"not decided, as asking was stopped: {told}" if told else ""
+
+
+def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the gates that did not pass.
+
+    Those that keep the release back come first, failed ones before others, rates before means.
+    """
+    return sorted(
+        (verdict for verdict in verdicts if verdict.outcome != "pass"),
+        key=lambda v: (
+            not blocks(v),
+            _ORDER.index(v.outcome),
+            v.threshold.benchmark,
+            v.threshold.max_rate is None or not is_overall(v),
+            v.case,
+        ),
+    )
+
+
+def reasons_of(verdicts: Sequence[Verdict]) -> list[Reason]:
+    """Return why gates did not pass, in order; gates that give the same reason share one."""
+    alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
+    for verdict in in_order(verdicts):
+        limits = verdict.threshold
+        line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
+        alike.setdefault(line, []).append(limits.language)
+    return [
+        Reason(
+            outcome=outcome,
+            benchmark=benchmark,
+            gate=gate,
+            languages=tuple(languages),
+            reason=reason,
+            origin=origin,
+        )
+        for (outcome, benchmark, gate, reason, origin), languages in alike.items()
+    ]
+
+
+def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, int]:
+    """Return a line for each gate that did not pass, and how many gates were left out.
+
+    Gates of one metric that give the same reason in several languages share a line.
+
+    Args:
+        verdicts: of all gates.
+        most: lines at most.
+    """
+    told = reasons_of(verdicts)
+    if not told:
+        return None, 0
+    several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(max_width=GATE_WIDTH, overflow="fold")
+    table.add_column(overflow="fold")
+    for one in told[:most]:
+        look = OUTCOMES[one.outcome]
+        gate = f"{one.benchmark}/{one.gate}" if several else one.gate
+        reason = counted(printable(one.reason, limit=REASON_CHARS))
+        if one.origin:
+            reason.append(f" ({printable(one.origin)})", style="dim")
+        which = Text(f"{gate} {' '.join(one.languages)}", style=look.style)
+        table.add_row(Text(look.symbol, style=look.style), which, reason)
+    return table, sum(len(one.languages) for one in told[most:])
+
+
+def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False) -> Text:
+    """Say whether the gate is open, and the numbers behind that.
+
+    Args:
+        verdicts: of all gates.
+        complete: whether the run has all its answers; else, and where a gate lacks some, nothing
+            is decided.
+        stopped: whether a gate that failed ended the run early.
+    """
+    if not verdicts:
+        return Text("no gate was judged", style="yellow")
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    lacking = counts["error"]
+    if lacking:
+        lack = "lacks" if lacking == 1 else "lack"
+        # A drop that cannot be judged may lack nothing but a baseline made in the same way.
+        drops = any(v.outcome == "error" and v.estimate.baseline for v in verdicts)
+        why = "cannot be judged" if drops else f"{lack} answers"
+        said = f"gate undecided: {_of(lacking, verdicts)} {why}"
+        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
+    passed = f"{_of(counts['pass'], verdicts)} passed"
+    if not complete:
+        said = f"gate undecided: answers are missing; {passed}"
+        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
+    if not is_closed(verdicts):
+        return Text(", ".join((f"gate open: {passed}", *_others(verdicts))), style="bold green")
+    first, *others = _others(verdicts, stopped=stopped)
+    number, word = first.split(" ", 1)
+    said = f"gate closed: {_of(int(number), verdicts)} {word}"
+    return Text(", ".join((said, *others)), style="bold red")
+
+
+def ways_on(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
+    """Return commands that say more of a run, to be pasted.
+
+    Args:
+        run: the run.
+        verdicts: of its gates.
+        verbose: whether all has been shown.
+    """
+    settings = run.settings
+    ways = [] if verbose else [f"xling show {run.run_id} --verbose"]
+    if verdicts and settings.get("thresholds"):
+        ways.append(f"xling gate {run.run_id} --thresholds {_argument(settings['thresholds'])}")
+    if settings.get("baseline"):
+        ways.append(f"xling compare {run.run_id} {_argument(settings['baseline'])}")
+    return ways
+
+
+def _argument(value: JsonValue) -> str:
+    """Quote a value for a shell; a path below the working directory is told from there."""
+    path = Path(str(value))
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return shlex.quote(str(path))
+
+
+def failed_cases(count: int) -> str:
+    """Say how many cases failed, whatever the gates say."""
+    return f"{count:,} case{'' if count == 1 else 's'} failed"
+
+
+def faults_met(count: int) -> str:
+    """Say how many cases met a fault."""
+    return f"{count:,} case{'' if count == 1 else 's'} met a fault"
+
+
+def told_faults(connection: Connection, run_id: str) -> list[str]:
+    """Say why cases of a run have no score: each fault once, with how many cases it cost."""
+    faults = run_faults(connection, run_id)
+    lines = [_fault_line(fault) for fault in faults[:FAULTS]]
+    if others := faults[FAULTS:]:
+        cases = sum(fault.cases for fault in others)
+        lines.append(f"… and {_many(cases, 'case')} for {_many(len(others), 'other fault')}")
+    return lines
+
+
+def _fault_line(fault: RunFault) -> str:
+    met = fault.cases - fault.given_up
+    given_up = f", {fault.given_up:,} of them given up for it" if fault.given_up and met else ""
+    return f"{_many(fault.cases, 'case')}{given_up}: {printable(fault.text, limit=FAULT_CHARS)}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _of(count: int, verdicts: Sequence[Verdict]) -> str:
+    return f"{count} of {len(verdicts)} gate{'' if len(verdicts) == 1 else 's'}"
+
+
+def _others(verdicts: Sequence[Verdict], *, stopped: bool = False) -> list[str]:
+    """Say how many gates failed, and how many are inconclusive and so only reported."""
+    if left := undecided(verdicts, stopped=stopped):
+        rest = _others([verdict for verdict in verdicts if verdict not in left])
+        return [*rest, f"{len(left)} not decided, as asking was stopped"]
+    failed = sum(verdict.outcome == "fail" for verdict in verdicts)
+    unclear = [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
+    warned = sum(not blocks(verdict) for verdict in unclear)
+    said = [f"{failed} failed"] if failed else []
+    if unclear:
+        some = "" if warned == len(unclear) else f"{warned} "
+        only = f" ({some}only reported)" if warned and is_closed(verdicts) else ""
+        said.append(f"{len(unclear)} inconclusive{only}")
+    return said

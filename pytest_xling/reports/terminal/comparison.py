@@ -1,0 +1,192 @@
+"""What has changed since the baseline, as text for a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from pytest_xling.gates.wording import NONE, Figures, p_value
+from pytest_xling.reports.columns import counted
+from pytest_xling.reports.rendering import MIN_WIDTH, ruled, taken, to_text
+from pytest_xling.reports.terminal.matrix import OUTCOMES, language_name
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from rich.console import JustifyMethod, RenderableType
+    from rich.table import Table
+
+    from pytest_xling.analysis.comparison import Change, Comparison
+    from pytest_xling.records import Verdict
+
+__all__ = ["change_parts", "comparison_text"]
+
+_SHOWN = 12
+"""Lines of a table that nobody asked for in full."""
+_MISSING = 8
+
+
+def comparison_text(comparison: Comparison, *, width: int, color: bool) -> str:
+    """Return all changes of a run, and what was not compared.
+
+    Args:
+        comparison: of a run with its baseline.
+        width: of the terminal, in columns.
+        color: whether it understands colours.
+    """
+    changes = comparison.changes
+    parts: list[RenderableType] = [
+        Text(f"run {comparison.run_id} compared with {printable(comparison.baseline)}"),
+        Text(""),
+    ]
+    if compared := [change for change in changes if change.change is not None]:
+        parts += [_table(compared, width=max(width, MIN_WIDTH)), Text("")]
+    parts += _refused([change for change in changes if change.change is None])
+    parts += _only_there(comparison)
+    parts.append(_last_line(changes))
+    return to_text(parts, width=max(width, MIN_WIDTH), color=color)
+
+
+def change_parts(
+    comparison: Comparison, verdicts: Sequence[Verdict], *, width: int
+) -> Iterator[RenderableType]:
+    """Yield the changes a reader should see after a run: found ones, and where a gate says so.
+
+    Args:
+        comparison: of the run with its baseline.
+        verdicts: of its gates.
+        width: of the terminal, in columns.
+    """
+    blamed = {
+        (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
+        for v in verdicts
+        if v.estimate.baseline and v.outcome != "pass"
+    }
+    shown = [change for change in comparison.changes if _is_shown(change, blamed)]
+    compared = [change for change in shown if change.change is not None]
+    yield Text.assemble(("Changes", "bold"), f" since {printable(comparison.baseline)}")
+    yield Text("")
+    if compared:
+        yield from (_table(compared[:_SHOWN], width=width), Text(""))
+    if len(compared) > _SHOWN:
+        yield Text(f"… and {len(compared) - _SHOWN} more", style="dim")
+    yield from _refused([change for change in shown if change.change is None])
+    yield from _only_there(comparison)
+    if rest := len(comparison.changes) - len(shown):
+        others = "other " if shown else ""
+        plural = "" if rest == 1 else "s"
+        yield Text(f"{rest} {others}change{plural} within chance (q ≥ .05) or not tested")
+    yield Text("")
+
+
+def _is_shown(change: Change, blamed: Collection[tuple[str, str, str]]) -> bool:
+    return change.is_found or (change.benchmark, change.metric, change.language) in blamed
+
+
+def _table(changes: Sequence[Change], *, width: int) -> Table:
+    """Return a line per change; what does not fit *width* is left out, the least needed first."""
+    columns = _columns(changes)
+    for head in ("effect", "", "then", "95% interval"):
+        if taken(columns) <= width:
+            break
+        if head:
+            del columns[head]
+        else:
+            columns["language"] = [change.language for change in changes]
+    table = ruled()
+    for head in columns:
+        justify: JustifyMethod = "left" if head in {"metric", "language"} else "right"
+        table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
+    styles = {
+        "change": [_style(change) for change in changes],
+        "95% interval": ["dim"] * len(changes),
+    }
+    for number in range(len(changes)):
+        table.add_row(
+            *(
+                Text(texts[number], style=styles[head][number] if head in styles else "")
+                for head, texts in columns.items()
+            )
+        )
+    return table
+
+
+def _columns(changes: Sequence[Change]) -> dict[str, list[str]]:
+    several = len({change.benchmark for change in changes}) > 1
+    rows = []
+    for change in changes:
+        figures = Figures.fitting([change.then, change.now], share=change.share)
+        rows.append(
+            {
+                "metric": f"{change.benchmark}/{change.metric}" if several else change.metric,
+                "language": f"{change.language} {language_name(change.language)}".rstrip(),
+                "then": figures.value(change.then),
+                "now": figures.value(change.now),
+                "change": _signed(change, figures),
+                "95% interval": figures.interval(change.low, change.high) or NONE,
+                "effect": _size(change),
+                "q": NONE if change.q is None else p_value(change.q).removeprefix("= "),
+                "n": str(change.n) if change.n == change.asked else f"{change.n}/{change.asked}",
+            }
+        )
+    return {head: [row[head] for row in rows] for head in rows[0]}
+
+
+def _signed(change: Change, figures: Figures) -> str:
+    if change.change is None:
+        return NONE
+    worse = " worse" if change.is_worse and change.is_found else ""
+    return f"{replace(figures, difference=True).signed(change.change)}{worse}"
+
+
+def _style(change: Change) -> str:
+    if not change.is_found or change.better is None:
+        return ""
+    return OUTCOMES["fail"].style if change.is_worse else OUTCOMES["pass"].style
+
+
+def _size(change: Change) -> str:
+    """Word the size of an effect; of shares it is the change itself."""
+    if change.share or change.size is None:
+        return "" if change.share else NONE
+    return f"d {change.size:+.2f}"
+
+
+def _refused(changes: Sequence[Change]) -> Iterator[Text]:
+    """Yield a line for each reason why something was not compared."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for change in changes:
+        key = (change.benchmark, change.metric, change.reason)
+        alike.setdefault(key, []).append(change.language)
+    for (benchmark, metric, reason), languages in alike.items():
+        yield Text.assemble(
+            ("not compared: ", "yellow"),
+            f"{benchmark}/{metric} {' '.join(languages)}: ",
+            counted(printable(reason)),
+        )
+    if alike:
+        yield Text("")
+
+
+def _only_there(comparison: Comparison) -> Iterator[Text]:
+    """Yield what only the baseline has: a language that is not asked any more drops unseen."""
+    if not comparison.missing:
+        return
+    told = [" ".join(filter(None, place)) for place in comparison.missing]
+    more = f" and {len(told) - _MISSING} more" if len(told) > _MISSING else ""
+    yield Text(f"only the baseline has {'; '.join(told[:_MISSING])}{more}", style="yellow")
+    yield Text("")
+
+
+def _last_line(changes: Sequence[Change]) -> Text:
+    found = [change for change in changes if change.is_found]
+    worse = sum(change.is_worse for change in found)
+    better = sum(not change.is_worse and change.better is not None for change in found)
+    other = len(found) - worse - better
+    said = [f"{worse} worse", f"{better} better", *([f"{other} other"] if other else [])]
+    tested = sum(change.q is not None for change in changes)
+    plural = "" if tested == 1 else "s"
+    return Text(f"of {tested} change{plural} tested {', '.join(said)} (q < .05)")

@@ -1,0 +1,162 @@
+"""The answers a reader should see first: flagged, worst gates before others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.gates.wording import Figures
+from pytest_xling.records import Finding
+from pytest_xling.reports.terminal.estimates import kind_of
+from pytest_xling.reports.terminal.matrix import is_drop, is_gap, is_overall
+from pytest_xling.store.queries import case_texts, metric_steps, worst
+from pytest_xling.store.runs import read_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import Verdict
+    from pytest_xling.store.queries import Direction, Place, Worst
+
+__all__ = ["Ranked", "Standing", "find_worst", "findings"]
+
+Standing: TypeAlias = Literal["failed", "undecided", "tolerated", "ungated"]
+"""What the gate says of the metric and language an answer was flagged in."""
+
+_STANDINGS: tuple[Standing, ...] = ("failed", "undecided", "tolerated", "ungated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A finding, and what its gate made of it."""
+
+    benchmark: str
+    standing: Standing
+    finding: Finding
+
+
+def findings(
+    connection: Connection,
+    run_id: str,
+    *,
+    verdicts: Sequence[Verdict] | None = None,
+    limit: int = 5,
+) -> list[Finding]:
+    """Return the worst findings of a run.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        verdicts: what the gates say; by default what they said when the run was made.
+        limit: findings at most.
+    """
+    if verdicts is None:
+        verdicts = read_verdicts(connection, run_id)
+    return [found.finding for found in find_worst(connection, run_id, verdicts, limit=limit)]
+
+
+def find_worst(
+    connection: Connection, run_id: str, verdicts: Sequence[Verdict], *, limit: int
+) -> list[Ranked]:
+    """Return findings of failed gates first, then of undecided ones, then tolerated ones.
+
+    Within these, gates take turns, those furthest beyond their limit first, and an answer is shown
+    once. Only the texts of what is returned are read.
+    """
+    # No single answer is to blame for a gap, a drop or a trend. Of several gates of one metric and
+    # language that of all levels speaks, and where there is none the last that did not pass.
+    gates = {
+        (v.threshold.benchmark, v.threshold.metric, v.threshold.language): v
+        for v in sorted(verdicts, key=lambda v: (is_overall(v), v.outcome != "pass"))
+        if not is_gap(v) and not is_drop(v) and not v.estimate.trend
+    }
+    candidates = _candidates(connection, run_id, gates, each=limit)
+    ranked: list[Ranked] = []
+    shown: set[tuple[str, str]] = set()
+    for standing, found in _in_turn(candidates, gates):
+        if len(ranked) == limit:
+            break
+        if (found.benchmark, found.case_id) in shown:
+            continue
+        shown.add((found.benchmark, found.case_id))
+        gate = gates.get((found.benchmark, found.metric, found.language))
+        question, response = case_texts(connection, run_id, found)
+        finding = Finding(
+            case=found.case_id,
+            metric=found.metric,
+            language=found.language,
+            question=question,
+            answer=response["text"] or "",
+            reason=_reason(found, gate),
+        )
+        ranked.append(Ranked(benchmark=found.benchmark, standing=standing, finding=finding))
+    return ranked
+
+
+def _candidates(
+    connection: Connection, run_id: str, gates: dict[Place, Verdict], *, each: int
+) -> dict[Place, list[Worst]]:
+    """Return flagged answers of gated metrics, and what pulled a failed mean beyond its limit.
+
+    Metrics without a gate count only where nothing has one.
+    """
+    rates = {place[:2] for place, gate in gates.items() if gate.threshold.max_rate is not None}
+    flags = [
+        step
+        for step in metric_steps(connection, run_id)
+        if (step.benchmark, step.metric) in rates or (not gates and kind_of(step.metric) == "flag")
+    ]
+    numbers = {place: end for place, gate in gates.items() if (end := _beyond(gate)) is not None}
+    return worst(connection, run_id, flagged=flags, numbers=numbers, each=each)
+
+
+def _beyond(verdict: Verdict) -> Direction | None:
+    """Return which end of the values is to blame for a failed gate on a mean."""
+    limits, made = verdict.threshold, verdict.estimate
+    if verdict.outcome != "fail" or limits.max_rate is not None:
+        return None
+    if limits.floor is not None and made.high is not None and made.high < limits.floor:
+        return "lowest"
+    return "highest"
+
+
+def _in_turn(
+    candidates: dict[Place, list[Worst]], gates: dict[Place, Verdict]
+) -> Iterator[tuple[Standing, Worst]]:
+    for standing in _STANDINGS:
+        places = [place for place in candidates if _standing(gates.get(place)) == standing]
+        places.sort(key=lambda place: (-_excess(gates.get(place)), place))
+        for turn in zip_longest(*(candidates[place] for place in places)):
+            for found in turn:
+                if found is not None:
+                    yield standing, found
+
+
+def _standing(verdict: Verdict | None) -> Standing:
+    if verdict is None:
+        return "ungated"
+    if verdict.outcome == "fail":
+        return "failed"
+    return "tolerated" if verdict.outcome == "pass" else "undecided"
+
+
+def _excess(verdict: Verdict | None) -> float:
+    """Return by how much a rate is beyond its budget; 0 for other gates."""
+    if verdict is None or verdict.estimate.value is None or verdict.threshold.max_rate is None:
+        return 0.0
+    return verdict.estimate.value - verdict.threshold.max_rate
+
+
+def _reason(found: Worst, gate: Verdict | None) -> str:
+    """Say what was detected, or for a number what it is."""
+    if gate is None or gate.threshold.max_rate is not None:
+        return found.reason
+    figures = Figures.of(gate.estimate)
+    limits = (("floor", gate.threshold.floor), ("ceiling", gate.threshold.ceiling))
+    said = ", ".join(
+        f"{name} of the mean {figures.limit(limit)}" for name, limit in limits if limit is not None
+    )
+    return "; ".join(filter(None, (f"{round(found.value, 3):g}; {said}", found.reason)))

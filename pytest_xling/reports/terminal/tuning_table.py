@@ -1,0 +1,211 @@
+"""Show proposed limits: a line for each language, and how often they would be wrong."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.gates.wording import NONE, Figures, percent
+from pytest_xling.reports.rendering import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pytest_xling.analysis.tuning import BenchmarkTuned, Change, Proposal, Tuning
+
+__all__ = ["diff", "loosened_text", "tuned_json", "tuned_text"]
+
+_MOST_REASONS = 12
+_MARKS: Final[dict[Change, str]] = {"looser": "!", "tighter": "<", "same": "=", "new": "+"}
+"""What a proposal does to the limit there is now."""
+
+
+def tuned_text(
+    tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool, width: int, color: bool
+) -> str:
+    """Return a table for each benchmark, and what its numbers mean.
+
+    Args:
+        tuned: what is proposed.
+        how: how it was found.
+        bad: whether runs known to be bad were judged, too.
+        width: of the terminal.
+        color: whether it understands colours.
+    """
+    parts = [_benchmark(one, bad=bad, width=width, color=color) for one in tuned]
+    return "\n".join([*parts, *_notes(tuned, how, bad=bad)]) + "\n"
+
+
+def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> str:
+    shown = [one for one in _grouped(tuned.proposals) if one.proposed is not None]
+    lines = [f"{tuned.benchmark}  {tuned.questions:,} questions"]
+    if shown:
+        names = [f"{one.limit.name} {_short(one.limit.key)}".rstrip() for one in shown]
+        repeated = [name == before for name, before in zip(names, ["", *names], strict=False)]
+        columns = {
+            "metric": ["" if again else n for n, again in zip(names, repeated, strict=True)],
+            "lang": [one.limit.spec.language for one in shown],
+            "now": [_limit(one, one.limit.now) for one in shown],
+            "proposed": [_limit(one, one.proposed) for one in shown],
+            "": [_MARKS[one.change] if one.change else "" for one in shown],
+            "blocked\nheld out": [_share(one.blocked_held_out) for one in shown],
+            "missed\nheld out": [_share(one.missed_held_out) for one in shown],
+            "missed": [_share(one.missed) for one in shown],
+        }
+        if bad:
+            columns["bad\nmissed"] = [_share(one.missed_bad) for one in shown]
+        table = listing(
+            columns,
+            width=width,
+            color=color,
+            right=[head for head in columns if head not in {"metric", "lang"}],
+            shortened="metric",
+        )
+        lines += ["", table.rstrip("\n")]
+        together = f"any gate: {_share(tuned.blocked)} of runs like these would be blocked"
+        if tuned.blocked_held_out is not None:
+            together += f", {_share(tuned.blocked_held_out)} held out"
+        lines += ["", "   ".join(f"{mark} {word}" for word, mark in _MARKS.items()), together]
+    left = Counter(
+        (f"{one.limit.name} {one.limit.key}", one.reason)
+        for one in tuned.proposals
+        if one.proposed is None
+    )
+    by_reason: dict[tuple[str, str], list[str]] = {key: [] for key in left}
+    for one in tuned.proposals:
+        if one.proposed is None:
+            key = (f"{one.limit.name} {one.limit.key}", one.reason)
+            by_reason[key].append(one.limit.spec.language)
+    told = [
+        f"left as it is: {name} {', '.join(languages)}: {reason}"
+        for (name, reason), languages in by_reason.items()
+    ]
+    lines += told[:_MOST_REASONS]
+    if len(told) > _MOST_REASONS:
+        lines.append(f"… and {len(told) - _MOST_REASONS} more (--json has all)")
+    return "\n".join([*lines, ""])
+
+
+def _grouped(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals metric by metric, in the order in which metrics come first."""
+    names = dict.fromkeys((one.limit.name, one.limit.key) for one in proposals)
+    order = {name: number for number, name in enumerate(names)}
+    return sorted(proposals, key=lambda one: order[one.limit.name, one.limit.key])
+
+
+def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[str]:
+    """Say how limits were found and what the columns count."""
+    proposals = [one for each in tuned for one in each.proposals if one.proposed is not None]
+    if not proposals:
+        return ["Nothing to propose."]
+    methods = {one.method for one in proposals}
+    runs = proposals[0].runs
+    sure = f"{percent(1 - how.false_alarm)} of runs, confidence {percent(how.confidence)}"
+    said = {
+        "order": f"order statistics of {runs} runs ({sure})",
+        "normal": f"normal tolerance limits of {runs} runs ({sure})",
+        "resampled": (
+            f"questions of {runs} run{'' if runs == 1 else 's'} drawn again, blocked in "
+            f"{percent(how.false_alarm)} of draws at most"
+            + (" by all gates together" if how.family else ", each gate by itself")
+        ),
+    }
+    made = "; ".join(text for method, text in said.items() if method in methods)
+    held = f"{percent(how.split)} of the questions"
+    worse = f"{percent(how.flagged)} of good answers turned bad, numbers {how.shift:g} SD worse"
+    lines = [
+        f"proposed  {made}",
+        f"blocked   limits tuned on {held}, a good run judged on the rest, {how.splits} times",
+        f"missed    a bad run that passed, likewise and as a whole: {worse}",
+    ]
+    if any(one.limit.spec.threshold.min_judge_f1 is not None for one in proposals):
+        lines.append(
+            "Where what finds stances is not as good as a gate asks (min_judge_f1), the gate is"
+            " inconclusive, whatever its limit."
+        )
+    if bad:
+        lines.append("bad missed  runs named with --bad, drawn again, that pass what is proposed")
+    return lines
+
+
+def tuned_json(tuned: Sequence[BenchmarkTuned], how: Tuning) -> dict[str, Any]:
+    """Return all that is known as plain values."""
+    return {
+        "tuning": asdict(how),
+        "benchmarks": [
+            {
+                "benchmark": one.benchmark,
+                "questions": one.questions,
+                "blocked": one.blocked,
+                "blocked_held_out": one.blocked_held_out,
+                "proposals": [_plain(proposal) for proposal in one.proposals],
+            }
+            for one in tuned
+        ],
+    }
+
+
+def loosened_text(tuned: Sequence[BenchmarkTuned]) -> str:
+    """Name the limits that would be loosened, and those tightened, a line each; "" without any.
+
+    A loosened limit lets through what is held back now: it is to be seen beside every diff.
+    """
+    lines = []
+    for change, verb in (("looser", "loosens"), ("tighter", "tightens")):
+        moved: dict[str, list[str]] = {}
+        for benchmark in tuned:
+            for one in benchmark.proposals:
+                if one.change == change:
+                    name = f"{one.limit.name} {_short(one.limit.key)}".rstrip()
+                    told = f"{one.limit.spec.language} {_limit(one, one.limit.now)}"
+                    moved.setdefault(name, []).append(f"{told} to {_limit(one, one.proposed)}")
+        if moved:
+            said = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
+            lines.append(f"{verb}: {said}\n")
+    return "".join(lines)
+
+
+def _plain(proposal: Proposal) -> dict[str, Any]:
+    at = proposal.limit.spec.threshold
+    values = asdict(proposal)
+    del values["limit"]
+    return {
+        "gate": proposal.limit.spec.id,
+        "metric": at.metric,
+        "language": at.language,
+        "level": at.level,
+        "limit": proposal.limit.key,
+        "now": proposal.limit.now,
+        "change": proposal.change,
+        **values,
+    }
+
+
+def diff(before: str, after: str, *, name: str) -> str:
+    """Return a unified diff; empty where nothing changes."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        fromfile=name,
+        tofile=f"{name} (proposed)",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _short(key: str) -> str:
+    """Return how a limit is told beside its metric; a gap's name says it already."""
+    return {"max_rate": "", "max_gap": ""}.get(key, key)
+
+
+def _limit(proposal: Proposal, value: float | None) -> str:
+    if value is None:
+        return NONE
+    limit = proposal.limit
+    return Figures(share=limit.share, difference=limit.key == "max_gap", digits=1).limit(value)
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else percent(value)
