@@ -37,11 +37,9 @@ from transformers.utils import logging
 
 from pytest_xling.encoders import opening
 from pytest_xling.encoders.e5.directory import e5_directory
-from pytest_xling.metrics import _bertscore
-from pytest_xling.metrics._bertscore_means import Texts, means_of
-from pytest_xling.metrics.bertscore import BertScore
-from pytest_xling.metrics.bertscore_precision import BertScorePrecision
-from pytest_xling.metrics.bertscore_recall import BertScoreRecall
+from pytest_xling.metrics import bertscore as _bertscore
+from pytest_xling.metrics.bertscore import BertScore, BertScorePrecision, BertScoreRecall
+from pytest_xling.metrics.bertscore.means import Texts, means_of
 from pytest_xling.records import Answer, AnswerSet, Response, Sample
 
 if TYPE_CHECKING:

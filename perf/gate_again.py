@@ -17,7 +17,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from pytest_xling.interfaces.metric import direction_of
 from pytest_xling.registry import load
 
 METRICS = (
@@ -106,7 +105,7 @@ def _thresholds(benchmark: str) -> str:
         made = load("metric", metric)
         usual = "max_rate: 0.2" if made.kind == "flag" else "floor: 0.01"
         limit = NUMBERS.get(metric, usual)
-        further = ", max_gap: 0.1, max_trend: 0.05" if direction_of(made) else ""
+        further = ", max_gap: 0.1, max_trend: 0.05" if made.better else ""
         levels = f"neutral: {{{limit}}}, writing_demand: {{{limit}}}"
         lines.append(f"    {metric}: {{{limit}{further}, levels: {{{levels}}}}}")
     return "\n".join(lines) + "\n"

@@ -37,13 +37,13 @@ from pytest_xling.text import langid, tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_xling.interfaces.annotator import Annotator
+    from pytest_xling.interfaces.annotator import TextAnnotator
     from pytest_xling.interfaces.metric import Metric
 
 BATCH = 256
 DEMAND = 2_500
-ANNOTATORS: tuple[Annotator, ...] = (LanguageId(), SentenceLanguages())
-METRICS: tuple[Metric, ...] = (
+ANNOTATORS: tuple[TextAnnotator, ...] = (LanguageId(), SentenceLanguages())
+METRICS: tuple[Metric[Answer], ...] = (
     WrongLanguage(),
     Repetition(),
     LanguageConsistency(),
@@ -116,7 +116,7 @@ def _tokenise(batch: list[Answer]) -> None:
     tokens.encode([answer.text for answer in batch])
 
 
-def _values(annotator: Annotator, batch: list[Answer]) -> list[Any]:
+def _values(annotator: TextAnnotator, batch: list[Answer]) -> list[Any]:
     texts = [answer.text for answer in batch]
     return annotator.annotate(texts, [answer.language for answer in batch])
 

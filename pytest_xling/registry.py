@@ -1,48 +1,126 @@
-"""Find metrics, providers, annotators and dataset readers by name, importing only what is used.
+"""Find metrics, annotators, providers and dataset readers by name, importing only what is used.
 
-A built-in is a module whose file name is its name, in the package of its kind; its one class is
-named in the module's ``__all__``. A third-party one is an entry point in the group
-``pytest_xling.<kind>s``.
+There are three places to look: the tables below, what a conftest.py or a benchmark's test file has
+added (:func:`add`), and entry points of other packages in the group ``pytest_xling.<kind>s``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.annotator import Annotator
+from pytest_xling.interfaces.metric import Metric
 
-__all__ = ["Checks", "Kind", "Loads", "MetricKind", "MetricKinds", "load", "names"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BUILT_IN", "Kind", "add", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
-MetricKind: TypeAlias = Literal["flag", "number"]
+
+BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
+    "metric": {
+        "abstains": "phrases:Abstains",
+        "agrees_with_false": "stance.answers:AgreesWithFalse",
+        "answer_length": "answer_length:AnswerLength",
+        "apology": "apology:Apology",
+        "bertscore": "bertscore:BertScore",
+        "bertscore_precision": "bertscore:BertScorePrecision",
+        "bertscore_recall": "bertscore:BertScoreRecall",
+        "contradictory": "correctness:Contradictory",
+        "cross_bertscore": "bertscore:CrossBertScore",
+        "cross_sim_hdp": "topics:CrossSimHdp",
+        "cross_sim_lda_100": "topics:CrossSimLda100",
+        "cross_sim_lda_20": "topics:CrossSimLda20",
+        "cross_sim_sent": "sentence_similarity:CrossSimSent",
+        "disclaimer": "phrases:Disclaimer",
+        "dissimilar": "correctness:Dissimilar",
+        "emoji": "emoji:Emoji",
+        "english_answer": "english_answer:EnglishAnswer",
+        "factual_accuracy": "stance.answers:FactualAccuracy",
+        "flip_to_false": "stance.sets:FlipToFalse",
+        "language_consistency": "language_consistency:LanguageConsistency",
+        "length": "length:Length",
+        "less_comprehensive": "correctness:LessComprehensive",
+        "misjudged": "misjudged:Misjudged",
+        "more_comprehensive": "correctness:MoreComprehensive",
+        "names_language": "names_language:NamesLanguage",
+        "neutral_consistency": "stance.sets:NeutralConsistency",
+        "no_answer": "no_answer:NoAnswer",
+        "offers_translation": "offers_translation:OffersTranslation",
+        "p_right": "p_right:PRight",
+        "rejects_true": "stance.answers:RejectsTrue",
+        "repetition": "repetition:Repetition",
+        "says_right": "says_right:SaysRight",
+        "sim_1gram": "ngrams:Sim1Gram",
+        "sim_2gram": "ngrams:Sim2Gram",
+        "sim_hdp": "topics:SimHdp",
+        "sim_lda_100": "topics:SimLda100",
+        "sim_lda_20": "topics:SimLda20",
+        "sim_sent": "sentence_similarity:SimSent",
+        "stance_agreement": "stance.sets:StanceAgreement",
+        "stance_consistency": "stance.sets:StanceConsistency",
+        "stance_score": "stance.answers:StanceScore",
+        "stance_unparsed": "stance.answers:StanceUnparsed",
+        "unknown_verdict": "unknown_verdict:UnknownVerdict",
+        "wrong_language": "wrong_language:WrongLanguage",
+    },
+    "annotator": {
+        "correctness_label": "correctness_label:CorrectnessLabel",
+        "language_evidence": "language_evidence:LanguageEvidence",
+        "language_id": "language_id:LanguageId",
+        "sentence_languages": "sentence_languages:SentenceLanguages",
+        "stance_head": "stance.head:StanceHead",
+        "stance_llm": "stance.llm:StanceLlm",
+        "stance_nli": "stance.nli:StanceNli",
+        "translate": "translate:Translate",
+    },
+    "provider": {
+        "embedded": "embedded:EmbeddedProvider",
+        "hf": "hf:HfProvider",
+        "openai": "openai:OpenaiProvider",
+        "scripted": "scripted:ScriptedProvider",
+        "transcript": "transcript:TranscriptProvider",
+    },
+    "dataset": {
+        "calmqa": "calmqa:CalmqaReader",
+        "claims": "claims:ClaimsReader",
+        "jsonl": "jsonl:JsonlReader",
+        "uphill": "uphill:UphillReader",
+        "xlinghealth": "xlinghealth:XLingHealthReader",
+    },
+}
+"""By kind and name: the module below ``pytest_xling.<kind>s`` and the class in it."""
+
+_BASES: Final[Mapping[Kind, type]] = {"metric": Metric, "annotator": Annotator}
+_added: dict[tuple[Kind, str], Any] = {}
 
 
-@runtime_checkable
-class Loads(Protocol):
-    """A metric or annotator with something large to load before its first batch."""
+def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN401  any class
+    """Make *entry* known as *name*, for this process.
 
-    def load(self) -> None:
-        """Load it; called while the first answers are awaited, on the thread that will score."""
-        ...
+    Args:
+        kind: of the entry.
+        name: it is found by; that of an entry added before from the same place is taken over.
+        entry: the class.
+        origin: where it is written, as ``conftest.py:12``, for messages.
 
-
-@runtime_checkable
-class Checks(Protocol):
-    """A metric or annotator that needs what may not be there, such as an extra or a model."""
-
-    def check(self) -> None:
-        """Raise ConfigError if so; called while tests are collected, so it loads nothing."""
-        ...
-
-
-@cache
-def _builtin(kind: Kind) -> frozenset[str]:
-    folder = Path(__file__).parent / f"{kind}s"
-    return frozenset(p.stem for p in folder.glob("[!_]*.py"))
+    Raises:
+        ConfigError: the name is taken.
+    """
+    before = _added.get((kind, name))
+    if name in BUILT_IN[kind] or name in _entry_points(kind):
+        msg = f"{origin}: {kind} {name!r} exists already; give yours another name"
+        raise ConfigError(msg)
+    if before is not None and before.origin.rpartition(":")[0] != origin.rpartition(":")[0]:
+        msg = f"{origin}: {kind} {name!r} is defined in {before.origin} already; rename one"
+        raise ConfigError(msg)
+    entry.origin = origin
+    _added[kind, name] = entry
+    load.cache_clear()
 
 
 @cache
@@ -54,7 +132,8 @@ def _entry_points(kind: Kind) -> dict[str, Any]:
 
 def names(kind: Kind) -> tuple[str, ...]:
     """Return all known names of *kind*, sorted; imports none of them."""
-    return tuple(sorted(_builtin(kind) | _entry_points(kind).keys()))
+    added = {name for of, name in _added if of == kind}
+    return tuple(sorted(BUILT_IN[kind].keys() | _entry_points(kind).keys() | added))
 
 
 @cache
@@ -64,38 +143,28 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
     Raises:
         ConfigError: no such name (says what is close), or its module does not load.
     """
-    if name in _builtin(kind):
-        module = import_module(f"pytest_xling.{kind}s.{name}")
-        (public,) = module.__all__
-        return getattr(module, public)
+    if name in BUILT_IN[kind]:
+        module, _, cls = BUILT_IN[kind][name].partition(":")
+        return getattr(import_module(f"pytest_xling.{kind}s.{module}"), cls)
+    if (kind, name) in _added:
+        return _added[kind, name]
     if name in _entry_points(kind):
         entry = _entry_points(kind)[name]
         try:
-            return entry.load()
+            cls = entry.load()
         except (ImportError, AttributeError) as error:
             msg = (
                 f"{kind} {name!r} of another package cannot be loaded from {entry.value!r}: {error}"
             )
             raise ConfigError(msg) from error
+        base = _BASES.get(kind)
+        if base is not None and not (isinstance(cls, type) and issubclass(cls, base)):
+            msg = (
+                f"{kind} {name!r} of another package, {entry.value!r}, is no class derived from "
+                f"{base.__module__}.{base.__name__}, which has the defaults"
+            )
+            raise ConfigError(msg)
+        return cls
     known = names(kind)
     msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
     raise ConfigError(msg)
-
-
-class MetricKinds(Mapping[str, MetricKind]):
-    """The kind of every metric, each loaded when asked for."""
-
-    def __getitem__(self, name: str) -> MetricKind:
-        """Return ``flag`` or ``number``."""
-        if name not in names("metric"):
-            raise KeyError(name)
-        kind: MetricKind = load("metric", name).kind
-        return kind
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names."""
-        return iter(names("metric"))
-
-    def __len__(self) -> int:
-        """Return how many metrics there are."""
-        return len(names("metric"))

@@ -1,1 +1,1 @@
-"""What stored runs say beyond their verdicts: baselines, comparison, sizing, calibration, tuning."""
+"""What stored runs say beyond their verdicts: baselines, comparison, sizing, tuning."""

@@ -10,7 +10,6 @@ from pytest_xling.analysis.drop import against
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.drop import drop_estimate
 from pytest_xling.gates.pairing import paired_means
-from pytest_xling.interfaces.metric import direction_of, is_share, reach_of
 from pytest_xling.registry import load
 from pytest_xling.stats.benjamini_hochberg import benjamini_hochberg
 from pytest_xling.stats.effect_size import cohen_dz
@@ -198,7 +197,7 @@ def _traits(metric: str) -> tuple[bool, Better | None, float | None]:
         made = load("metric", metric)
     except ConfigError:
         return False, None, None
-    return is_share(made), direction_of(made), reach_of(made)
+    return made.share, made.better, made.reach()
 
 
 def _corrected(changes: Sequence[Change]) -> Iterator[Change]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.interfaces.metric import direction_of, is_share, reach_of, unit_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
 from pytest_xling.store.digests import Question, digest_of, same_question
@@ -157,16 +156,18 @@ def against(
 def _unit(metric: str) -> Unit:
     """Return what one reading of a metric is of; of one not installed any more, an answer."""
     try:
-        return unit_of(load("metric", metric))
+        unit: Unit = load("metric", metric).unit
     except ConfigError:
         return "answer"
+    return unit
 
 
 def _share(metric: str) -> bool:
     try:
-        return is_share(load("metric", metric))
+        share: bool = load("metric", metric).share
     except ConfigError:
         return False
+    return share
 
 
 def asked_in(samples: Iterable[Sample]) -> Questions:
@@ -214,11 +215,11 @@ def judge_drop_gate(
         metric=threshold.metric,
         language=threshold.language,
         baseline=against.name,
-        better=direction_of(metric) or "higher",
+        better=metric.better or "higher",
         alpha=threshold.alpha,
-        kind="flag" if is_share(metric) else "number",
+        kind="flag" if metric.share else "number",
         margin=threshold.max_drop or 0.0,
-        widest=reach_of(metric),
+        widest=metric.reach(),
     )
     verdict = judge_drop(made, threshold, case=case)
     answered = len({cluster_of(score) for score in found.others if score.value is not None})

@@ -15,7 +15,6 @@ from pytest_xling.gates.family import judge_family
 from pytest_xling.gates.gap import gap_estimate, judge_gap
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.trend import judge_trend, trend_estimate
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, reach_of, unit_of
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.drop import Against
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Score, Threshold, Verdict
-    from pytest_xling.registry import MetricKind
 
 __all__ = [
     "LIMITS",
@@ -175,7 +174,7 @@ def gates_of(
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
     """Yield the gates of a threshold: of the metric itself, its gap, its drop and its trend."""
     # What compares a language with the pivot language has nothing to say of that itself.
-    compares = unit_of(load("metric", limits.metric)) == "pivot"
+    compares = load("metric", limits.metric).unit == "pivot"
     silent = compares and limits.language == by.pivot
     if limits.has_level and not silent:
         yield GateSpec(threshold=limits)
@@ -274,10 +273,10 @@ def judge_gate(
         against: for a drop, the baseline's side.
     """
     metric = load("metric", threshold.metric)
-    values: MetricKind = "flag" if is_share(metric) else "number"
+    values: MetricKind = "flag" if metric.share else "number"
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
     found = at_level(scores, threshold.level)
-    better = direction_of(metric) or "higher"
+    better: Better = metric.better or "higher"
     if kind == "drop":
         return judge_drop_gate(found, threshold, against=against, case=case)
     if kind == "trend":
@@ -289,7 +288,7 @@ def judge_gate(
             alpha=threshold.alpha,
             kind=values,
             margin=threshold.max_trend or 0.0,
-            widest=reach_of(metric),
+            widest=metric.reach(),
         )
         return judge_trend(trend, threshold, case=case)
     if kind == "gap":
@@ -303,7 +302,7 @@ def judge_gate(
             alpha=threshold.alpha,
             kind=values,
             margin=threshold.max_gap or 0.0,
-            widest=reach_of(metric),
+            widest=metric.reach(),
         )
         return judge_gap(gap, threshold, case=case)
     made = estimate(
@@ -312,7 +311,7 @@ def judge_gate(
         language=threshold.language,
         kind=values,
         alpha=threshold.alpha,
-        bounds=bounds_of(metric),
+        bounds=metric.bounds,
         # A budget of 0 is a rule, which chance has no say in.
         limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
     )

@@ -7,9 +7,9 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
@@ -18,13 +18,13 @@ from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 __all__ = ["Labelled", "LabelledSet", "bundled_labels", "read_labels"]
 
 BUNDLED = "bundled"
 COLUMNS = ("language", "claim", "response", "label")
 OPTIONAL = ("claim_id", "claim_english", "rater")
-_PAIRS = Path(__file__).parent.parent / "annotators" / "pairs.jsonl"
 _ENGLISH = "en"
 
 
@@ -79,7 +79,7 @@ def bundled_labels() -> LabelledSet:
 
     They were written by a language model together with their labels; people's own are better.
     """
-    raw = _PAIRS.read_bytes()
+    raw = BUNDLED_PAIRS.read_bytes()
     rows = [json.loads(line) for line in raw.decode().splitlines() if line.strip()]
     held_out = [row for row in rows if row["split"] == "held_out"]
     english = {r["claim_id"]: r["claim"] for r in held_out if r["language"] == _ENGLISH}

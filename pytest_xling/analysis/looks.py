@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 
 from pytest_xling.analysis.gate import LIMITS
 from pytest_xling.gates.wording import percent
-from pytest_xling.interfaces.metric import is_fitted, is_share
 from pytest_xling.keys import content_key
 from pytest_xling.registry import load
 from pytest_xling.stats.sequential import looks
@@ -113,7 +112,7 @@ def at_look(gate: GateSpec, planned: Looks, look: int) -> GateSpec:
     With its own where it is not looked at (its metric is fitted to all answers at once), or where
     the look has none to spend: :func:`looked_at` then lets it decide nothing.
     """
-    if not look or is_fitted(load("metric", gate.metric)):
+    if not look or load("metric", gate.metric).fitted:
         return gate
     alpha = planned.at(look, alpha=gate.threshold.alpha).alpha
     if not alpha:
@@ -134,7 +133,7 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
         planned: the looks of its benchmark.
         look: the number of this one; 0 where the run stopped before any question was asked.
     """
-    fitted = is_fitted(load("metric", gate.metric))
+    fitted = load("metric", gate.metric).fitted
     if fitted and look == planned.last:
         return verdict
     if fitted or not look:
@@ -169,7 +168,7 @@ def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
 
 def _skewed(verdict: Verdict, gate: GateSpec, *, last: bool) -> str:
     """Say why a gate may not fail by the t interval of differences; "" where it may."""
-    if is_share(load("metric", gate.metric)):
+    if load("metric", gate.metric).share:
         return ""
     if not last and verdict.estimate.n < _FEWEST_DIFFERENCES:
         return f"fewer than {_FEWEST_DIFFERENCES} do not fail before the last look"

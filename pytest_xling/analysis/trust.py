@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates.trust import distrusted, doubt
-from pytest_xling.interfaces.annotator import is_calibrated
-from pytest_xling.interfaces.metric import unit_of
-from pytest_xling.registry import load
+from pytest_xling.registry import load, names
 from pytest_xling.store.queries import step_parameters
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> l
         pivot: the language others are compared with, where the benchmark has one.
         gap: whether the gate is one of the gap to it.
     """
-    compares = gap or unit_of(load("metric", threshold.metric)) == "pivot"
+    compares = gap or load("metric", threshold.metric).unit == "pivot"
     if not compares or pivot is None or pivot == threshold.language:
         return [threshold.language]
     return [threshold.language, pivot]
@@ -128,11 +126,12 @@ def _behind(connection: Connection, run_id: str, threshold: Threshold) -> list[t
     made = step_parameters(
         connection, run_id, benchmark=threshold.benchmark, metric=threshold.metric
     )
+    annotators = names("annotator")
     return sorted(
         {
             (name, value)
             for parameters in made
             for name, value in parameters.items()
-            if is_calibrated(name) and isinstance(value, str)
+            if name in annotators and isinstance(value, str) and load("annotator", name).calibrated
         }
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import find
 from pytest_xling.text.prose import letters, prose, script_of, written_in
 
@@ -23,7 +24,7 @@ one letter, or leave vowels to marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageEvidence:
+class LanguageEvidence(TextAnnotator):
     """Weighs the prose of a text: its letters, their scripts, and what an identifier says of it.
 
     Code, formulas, addresses and names are set aside first (:mod:`pytest_xling.text.prose`). The
@@ -37,9 +38,10 @@ class LanguageEvidence:
     are no letters.
     """
 
-    name: ClassVar[str] = "language_evidence"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
+    name = "language_evidence"
+    called = "the language detector"
+    version = "1"
+    libraries = ("py3langid", "pycld2")
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
+from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import find
 from pytest_xling.text.cld2 import detect
 
@@ -20,7 +21,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageId:
+class LanguageId(TextAnnotator):
     """Identifies the language of whole texts.
 
     Which identifier decides depends on the language a text *should* be in. For those CaLMQA asks
@@ -32,10 +33,10 @@ class LanguageId:
     decides, ``best_effort`` (whether it took that to be reliable).
     """
 
-    name: ClassVar[str] = "language_id"
-    called: ClassVar[str] = "the language detector"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
+    name = "language_id"
+    called = "the language detector"
+    version = "1"
+    libraries = ("py3langid", "pycld2")
 
     def load(self) -> None:
         """Load langid's model."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import TextAnnotator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentenceLanguages:
+class SentenceLanguages(TextAnnotator):
     """Counts a text's sentences by their language, as langid sees it.
 
     A value has ``counts`` (langid's code to the number of sentences), ``known`` (whether langid
@@ -28,9 +29,9 @@ class SentenceLanguages:
     without a letter, such as the number of a list item, are left out.
     """
 
-    name: ClassVar[str] = "sentence_languages"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "sentencex")
+    name = "sentence_languages"
+    version = "1"
+    libraries = ("py3langid", "sentencex")
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""

@@ -17,7 +17,6 @@ from pytest_xling.engine.models import make_making, make_parties, make_provider,
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
-from pytest_xling.registry import Checks
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
 from pytest_xling.store.database import Database
@@ -143,14 +142,13 @@ async def _calibrated(
     annotator = f"stance_{settings.stance.partition(':')[0]}"
     making = make_making(settings)
     made = making.make("annotator", annotator)
-    if isinstance(made, Checks):
-        made.check()
+    made.check()
     if getattr(made, "text_in", "native") == "english":
         _check_english(labelled, languages)
     provider = make_provider(settings)
     roles = make_roles(settings, provider)
-    if (role := getattr(made, "asks", None)) is not None:
-        _check_judge(roles[role])
+    if made.asks is not None:
+        _check_judge(roles[made.asks])
     tested, others = make_parties(settings, provider, roles, model=settings.model)
     database = Database(settings.store)
     try:

@@ -10,7 +10,6 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import price as parse_pair
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
-from pytest_xling.interfaces.metric import direction_of, is_directed, is_share
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.queries import case_counts, metric_steps
@@ -153,7 +152,7 @@ def _from_run(args: argparse.Namespace) -> Study:
             + "; ".join(sorted(made_by))
         )
         raise ConfigError(msg)
-    sign = 1.0 if direction_of(made) == "higher" else -1.0
+    sign = 1.0 if made.better == "higher" else -1.0
     found = (
         pilot_of(ours[code], theirs[code], language=code, sign=sign, share=share, icc=args.icc)
         for code in compared
@@ -261,7 +260,11 @@ def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace)
     fit = sorted(
         (benchmark, metric)
         for benchmark, metric in scored
-        if (direction_of(load("metric", metric)) if args.baseline else is_directed(metric))
+        if (
+            load("metric", metric).better
+            if args.baseline
+            else load("metric", metric).compares_languages()
+        )
     )
     found = [
         (benchmark, metric)
@@ -292,7 +295,7 @@ def _is_share(args: argparse.Namespace, metric: str | None) -> bool:
     unit: str | None = args.detect[1]
     if metric is None:
         return unit == "pp"
-    share: bool = is_share(load("metric", metric))
+    share: bool = load("metric", metric).share
     if share and unit is None and args.detect[0] >= 1:
         msg = f"{metric!r} is a share: say --detect in percentage points, as 3pp"
         raise ConfigError(msg)

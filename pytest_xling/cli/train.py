@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.annotators.stance.head.training.pairs import (
-    BUNDLED,
     check_apart,
     digest,
     read_pairs,
 )
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.cli.printing import color, print_text, width, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     pairs = [
         pair
         for path in paths
-        for pair in read_pairs(BUNDLED if str(path) == BUNDLED_NAME else path)
+        for pair in read_pairs(BUNDLED_PAIRS if str(path) == BUNDLED_NAME else path)
     ]
     check_apart(pairs)
     if args.output is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.errors import ConfigError
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
 
 __all__ = [
     "DROP",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.option import Option
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pytest_xling.errors import XlingError
-    from pytest_xling.interfaces.annotator import Annotator, AnswerAnnotator
+    from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -47,7 +47,7 @@ class Annotating(AnnotationStep):
     """Annotates pairs of a text and the language it should be in."""
 
     def __init__(
-        self, annotator: Annotator, *, parameters: Mapping[str, JsonValue], executor: Executor
+        self, annotator: TextAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
     ) -> None:
         self.name = annotator.name
         self.version = annotator.version

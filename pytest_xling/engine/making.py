@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
 from importlib.metadata import version as installed_version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.interfaces.annotator import is_calibrated
-from pytest_xling.interfaces.metric import Signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.interfaces.annotator import Annotator
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
 __all__ = ["Making", "parameters_of"]
@@ -50,7 +50,7 @@ class Making:
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
-            if key in SHARED and ("stance" in known or is_calibrated(name)):
+            if key in SHARED and ("stance" in known or (kind == "annotator" and cls.calibrated)):
                 msg = (
                     f"--xling-param: {place} is the same for all that find or read stances; set it "
                     f"with {SHARED[key]}"
@@ -74,7 +74,7 @@ class Making:
             name = waiting.pop(0)
             if name not in found:
                 found[name] = self.make("annotator", name)
-                waiting += getattr(found[name], "needs", ())
+                waiting += found[name].needs
         return found
 
     def check(self) -> None:
@@ -96,14 +96,15 @@ class Making:
             self.make("metric" if names[owner] == "metric" else "annotator", owner)
 
 
-def parameters_of(made: Any) -> dict[str, JsonValue]:  # noqa: ANN401  a metric or annotator
+def parameters_of(made: Metric[Any] | Annotator) -> dict[str, JsonValue]:
     """Return a step's fields, what else it rests on, and the versions of its libraries."""
     values: dict[str, JsonValue] = {
-        each.name: getattr(made, each.name) for each in fields(made) if each.name not in UNSIGNED
+        each.name: getattr(made, each.name)
+        for each in fields(cast("Any", made))
+        if each.name not in UNSIGNED
     }
-    if isinstance(made, Signed):
-        values.update(made.signed())
-    for library in getattr(made, "libraries", ()):
+    values.update(made.signed())
+    for library in made.libraries:
         values[library] = installed_version(library)
     return values
 

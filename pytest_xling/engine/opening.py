@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_xling import registry
 from pytest_xling.engine.annotating import Annotating, AnnotatingAnswers
 from pytest_xling.engine.asking import Asking
 from pytest_xling.engine.making import parameters_of
@@ -13,7 +12,7 @@ from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.scoring import Scoring, annotated_with
 from pytest_xling.engine.set_scoring import SetScoring
 from pytest_xling.errors import XlingError
-from pytest_xling.interfaces.metric import unit_of
+from pytest_xling.interfaces.annotator import AnswerAnnotator, AskingAnnotator
 from pytest_xling.records import Annotation
 from pytest_xling.store.runs import signature_of
 
@@ -60,8 +59,7 @@ class Steps:
         """Load what the steps opened so far need for their first batch."""
         loop = asyncio.get_running_loop()
         for made in self._made:
-            if isinstance(made, registry.Loads):
-                await loop.run_in_executor(self._executor, made.load)
+            await loop.run_in_executor(self._executor, made.load)
 
     async def _memo(self, kind: Literal["annotator", "metric"], name: str) -> Memo[Any, Any]:
         task = self._memos.get((kind, name))
@@ -77,19 +75,20 @@ class Steps:
         self._made.append(made)
         parameters = await loop.run_in_executor(self._executor, parameters_of, made)
         annotators: dict[str, Annotate] = {}
-        for need in getattr(made, "needs", ()):
+        for need in made.needs:
             parameters[need], annotators[need] = await self.annotator(need)
         if kind == "annotator":
             self._needed[name] = annotators
-            if (role := getattr(made, "asks", None)) is not None:
-                ask = await self._parties.ask(role)
-                parameters |= self._parties.identity(role)
+            if isinstance(made, AskingAnnotator):
+                ask = await self._parties.ask(made.asks)
+                parameters |= self._parties.identity(made.asks)
                 step: Any = Asking(made, parameters=parameters, ask=ask)
             else:
-                annotating = AnnotatingAnswers if hasattr(made, "looks_at") else Annotating
+                by_answer = isinstance(made, AnswerAnnotator)
+                annotating = AnnotatingAnswers if by_answer else Annotating
                 step = annotating(made, parameters=parameters, executor=self._executor)
             return await Memo.open(step, self._ledger)
-        scoring = Scoring if unit_of(type(made)) == "answer" else SetScoring
+        scoring = Scoring if made.unit == "answer" else SetScoring
         step = scoring(made, parameters=parameters, annotators=annotators, executor=self._executor)
         return await Memo.open(step, self._ledger)
 

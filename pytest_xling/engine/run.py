@@ -21,7 +21,6 @@ from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.sets import corpora_of, sets_of
 from pytest_xling.engine.store_writer import Ledger
 from pytest_xling.errors import GivenUp, StoreError, XlingError
-from pytest_xling.interfaces.metric import is_fitted, unit_of
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
@@ -205,7 +204,7 @@ class Run:
         for name, memo in scorers.items():
             for benchmark in sorted({job.benchmark for job in fitted if name in job.metrics}):
                 of_metric = [r for r in results if r.job.benchmark == benchmark]
-                for corpus in corpora_of(of_metric, unit=unit_of(load("metric", name))):
+                for corpus in corpora_of(of_metric, unit=load("metric", name).unit):
                     readings = await memo.many([scorable for _, scorable in corpus])
                     faults += [reading for reading in readings if isinstance(reading, XlingError)]
                     rows.update(_set_row(of_metric[i].job, one) for i, one in corpus)
@@ -257,10 +256,10 @@ class Run:
 
         async def score(name: str, memo: Memo[Any, Any]) -> None:
             metric = load("metric", name)
-            if is_fitted(metric):
+            if metric.fitted:
                 return  # once all answers are there: score_corpora
             wanted = [i for i, result in enumerate(results) if name in result.job.metrics]
-            if (unit := unit_of(metric)) == "answer":
+            if (unit := metric.unit) == "answer":
                 inputs: list[tuple[int, Any]] = [
                     (index, scorable)
                     for index in wanted
@@ -427,7 +426,8 @@ def _cluster(sample: Sample) -> str:
 
 
 def _is_fitted(metric: str) -> bool:
-    return is_fitted(load("metric", metric))
+    fitted: bool = load("metric", metric).fitted
+    return fitted
 
 
 def _set_row(first: Job, scorable: ScorableSet) -> SetRow:

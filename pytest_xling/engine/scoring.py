@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from pytest_xling.engine.step import Batched
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.interfaces.metric import Metric, SetMetric
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
 __all__ = [
@@ -95,7 +95,7 @@ class Scoring(ReadingStep):
 
     def __init__(
         self,
-        metric: Metric,
+        metric: Metric[Answer],
         *,
         parameters: Mapping[str, JsonValue],
         annotators: Mapping[str, Annotate],
@@ -167,7 +167,7 @@ async def annotated_with(
     return annotated
 
 
-def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) -> list[Reading]:
+def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
     """Return *readings* if they are what a metric may give.
 
     Raises:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pytest_xling.engine.scoring import Annotate, Scorable
-    from pytest_xling.interfaces.metric import SetMetric
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
 __all__ = ["Corpus", "ScorableSet", "SetScoring"]
@@ -91,7 +91,7 @@ class SetScoring(ReadingStep):
 
     def __init__(
         self,
-        metric: SetMetric,
+        metric: Metric[AnswerSet],
         *,
         parameters: Mapping[str, JsonValue],
         annotators: Mapping[str, Annotate],

@@ -14,9 +14,8 @@ from pytest_xling.records import Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import Better
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Estimate, Score, Threshold
-    from pytest_xling.registry import MetricKind
 
 __all__ = ["differing", "drop_estimate", "judge_drop"]
 

@@ -17,9 +17,8 @@ from pytest_xling.stats.normal import p_by_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import Bounds
+    from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Score
-    from pytest_xling.registry import MetricKind
 
 __all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
 

@@ -28,9 +28,8 @@ from pytest_xling.stats.tango import rate_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Better
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Score, Threshold
-    from pytest_xling.registry import MetricKind
     from pytest_xling.stats.mcnemar import McNemar
 
 __all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "skewed_low"]

@@ -26,9 +26,8 @@ from pytest_xling.stats.slope import slopes, steepest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Better
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Score, Threshold
-    from pytest_xling.registry import MetricKind
 
 __all__ = ["judge_trend", "trend_estimate"]
 

@@ -1,4 +1,4 @@
-"""Annotators: what metrics need to know of a text, found once and kept."""
+"""What an annotator is: by text, by answer, or by asking a model."""
 
 from __future__ import annotations
 
@@ -10,54 +10,77 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 
-__all__ = [
-    "Annotator",
-    "AnswerAnnotator",
-    "Ask",
-    "AskingAnnotator",
-    "Role",
-    "called",
-    "is_calibrated",
-]
+__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "TextAnnotator"]
 
 Role: TypeAlias = Literal["judge", "translator"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
 
 
-class Annotator(Protocol):
-    """Annotates texts in batches; a frozen dataclass whose fields are its parameters."""
+class Annotator:
+    """What all annotators share; derive from one of the three kinds below.
+
+    An annotator is a frozen dataclass whose fields are its parameters.
+    """
+
+    __slots__ = ()
 
     name: ClassVar[str]
     version: ClassVar[str]
-    libraries: ClassVar[tuple[str, ...]]
+    """Raised whenever the same input would give another value."""
+    libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose version may change a value; they stand in the signature."""
+    asks: ClassVar[Role | None] = None
+    """The role it asks; None where it asks nobody."""
+    called: ClassVar[str] = "the detector"
+    """What to call it where people read of it."""
+    calibrated: ClassVar[bool] = False
+    """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the annotators whose output it reads; answers then come with that."""
+        return ()
+
+    def check(self) -> None:
+        """Raise ConfigError where what it needs is not there; loads nothing."""
+
+    def load(self) -> None:
+        """Load what is large, before the first batch."""
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return what else its values rest on, for the signature.
+
+        Raises:
+            ConfigError: what it rests on is not there.
+        """
+        return {}
+
+
+class TextAnnotator(Annotator):
+    """Annotates texts in batches."""
+
+    __slots__ = ()
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.
 
         ``languages[i]`` is the language ``texts[i]`` should be in.
         """
-        ...
+        raise NotImplementedError
 
 
-class AnswerAnnotator(Protocol):
-    """Annotates answers in batches, knowing what was asked; else as :class:`Annotator`.
+class AnswerAnnotator(Annotator):
+    """Annotates answers in batches, knowing what was asked."""
 
-    It may name in ``needs`` (as any annotator may) the annotators whose output it reads; answers
-    then come with that.
-    """
-
-    name: ClassVar[str]
-    version: ClassVar[str]
-    libraries: ClassVar[tuple[str, ...]]
+    __slots__ = ()
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return all of *answer* that determines its annotation."""
-        ...
+        raise NotImplementedError
 
     def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
         """Return one value per answer, in order; on a batch what it gives one by one."""
-        ...
+        raise NotImplementedError
 
 
 class Ask(Protocol):
@@ -87,41 +110,21 @@ class Ask(Protocol):
         ...
 
 
-class AskingAnnotator(Protocol):
-    """Annotates one answer by asking a model; a frozen dataclass whose fields are its parameters.
+class AskingAnnotator(Annotator):
+    """Annotates one answer by asking a model.
 
     That model stands in the signature. Faults of the model are let through: they are errors of
     the case, and nothing is kept. Many run at once.
     """
 
-    name: ClassVar[str]
-    version: ClassVar[str]
-    libraries: ClassVar[tuple[str, ...]]
+    __slots__ = ()
+
     asks: ClassVar[Role]
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return all of *answer* that determines its annotation."""
-        ...
+        raise NotImplementedError
 
     async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the annotation of *answer*."""
-        ...
-
-
-def called(annotator: type) -> str:
-    """Return what to call an annotator where people read of it.
-
-    A judge is a model that is asked; any other says in ``called`` what it is.
-    """
-    if getattr(annotator, "asks", None) == "judge":
-        return "the judge"
-    name: str = getattr(annotator, "called", "the detector")
-    return name
-
-
-def is_calibrated(annotator: str) -> bool:
-    """Tell whether there are labelled answers that the annotator called so can be measured on.
-
-    These are the ones that find stances.
-    """
-    return annotator.startswith("stance_")
+        raise NotImplementedError

@@ -1,38 +1,21 @@
-"""Metrics: one file each, named as in thresholds.yaml."""
+"""What a metric is: :class:`Flag` and :class:`Number` have defaults for all but what differs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from pytest_xling.registry import MetricKind, load
+from pytest_xling.records import Answer, AnswerSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, AnswerSet, Reading, Sample
+    from pytest_xling.records import Reading, Sample
 
-__all__ = [
-    "Better",
-    "Bounded",
-    "Bounds",
-    "Directed",
-    "Metric",
-    "MetricKind",
-    "Selective",
-    "SetMetric",
-    "Signed",
-    "TextIn",
-    "Unit",
-    "applies_to",
-    "bounds_of",
-    "direction_of",
-    "is_directed",
-    "is_fitted",
-    "is_share",
-    "reach_of",
-    "unit_of",
-]
+__all__ = ["Better", "Bounds", "Flag", "Metric", "MetricKind", "Number", "TextIn", "Unit"]
+
+MetricKind: TypeAlias = Literal["flag", "number"]
+"""``flag``: 1.0 is bad and 0.0 good, gated by max_rate. ``number``: gated by floor and ceiling."""
 
 Bounds: TypeAlias = tuple[float | None, float | None]
 """The lowest and the highest value there can be; None where there is no end."""
@@ -47,159 +30,112 @@ beside the repeats in the pivot language (``pivot``); one answer at each level o
 TextIn: TypeAlias = Literal["english", "native"]
 """Which text a metric reads: the answer's translation into English, or the answer as it is."""
 
+Input = TypeVar("Input", Answer, AnswerSet)
 
-class Metric(Protocol):
-    """Scores answers in batches.
 
-    A metric is a frozen dataclass: its fields are its parameters and part of its signature
-    (but for ``device``, which is not). ``score`` is pure and gives on a batch what it gives one by
-    one; of a sample it reads language, prompt, reference and wrong answers, and neither its id nor
-    its metadata, which may change without a new score. A metric that has something large to load
-    may also have ``load()`` (:class:`pytest_xling.registry.Loads`), a number that cannot take any
-    value ``bounds`` (:class:`Bounded`), and one whose numbers have a good end ``better``
-    (:class:`Directed`).
+class Metric(Generic[Input]):
+    """Scores answers, or sets of answers, in batches; derive from :class:`Flag` or :class:`Number`.
+
+    A metric is a frozen dataclass: its fields are its parameters and part of its signature (but for
+    ``device``, which is not). It gives on a batch what it gives one by one; of a sample it reads
+    language, prompt, reference and wrong answers, and neither its id nor its metadata, which may
+    change without a new score. A subclass says only what differs from the defaults here, and has
+    either :meth:`read` or, where a batch is faster than its parts, :meth:`score`.
 
     Fields named ``text_in``, ``encoder``, ``stance``, ``device`` and ``seed`` are filled from the
     settings of the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
+
+    A set holds the answers that the metric's unit names. The engine gives a metric no set with
+    fewer than ``least`` answers (on either side, where there is a pivot), and no missing answer
+    unless it says ``scores_missing``: there the reading is None with the reason.
     """
+
+    __slots__ = ()
 
     name: ClassVar[str]
     version: ClassVar[str]
     """Raised whenever the same input would give another reading."""
     kind: ClassVar[MetricKind]
-    """``flag``: 1.0 is bad and 0.0 good, gated by max_rate. ``number``: by floor and ceiling."""
-    libraries: ClassVar[tuple[str, ...]]
-    """Distributions whose version may change a reading; they stand in the signature."""
-    scores_missing: ClassVar[bool]
-    """Whether it has a reading where there is no answer; else that is None with the reason."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Names of the annotators whose output it reads; may depend on its fields."""
-        ...
-
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        ...
-
-
-class SetMetric(Protocol):
-    """Scores sets of answers; else as :class:`Metric`.
-
-    The engine gives it no set with fewer than ``least`` answers (on either side, where there is a
-    pivot): there the reading is None with the reason.
-    """
-
-    name: ClassVar[str]
-    version: ClassVar[str]
-    kind: ClassVar[MetricKind]
-    libraries: ClassVar[tuple[str, ...]]
-    least: ClassVar[int]
-    """How many answers a set needs: 2 where they are compared with each other, else 1."""
-    fitted: ClassVar[bool]
+    bounds: ClassVar[Bounds] = (None, None)
+    """Of a number's values; intervals of its mean end there, too."""
+    better: ClassVar[Better | None] = None
+    """Which end is better, so that one language can be worse than another."""
+    share: ClassVar[bool] = False
+    """Whether all values are 0 or 1, so that the mean is a share."""
+    unit: ClassVar[Unit] = "answer"
+    least: ClassVar[int] = 1
+    """How many answers a set needs: 2 where they are compared with each other."""
+    fitted: ClassVar[bool] = False
     """Whether it first fits a model to all answers: ``score`` is then called once, after all
     answers are there, with all sets of one benchmark, language and temperature."""
-
-    @property
-    def unit(self) -> Literal["repeats", "pivot", "levels", "neutral"]:
-        """Which answers make a set; of the class, not of the object."""
-        ...
+    scores_missing: ClassVar[bool] = False
+    """Whether it has a reading where there is no answer."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose version may change a reading; they stand in the signature."""
 
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the annotators whose output it reads; may depend on its fields."""
-        ...
-
-    def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
-        """Return one reading per set, in order."""
-        ...
-
-
-@runtime_checkable
-class Selective(Protocol):
-    """A metric that has something to say of some samples only; others get no score at all."""
+        return ()
 
     @staticmethod
-    def applies(sample: Sample) -> bool:
-        """Tell whether the metric is about *sample*."""
-        ...
+    def applies(sample: Sample) -> bool:  # noqa: ARG004  a subclass may look at it
+        """Tell whether the metric is about *sample*; others get no score at all."""
+        return True
 
+    @classmethod
+    def compares_languages(cls) -> bool:
+        """Tell whether one language can be worse than another by it.
 
-@runtime_checkable
-class Bounded(Protocol):
-    """A number with a lowest value, a highest, or both; intervals of its mean end there, too."""
+        Not where neither end is better, nor where it compares with the pivot language already.
+        """
+        return cls.better is not None and cls.unit != "pivot"
 
-    bounds: ClassVar[Bounds]
+    @classmethod
+    def reach(cls) -> float | None:
+        """Return how far apart two values can be; None where that is not known."""
+        lowest, highest = cls.bounds
+        return None if lowest is None or highest is None else highest - lowest
 
+    def check(self) -> None:
+        """Raise ConfigError where what it needs is not there, such as an extra or a model.
 
-@runtime_checkable
-class Directed(Protocol):
-    """A number that is better at one end, so that one language can be worse than another."""
+        Called while tests are collected, so it loads nothing.
+        """
 
-    better: ClassVar[Better]
-
-
-@runtime_checkable
-class Signed(Protocol):
-    """A metric or annotator whose readings rest on more than its fields, such as an encoder."""
+    def load(self) -> None:
+        """Load what is large; called on the thread that scores, while the first answers come."""
 
     def signed(self) -> Mapping[str, JsonValue]:
-        """Return what else stands in the signature; called before the first batch.
+        """Return what else its readings rest on, for the signature; called before the first batch.
 
         Raises:
             ConfigError: what it rests on is not there.
         """
-        ...
+        return {}
+
+    def read(self, answer: Input, /) -> Reading:
+        """Return the reading of one answer, or of one set of answers."""
+        raise NotImplementedError
+
+    def score(self, answers: Sequence[Input], /) -> list[Reading]:
+        """Return one reading per answer, or per set, in order."""
+        return [self.read(answer) for answer in answers]
 
 
-def applies_to(metric: type, sample: Sample) -> bool:
-    """Tell whether *metric* is about *sample*: all are, but for those that choose."""
-    return metric.applies(sample) if isinstance(metric, Selective) else True
+class Flag(Metric[Input]):
+    """A metric that raises a flag: 1.0 is bad and 0.0 good, gated by ``max_rate``."""
+
+    __slots__ = ()
+
+    kind: ClassVar[MetricKind] = "flag"
+    better: ClassVar[Better | None] = "lower"
+    share: ClassVar[bool] = True
 
 
-def bounds_of(metric: type) -> Bounds:
-    """Return the bounds of a metric's class; none where it has not said any."""
-    return metric.bounds if isinstance(metric, Bounded) else (None, None)
+class Number(Metric[Input]):
+    """A metric that measures: gated by ``floor``, ``ceiling`` and, with a better end, by gaps."""
 
+    __slots__ = ()
 
-def reach_of(metric: type) -> float | None:
-    """Return how far apart two values of a metric can be; None where that is not known."""
-    lowest, highest = bounds_of(metric)
-    return None if lowest is None or highest is None else highest - lowest
-
-
-def direction_of(metric: type) -> Better | None:
-    """Return which end of a metric is better; None where neither is. Flags are better low."""
-    if isinstance(metric, Directed):
-        return metric.better
-    return "lower" if getattr(metric, "kind", "number") == "flag" else None
-
-
-def is_directed(name: str) -> bool:
-    """Tell whether one language can be worse than another by the metric called *name*.
-
-    Not where neither end is better, nor where it compares with the pivot language already.
-    """
-    metric = load("metric", name)
-    return direction_of(metric) is not None and unit_of(metric) != "pivot"
-
-
-def is_share(metric: type) -> bool:
-    """Tell whether all values of a metric are 0 or 1, so that its mean is a share.
-
-    That of flags is; a number says so with ``share = True``. A t interval of such values has no
-    width where all agree, and would prove anything; an exact one of a rate has.
-    """
-    return getattr(metric, "kind", "number") == "flag" or bool(getattr(metric, "share", False))
-
-
-def is_fitted(metric: type) -> bool:
-    """Tell whether a metric first fits a model to all answers."""
-    fitted: bool = getattr(metric, "fitted", False)
-    return fitted
-
-
-def unit_of(metric: type) -> Unit:
-    """Return what one reading of a metric is of."""
-    unit: Unit = getattr(metric, "unit", "answer")
-    return unit
+    kind: ClassVar[MetricKind] = "number"

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number
+from pytest_xling.records import Answer, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
-    from pytest_xling.records import Answer
 
 __all__ = ["AnswerLength"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerLength:
+class AnswerLength(Number[Answer]):
     """Counts the tokens of an answer, in o200k_base, whatever model wrote it."""
 
-    name: ClassVar[str] = "answer_length"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, None)
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
-    scores_missing: ClassVar[bool] = False
+    name = "answer_length"
+    version = "1"
+    bounds = (0.0, None)
+    libraries = ("tiktoken",)
 
     def load(self) -> None:
         """Load the tokenizer."""

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
+from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["Apology"]
 
@@ -28,7 +22,7 @@ _ENGLISH = Reading(value=None, reason="the question is in English")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apology:
+class Apology(Flag[Answer]):
     """Flags answers to non-English questions with an English word of apology.
 
     The paper counts answers with phrases like "sorry", "apologize" or "understand". Here: "sorry"
@@ -37,16 +31,12 @@ class Apology:
     get None: there these are ordinary words.
     """
 
-    name: ClassVar[str] = "apology"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "apology"
+    version = "1"
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer.text, answer.language) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer.text, answer.language)
 
 
 def _read(text: str, language: str) -> Reading:

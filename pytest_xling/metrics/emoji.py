@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import regex
 
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["Emoji"]
 
@@ -29,19 +23,16 @@ _CLEAR = Reading(value=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Emoji:
+class Emoji(Flag[Answer]):
     """Flags answers with at least one emoji: a character shown as a picture (Unicode, UTS #51)."""
 
-    name: ClassVar[str] = "emoji"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ("regex",)
-    scores_missing: ClassVar[bool] = False
+    name = "emoji"
+    version = "1"
+    libraries = ("regex",)
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer.text) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer.text)
 
 
 def _read(text: str) -> Reading:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["EnglishAnswer"]
 
@@ -22,23 +17,20 @@ _NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnglishAnswer:
+class EnglishAnswer(Flag[Answer]):
     """Flags answers that langid finds to be English where the question is not.
 
     English can be told from any language, so those that cannot be identified themselves are
     scored as well. Answers to English questions get None.
     """
 
-    name: ClassVar[str] = "english_answer"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ("language_id",)
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "english_answer"
+    version = "1"
+    needs = ("language_id",)
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+from pytest_xling.interfaces.metric import Number
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["LanguageConsistency"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageConsistency:
+class LanguageConsistency(Number[Answer]):
     """The share of an answer's sentences, 0 to 1, that langid finds to be in the right language.
 
     The paper's figure for a question is the mean over its answers.
     """
 
-    name: ClassVar[str] = "language_consistency"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, 1.0)
-    needs: ClassVar[tuple[str, ...]] = ("sentence_languages",)
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "language_consistency"
+    version = "1"
+    bounds = (0.0, 1.0)
+    needs = ("sentence_languages",)
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
-from pytest_xling.metrics._readable import needs_of
-from pytest_xling.metrics._words import words_or_why
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.answer_text import needs_of, words_or_why
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from pytest_xling.interfaces.metric import Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import AnswerSet
 
 __all__ = ["Length"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Length:
+class Length(Number[AnswerSet]):
     """The mean number of words, without punctuation and spaces, of the answers to a question.
 
     Languages differ in what they write as one word: compare them with ``text_in="english"``.
@@ -29,14 +27,10 @@ class Length:
         text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
 
-    name: ClassVar[str] = "length"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, None)
-    libraries: ClassVar[tuple[str, ...]] = ()
-    unit: ClassVar[Literal["repeats"]] = "repeats"
-    least: ClassVar[int] = 1
-    fitted: ClassVar[bool] = False
+    name = "length"
+    version = "1"
+    bounds = (0.0, None)
+    unit = "repeats"
 
     text_in: TextIn = "native"
 
@@ -51,12 +45,9 @@ class Length:
 
         return {"words": tokenizer()}
 
-    def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
-        """Return one reading per set, in order."""
-        return [self._reading(each) for each in sets]
-
-    def _reading(self, answers: AnswerSet) -> Reading:
-        texts = words_or_why(answers.answers, text_in=self.text_in, least=self.least)
+    def read(self, each: AnswerSet, /) -> Reading:
+        """Return the reading of one set."""
+        texts = words_or_why(each.answers, text_in=self.text_in, least=self.least)
         if isinstance(texts, Reading):
             return texts
         return Reading(value=sum(map(len, texts)) / len(texts))

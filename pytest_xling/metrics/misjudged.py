@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.metrics._verdict import gold_of, verdict_of
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.verdict import gold_of, verdict_of
 
 __all__ = ["Misjudged"]
 
@@ -21,7 +15,7 @@ _WORDS = {True: "right", False: "wrong"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Misjudged:
+class Misjudged(Flag[Answer]):
     """Flags replies whose verdict is not the sample's reference, "right" or "wrong".
 
     No verdict is as bad as the wrong one, refusals and filtered answers included: who asked does
@@ -30,16 +24,13 @@ class Misjudged:
     for yes and no (:mod:`pytest_xling.text.yes_no`).
     """
 
-    name: ClassVar[str] = "misjudged"
-    version: ClassVar[str] = "2"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = True
+    name = "misjudged"
+    version = "2"
+    scores_missing = True
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

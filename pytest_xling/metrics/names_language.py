@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
 
+from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["NamesLanguage"]
 
@@ -23,7 +17,7 @@ _ENGLISH = Reading(value=None, reason="the question is in English")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamesLanguage:
+class NamesLanguage(Flag[Answer]):
     """Flags answers with the English name of their question's language, such as "Wolof".
 
     The paper takes it as a sign that a model knew the language and yet answered in another. The
@@ -31,16 +25,12 @@ class NamesLanguage:
     "from afar" names no language. Answers to English questions get None.
     """
 
-    name: ClassVar[str] = "names_language"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "names_language"
+    version = "1"
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer.text, answer.language) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer.text, answer.language)
 
 
 def _read(text: str, code: str) -> Reading:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
 
 __all__ = ["NoAnswer"]
 
@@ -20,7 +14,7 @@ _CLEAR = Reading(value=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoAnswer:
+class NoAnswer(Flag[Answer]):
     """Flags what is no answer: an API error, a content filter, a refusal, an empty text.
 
     An error, a filter or a refusal that the provider reports is none even where some text came
@@ -28,34 +22,27 @@ class NoAnswer:
     provider reports, is an answer here (see ``apology``).
     """
 
-    name: ClassVar[str] = "no_answer"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = True
+    name = "no_answer"
+    version = "1"
+    scores_missing = True
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
-
-
-def _read(answer: Answer) -> Reading:
-    response = answer.response
-    match response.stop_reason:
-        case "error":
-            reason = "API error"
-        case "content_filter":
-            reason = "content filter"
-        case "refusal":
-            reason = "refusal"
-        case "length" if not answer.text.strip():
-            reason = "empty: the token limit was reached before any text"
-        case "stop" if not answer.text.strip():
-            reason = "empty"
-        case _:
-            return _CLEAR
-    said = response.error or (answer.text if response.stop_reason == "refusal" else "")
-    if said.strip():
-        reason += f": {printable(said)}"
-    return Reading(value=1.0, reason=reason)
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        response = answer.response
+        match response.stop_reason:
+            case "error":
+                reason = "API error"
+            case "content_filter":
+                reason = "content filter"
+            case "refusal":
+                reason = "refusal"
+            case "length" if not answer.text.strip():
+                reason = "empty: the token limit was reached before any text"
+            case "stop" if not answer.text.strip():
+                reason = "empty"
+            case _:
+                return _CLEAR
+        said = response.error or (answer.text if response.stop_reason == "refusal" else "")
+        if said.strip():
+            reason += f": {printable(said)}"
+        return Reading(value=1.0, reason=reason)

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
+from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.records import Answer, Reading
 
 __all__ = ["OffersTranslation"]
 
@@ -25,7 +19,7 @@ _ENGLISH = Reading(value=None, reason="the question is in English")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OffersTranslation:
+class OffersTranslation(Flag[Answer]):
     """Flags answers to non-English questions with a form of "translate" or "translation".
 
     The paper takes these terms as a sign that a model translates the question, or asks for its
@@ -33,16 +27,12 @@ class OffersTranslation:
     capitals. Answers to English questions get None: there these are ordinary words.
     """
 
-    name: ClassVar[str] = "offers_translation"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "offers_translation"
+    version = "1"
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer.text, answer.language) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer.text, answer.language)
 
 
 def _read(text: str, language: str) -> Reading:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
+from pytest_xling.interfaces.metric import Number
 from pytest_xling.languages import find
-from pytest_xling.metrics._verdict import unknown_words
-from pytest_xling.records import Reading
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.verdict import unknown_words
 from pytest_xling.text.yes_no import begins
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
-    from pytest_xling.records import Answer
 
 __all__ = ["PRight"]
 
@@ -24,7 +18,7 @@ _NEITHER = Reading(value=None, reason="no likely first token begins a yes or a n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PRight:
+class PRight(Number[Answer]):
     """P(yes) / (P(yes) + P(no)) over the likeliest first tokens of a reply.
 
     Each of those tokens that begins a yes or a no, in the reply's language or in English, adds its
@@ -34,17 +28,14 @@ class PRight:
     ``top_logprobs`` in prompts.yaml and a provider that gives log-probabilities.
     """
 
-    name: ClassVar[str] = "p_right"
-    version: ClassVar[str] = "2"
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, 1.0)
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = True
+    name = "p_right"
+    version = "2"
+    bounds = (0.0, 1.0)
+    scores_missing = True
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
     from pytest_xling.text.tokens import Tokens
 
 __all__ = ["Repetition"]
@@ -23,18 +22,15 @@ _MISSING = Reading(value=None, reason="no answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repetition:
+class Repetition(Flag[Answer]):
     """Flags answers in which some run of ``length`` tokens occurs at least ``times`` times.
 
     Occurrences may overlap. Tokens are those of o200k_base.
     """
 
-    name: ClassVar[str] = "repetition"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ("tiktoken",)
-    scores_missing: ClassVar[bool] = False
+    name = "repetition"
+    version = "1"
+    libraries = ("tiktoken",)
 
     length: int = 20
     times: int = 4

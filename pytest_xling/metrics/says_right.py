@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.metrics._verdict import verdict_of
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.interfaces.metric import Number
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.verdict import verdict_of
 
 __all__ = ["SaysRight"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaysRight:
+class SaysRight(Number[Answer]):
     """Gives 1.0 where the model says "right", 0.0 where "wrong".
 
     The rules are those of :mod:`pytest_xling.text.yes_no`, in the answer's language or in English.
@@ -26,18 +20,14 @@ class SaysRight:
     the verdict is true is not looked at: see ``misjudged``.
     """
 
-    name: ClassVar[str] = "says_right"
-    version: ClassVar[str] = "2"
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, 1.0)
-    share: ClassVar[bool] = True
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "says_right"
+    version = "2"
+    bounds = (0.0, 1.0)
+    share = True
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.metrics._verdict import verdict_of
-from pytest_xling.records import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.records import Answer
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.verdict import verdict_of
 
 __all__ = ["UnknownVerdict"]
 
@@ -20,7 +14,7 @@ _CLEAR = Reading(value=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownVerdict:
+class UnknownVerdict(Flag[Answer]):
     """Flags replies in which no verdict can be read, and those that are none.
 
     XLingEval drops such replies from its scores (section 5); how many they are then matters. A
@@ -29,16 +23,13 @@ class UnknownVerdict:
     (:mod:`pytest_xling.text.yes_no`).
     """
 
-    name: ClassVar[str] = "unknown_verdict"
-    version: ClassVar[str] = "2"
-    kind: ClassVar[MetricKind] = "flag"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = True
+    name = "unknown_verdict"
+    version = "2"
+    scores_missing = True
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [_read(answer) for answer in answers]
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        return _read(answer)
 
 
 def _read(answer: Answer) -> Reading:

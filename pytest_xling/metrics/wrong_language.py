@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
-from pytest_xling.records import Reading
+from pytest_xling.records import Answer, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.languages import Language
-    from pytest_xling.records import Answer
 
 __all__ = ["WrongLanguage"]
 
@@ -28,7 +25,7 @@ _OTHER_SCRIPT = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongLanguage:
+class WrongLanguage(Flag[Answer]):
     """Flags answers that are not in the language of the question.
 
     By the rule ``evidence`` an answer is flagged if it is written in another script, or if an
@@ -46,11 +43,8 @@ class WrongLanguage:
         lead: how many nats langid's language must lead over the expected one.
     """
 
-    name: ClassVar[str] = "wrong_language"
-    version: ClassVar[str] = "2"
-    kind: ClassVar[MetricKind] = "flag"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "wrong_language"
+    version = "2"
 
     rule: Rule = "evidence"
     letters: int = 20
@@ -76,11 +70,8 @@ class WrongLanguage:
         """What the rule goes by."""
         return ("language_id",) if self.rule == "calmqa" else ("language_evidence",)
 
-    def score(self, answers: Sequence[Answer]) -> list[Reading]:
-        """Return one reading per answer, in order."""
-        return [self._read(answer) for answer in answers]
-
-    def _read(self, answer: Answer) -> Reading:
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
         expected = find(answer.language)
         if not expected.identifiable:
             reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"

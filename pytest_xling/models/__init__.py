@@ -1,1 +1,1 @@
-"""Models in Hugging Face's formats: where they are, on which device they run, how texts are batched."""
+"""Models in Hugging Face's formats: where they are, on which device they run, in which batches."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
-
-from pytest_xling.interfaces.metric import applies_to, unit_of
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.planning.plan import Case
 
 __all__ = ["Planned", "planned_scores"]
@@ -18,7 +17,9 @@ Planned: TypeAlias = "Counter[tuple[str, int | None]]"
 """Scores by language and level; what is of no level, or of several, stands under None."""
 
 
-def planned_scores(cases: Iterable[Case], metric: type, *, pivot: str | None) -> Planned:
+def planned_scores(
+    cases: Iterable[Case], metric: type[Metric[Any]], *, pivot: str | None
+) -> Planned:
     """Count the scores that *cases* should have, as the engine makes them.
 
     Of single answers each has one, of repeats a sample at one temperature, and of levels a claim
@@ -30,11 +31,11 @@ def planned_scores(cases: Iterable[Case], metric: type, *, pivot: str | None) ->
         metric: its class.
         pivot: the language others are compared with; None where none is.
     """
-    unit = unit_of(metric)
+    unit = metric.unit
     planned: set[tuple[str, int | None, Hashable]] = set()
     for case in cases:
         sample, at = case.sample, case.condition
-        if not applies_to(metric, sample):
+        if not metric.applies(sample):
             continue
         language, level = sample.language, sample.level
         if unit == "answer":

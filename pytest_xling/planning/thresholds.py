@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.config import thresholds
-from pytest_xling.interfaces.metric import direction_of, is_directed, unit_of
+from pytest_xling.interfaces.metric import MetricKind
 from pytest_xling.languages import find
 from pytest_xling.text.stance import LEVELS
 
@@ -32,10 +33,29 @@ def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile
     return thresholds.read(
         path,
         benchmarks=benchmarks,
-        metrics=registry.MetricKinds(),
+        metrics=_MetricKinds(),
         language_code=lambda name: find(name).code,
-        directed=is_directed,
-        unit=lambda name: unit_of(registry.load("metric", name)),
-        improves=lambda name: direction_of(registry.load("metric", name)) is not None,
+        directed=lambda name: registry.load("metric", name).compares_languages(),
+        unit=lambda name: registry.load("metric", name).unit,
+        improves=lambda name: registry.load("metric", name).better is not None,
         levels=LEVELS,
     )
+
+
+class _MetricKinds(Mapping[str, MetricKind]):
+    """The kind of every metric, each loaded when asked for."""
+
+    def __getitem__(self, name: str) -> MetricKind:
+        """Return ``flag`` or ``number``."""
+        if name not in registry.names("metric"):
+            raise KeyError(name)
+        kind: MetricKind = registry.load("metric", name).kind
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(registry.names("metric"))
+
+    def __len__(self) -> int:
+        """Return how many metrics there are."""
+        return len(registry.names("metric"))

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_xling.analysis.gate import LIMITS
 from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingError
-from pytest_xling.interfaces.metric import is_fitted
 from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.records import Verdict
 from pytest_xling.registry import load
@@ -201,7 +200,7 @@ class GateCheck:
 
         spec, session = self.spec, self._session
         session.recall(spec.benchmark)
-        if is_fitted(load("metric", spec.metric)):
+        if load("metric", spec.metric).fitted:
             session.score_corpora()
         verdict = self.judged_by(session.stopping.judging(spec))
         self._stopped = session.stopping.stop() is not None

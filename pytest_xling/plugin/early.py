@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of, random_place
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.interfaces.metric import is_fitted
 from pytest_xling.planning.plan import groups_of
 from pytest_xling.planning.planned import planned_scores
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
@@ -171,7 +170,7 @@ class EarlyStopping:
     def _failed(self, glance: Glance) -> GateSpec | None:
         """Return the first gate of a benchmark that fails at a look."""
         for spec in self._gates.get(glance.benchmark, ()):
-            if is_fitted(load("metric", spec.metric)):
+            if load("metric", spec.metric).fitted:
                 continue
             check = GateCheck(self._session, spec)
             # What finds the labels is measured only for a gate that would fail.
@@ -233,7 +232,7 @@ class Glance:
         key = (benchmark, metric)
         if key not in self._scores:
             made = load("metric", metric)
-            early = is_fitted(made) and self._look < self._planned.last
+            early = made.fitted and self._look < self._planned.last
             self._scores[key] = (
                 Counter()
                 if early

@@ -9,7 +9,6 @@ from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_parties
 from pytest_xling.engine.run import Job, Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.interfaces.metric import applies_to, is_fitted
 from pytest_xling.planning.plan import make_request
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
@@ -197,7 +196,7 @@ class Evaluation:
     def _job(self, case: Case, *, metrics: tuple[str, ...] | None = None) -> Job:
         benchmark = self._benchmarks[case.benchmark]
         named = self._metrics[case.benchmark] if metrics is None else metrics
-        about = tuple(name for name in named if applies_to(load("metric", name), case.sample))
+        about = tuple(name for name in named if load("metric", name).applies(case.sample))
         return Job(
             case_id=case.id,
             benchmark=case.benchmark,
@@ -223,7 +222,7 @@ def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]
     found: dict[str, tuple[str, ...]] = {}
     with database.read() as connection:
         for step in metric_steps(connection, run_id):
-            if is_fitted(load("metric", step.metric)):
+            if load("metric", step.metric).fitted:
                 found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
     return found
 
@@ -237,7 +236,7 @@ def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
         for metric in metrics
         for annotator in making.annotators_of(making.make("metric", metric)).values()
     )
-    return {role for one in annotators if (role := getattr(one, "asks", None)) is not None}
+    return {annotator.asks for annotator in annotators if annotator.asks is not None}
 
 
 async def _make_run(

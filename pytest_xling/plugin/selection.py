@@ -291,13 +291,11 @@ class Selection:
         try:
             for metric in metrics:
                 made = making.make("metric", metric)
-                if isinstance(made, registry.Checks):
-                    made.check()
+                made.check()
                 for annotator in making.annotators_of(made).values():
-                    if isinstance(annotator, registry.Checks):
-                        annotator.check()
-                    if (role := getattr(annotator, "asks", None)) is not None:
-                        self._setup.check_role(role, metric)
+                    annotator.check()
+                    if annotator.asks is not None:
+                        self._setup.check_role(annotator.asks, metric)
         except ConfigError as error:
             msg = f"{where}: {error}"
             raise MisconfiguredError(msg) from error

@@ -14,12 +14,12 @@ import pytest
 
 from pytest_xling.annotators.stance.head import StanceHead
 from pytest_xling.annotators.stance.head.training.pairs import (
-    BUNDLED,
     check_apart,
     digest,
     read_pairs,
 )
 from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights, save_weights
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Annotation, Answer, Response, Sample
@@ -141,7 +141,7 @@ def test_what_is_read_determines_the_value() -> None:
 
 def test_a_batch_gives_what_one_by_one_gives() -> None:
     """Lengths and languages mixed, some without an answer, more than are read at once."""
-    texts = [pair.pair for pair in read_pairs(BUNDLED)[:70]]
+    texts = [pair.pair for pair in read_pairs(BUNDLED_PAIRS)[:70]]
     batch = [
         Answer(
             sample=Sample(
@@ -193,7 +193,7 @@ def test_the_signature_holds_the_encoder_and_the_weights() -> None:
 def test_the_shipped_weights_are_of_the_shipped_pairs() -> None:
     """They are small, hold no pickle, and say what they were trained on."""
     weights = load_weights(SHIPPED)
-    pairs = read_pairs(BUNDLED)
+    pairs = read_pairs(BUNDLED_PAIRS)
     assert digest(p for p in pairs if p.split == "train") == weights.about["pairs"]
     assert SHIPPED.stat().st_size < 300_000
     check_apart(pairs)

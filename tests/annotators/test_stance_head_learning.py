@@ -14,14 +14,13 @@ from pytest_xling.annotators.stance.head.features import LEAST_SPREAD, NAMES, SI
 from pytest_xling.annotators.stance.head.training import fitting
 from pytest_xling.annotators.stance.head.training.examples import Example, examples
 from pytest_xling.annotators.stance.head.training.pairs import (
-    BUNDLED,
     LabelledPair,
     check_apart,
     digest,
     read_pairs,
 )
 from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights
-from pytest_xling.annotators.stance.pair import Pair
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import DataError
 from pytest_xling.text.stance import STANCES
@@ -97,7 +96,7 @@ def test_macro_f1_is_that_of_scikit_learn() -> None:
 
 def test_a_claim_and_its_negation_are_in_one_fold() -> None:
     """With all that was made of them."""
-    pairs = [p for p in read_pairs(BUNDLED) if p.split == "train"]
+    pairs = [p for p in read_pairs(BUNDLED_PAIRS) if p.split == "train"]
     shown = examples(pairs, seed=0)
     folds = fitting._folds(shown, seed=0)
     places: dict[str, set[int]] = {}

@@ -40,7 +40,7 @@ BENCHMARK_CLAIMS: Final = (
 
 def _read() -> list[Row]:
     """Return all rows of the shipped file."""
-    file = resources.files("pytest_xling.annotators") / "_stance_pairs.jsonl"
+    file = resources.files("pytest_xling.annotators.stance") / "pairs.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
 
 METRICS: Mapping[str, MetricKind] = {
     "agrees": "flag",

@@ -10,7 +10,6 @@ import pytest
 from pytest_xling import registry
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import is_directed, unit_of
 from pytest_xling.languages import find
 from pytest_xling.records import Threshold
 from pytest_xling.text.stance import LEVELS
@@ -18,7 +17,7 @@ from pytest_xling.text.stance import LEVELS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 METRICS: Mapping[str, MetricKind] = {
@@ -442,8 +441,8 @@ def test_our_own_file() -> None:
         ),
         metrics=kinds,
         language_code=_code,
-        directed=is_directed,
-        unit=lambda name: unit_of(registry.load("metric", name)),
+        directed=lambda name: registry.load("metric", name).compares_languages(),
+        unit=lambda name: registry.load("metric", name).unit,
         levels=LEVELS,
     )
     assert (

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.errors import XlingError
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import StopReason
-    from pytest_xling.registry import MetricKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

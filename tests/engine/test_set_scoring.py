@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -13,34 +13,34 @@ from pytest_xling.engine.run import Job, Result
 from pytest_xling.engine.scoring import Scorable
 from pytest_xling.engine.set_scoring import Corpus, ScorableSet, SetScoring
 from pytest_xling.engine.sets import IN_PIVOT, corpora_of, sets_of
-from pytest_xling.records import Answer, Reading, Request, Response, Sample
+from pytest_xling.interfaces.metric import Number
+from pytest_xling.records import Answer, AnswerSet, Reading, Request, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.errors import XlingError
-    from pytest_xling.records import AnswerSet
-    from pytest_xling.registry import MetricKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shares:
+class Shares(Number[AnswerSet]):
     """The share of a set among all characters it was scored with: not what a metric should be."""
 
-    name: ClassVar[str] = "shares"
-    version: ClassVar[str] = "1"
-    kind: ClassVar[MetricKind] = "number"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    unit: ClassVar[Literal["repeats", "pivot"]] = "repeats"
-    least: ClassVar[int] = 2
-    needs: ClassVar[tuple[str, ...]] = ()
+    name = "shares"
+    version = "1"
+    unit = "repeats"
+    least = 2
 
-    fitted: bool = False
-
-    def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
+    def score(self, sets: Sequence[AnswerSet], /) -> list[Reading]:
         """Return how much of all text is in each set."""
         sizes = [sum(len(a.text) for a in (*one.answers, *one.pivot)) for one in sets]
         return [Reading(value=size / sum(sizes)) for size in sizes]
+
+
+class SharesOfCorpus(Shares):
+    """The same, fitted to its whole corpus first."""
+
+    fitted = True
 
 
 def scorable(text: str | None, language: str = "hi") -> Scorable:
@@ -55,7 +55,7 @@ def score(metric: Shares, sets: Sequence[ScorableSet]) -> dict[int, Reading]:
     done: dict[int, Reading] = {}
     failed: list[XlingError] = []
     with ThreadPoolExecutor(1) as executor:
-        step = SetScoring(metric, parameters={}, annotators={}, executor=executor)  # type: ignore[arg-type]  # `fitted` is a field here
+        step = SetScoring(metric, parameters={}, annotators={}, executor=executor)
         asyncio.run(step.compute(sets, done.__setitem__, lambda _, e: failed.append(e)))
     assert not failed
     return done
@@ -96,9 +96,9 @@ def test_a_fitted_metric_sees_its_whole_corpus() -> None:
         ScorableSet(tuple(map(scorable, texts))) for texts in (["a", "b"], ["c", "def"], ["g"])
     )
     whole = [ScorableSet(one.answers, corpus=Corpus(bare)) for one in bare]
-    readings = score(Shares(fitted=True), whole)
+    readings = score(SharesOfCorpus(), whole)
     assert [2 / 6, 4 / 6, None] == [readings[index].value for index in range(3)]
-    assert {0: Reading(value=4 / 6)} == score(Shares(fitted=True), [whole[1]])
+    assert {0: Reading(value=4 / 6)} == score(SharesOfCorpus(), [whole[1]])
 
 
 def test_keys() -> None:

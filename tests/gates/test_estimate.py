@@ -19,8 +19,7 @@ from pytest_xling.stats.mean import mean_interval
 if TYPE_CHECKING:
     import random
 
-    from pytest_xling.interfaces.metric import Bounds
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import Bounds, MetricKind
 
 
 def _score(

@@ -21,9 +21,8 @@ from pytest_xling.stats.tango import RateDifference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import Better
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Verdict
-    from pytest_xling.registry import MetricKind
 
 
 def _scores(

@@ -19,9 +19,8 @@ from pytest_xling.records import Estimate, Score, Threshold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import Better
+    from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Verdict
-    from pytest_xling.registry import MetricKind
 
 THRESHOLD = Threshold(benchmark="b", metric="m", language="hi", max_trend=0.05, min_n=10)
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from pytest_xling.encoders import opening
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics._bertscore import MEANS
-from pytest_xling.metrics.bertscore import BertScore
-from pytest_xling.metrics.bertscore_precision import BertScorePrecision
-from pytest_xling.metrics.bertscore_recall import BertScoreRecall
-from pytest_xling.metrics.cross_bertscore import CrossBertScore
+from pytest_xling.metrics.bertscore import (
+    MEANS,
+    BertScore,
+    BertScorePrecision,
+    BertScoreRecall,
+    CrossBertScore,
+)
 from pytest_xling.records import AnswerSet
 from tests.metrics.bertscore_cases import WORDS, answer, make_model, repeats
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_xling.interfaces.metric import SetMetric
-    from pytest_xling.metrics._bertscore import BertScoreParameters
+    from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.metrics.bertscore import _BertScore
 
 pytest.importorskip("bert_score", reason="needs pytest-xling[torch]")
 
@@ -203,7 +204,7 @@ def test_batch_is_as_one_by_one(
 ) -> None:
     """Any texts have a value within bounds or a reason, the same alone and among others."""
     sets = [repeats(texts, pivot=texts[:1]) for texts in data]
-    metrics: tuple[SetMetric, ...] = tuple(
+    metrics: tuple[Metric[AnswerSet], ...] = tuple(
         kind(encoder=tiny, device="cpu", idf=idf) for kind in ALL
     )
     for metric in metrics:
@@ -302,7 +303,7 @@ def test_nothing_to_score() -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_fields(kind: type[BertScoreParameters], tiny: str) -> None:
+def test_fields(kind: type[_BertScore], tiny: str) -> None:
     """Each is a frozen dataclass with plain JSON for its signature."""
     metric = kind(encoder=tiny, device="cpu")
     assert not hasattr(metric, "__dict__")
@@ -311,9 +312,9 @@ def test_fields(kind: type[BertScoreParameters], tiny: str) -> None:
     signed = metric.signed()
     canonical_json({**dataclasses.asdict(metric), **signed})
     assert {"encoder"} == set(signed)
-    assert (None, 1.0) == bounds_of(kind)
-    assert "higher" == direction_of(kind)
-    assert ("pivot" if kind is CrossBertScore else "repeats") == unit_of(kind)
+    assert (None, 1.0) == kind.bounds
+    assert "higher" == kind.better
+    assert ("pivot" if kind is CrossBertScore else "repeats") == kind.unit
 
 
 def test_signature_holds_the_baseline(tiny: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError, DataError
-from pytest_xling.metrics._bertscore_baseline import ANY, given_baselines, published_baselines
+from pytest_xling.metrics.bertscore.baseline import ANY, given_baselines, published_baselines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.metrics._bertscore_matching import Tokens, shares_between, shares_within
-from pytest_xling.metrics._bertscore_weights import has_tokens, weights_of
+from pytest_xling.metrics.bertscore.matching import Tokens, shares_between, shares_within
+from pytest_xling.metrics.bertscore.weights import has_tokens, weights_of
 
 pytest.importorskip("torch", reason="needs pytest-xling[torch]")
 
@@ -23,7 +23,7 @@ MEMORY = """
 import resource, sys
 import numpy as np
 import torch
-from pytest_xling.metrics._bertscore_matching import Tokens, shares_within
+from pytest_xling.metrics.bertscore.matching import Tokens, shares_within
 
 def peak():
     # Of this process alone: what getrusage says may be the peak of the one that started it.

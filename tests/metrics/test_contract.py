@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.interfaces.metric import Bounded, bounds_of
 from pytest_xling.keys import canonical_json
 from pytest_xling.registry import load, names
 
@@ -69,7 +68,7 @@ def test_batch_is_as_one_by_one(
 ) -> None:
     """Any text is scored, with a finite value or a reason, and the same in any batch."""
     answers = [make_answer(text, language=code, needs=metric.needs) for text, code in pairs]
-    lowest, highest = bounds_of(type(metric))
+    lowest, highest = metric.bounds
     batch = metric.score(answers)
     assert [metric.score([answer])[0] for answer in answers] == batch
     for reading in batch:
@@ -98,5 +97,5 @@ def test_bounds_are_those_of_numbers(metric: Any) -> None:  # noqa: ANN401
         "disclaimer": (0.0, 1.0),
         "language_consistency": (0.0, 1.0),
     }
-    assert bounds.get(metric.name, (None, None)) == bounds_of(type(metric))
-    assert metric.kind == "number" or not isinstance(metric, Bounded)
+    assert bounds.get(metric.name, (None, None)) == metric.bounds
+    assert metric.kind == "number" or metric.bounds == (None, None)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.annotators.correctness_label import CorrectnessLabel
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load, names
 
@@ -73,14 +72,14 @@ def test_are_registered(metric: Any) -> None:  # noqa: ANN401
     """Each is found by its name and needs the label alone; only completeness is a number."""
     assert metric.name in names("metric")
     assert ("correctness_label",) == metric.needs
-    assert "answer" == unit_of(type(metric))
+    assert "answer" == metric.unit
     if metric.name == "more_comprehensive":
         assert "number" == metric.kind
-        assert (0.0, 1.0) == bounds_of(type(metric))
-        assert "higher" == direction_of(type(metric))
+        assert (0.0, 1.0) == metric.bounds
+        assert "higher" == type(metric).better
     else:
         assert "flag" == metric.kind
-        assert "lower" == direction_of(type(metric))
+        assert "lower" == type(metric).better
 
 
 def test_one_label_raises_one_metric(metric: Any) -> None:  # noqa: ANN401

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import jaccard_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
-from pytest_xling.metrics._ngrams import jaccard_of_pairs
 from pytest_xling.metrics.length import Length
-from pytest_xling.metrics.sim_1gram import Sim1Gram
-from pytest_xling.metrics.sim_2gram import Sim2Gram
+from pytest_xling.metrics.ngrams import Sim1Gram, Sim2Gram, jaccard_of_pairs
 from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
 from pytest_xling.text.words import tokenizer, words
@@ -188,9 +185,9 @@ def test_says_what_it_is(name: str) -> None:
     metric = load("metric", name)
     length = name == "length"
     assert name == metric.name
-    assert (None if length else "higher") == direction_of(metric)
-    assert ((0.0, None) if length else (0.0, 1.0)) == bounds_of(metric)
-    assert unit_of(metric) == "repeats"
+    assert (None if length else "higher") == metric.better
+    assert ((0.0, None) if length else (0.0, 1.0)) == metric.bounds
+    assert metric.unit == "repeats"
     assert (1 if length else 2) == metric.least
     assert {"words": tokenizer()} == metric().signed()
     assert not hasattr(metric(), "__dict__")

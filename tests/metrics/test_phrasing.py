@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, unit_of
-from pytest_xling.metrics.abstains import Abstains
-from pytest_xling.metrics.disclaimer import Disclaimer
+from pytest_xling.metrics.phrases import Abstains, Disclaimer
 from pytest_xling.records import Annotation, Reading
 from pytest_xling.registry import load, names
 
@@ -46,10 +44,10 @@ def test_keeps_the_contract(metric: type[Abstains | Disclaimer]) -> None:
     """A share of answers, with no better end."""
     assert metric is load("metric", metric.name)
     assert metric.name in names("metric")
-    assert "answer" == unit_of(metric)
-    assert is_share(metric)
-    assert (0.0, 1.0) == bounds_of(metric)
-    assert direction_of(metric) is None
+    assert "answer" == metric.unit
+    assert metric.share
+    assert (0.0, 1.0) == metric.bounds
+    assert metric.better is None
     assert ("language_id",) == metric().needs
     assert ("language_id", "translate") == metric(text_in="english").needs
     assert [] == metric().score([])

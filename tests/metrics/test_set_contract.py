@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_directed, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics._stance import StanceMetric
+from pytest_xling.metrics.stance import StanceMetric
 from pytest_xling.records import Annotation, AnswerSet
 from pytest_xling.registry import load, names
 
@@ -22,7 +21,7 @@ OURS = [
     name
     for name in names("metric")
     if load("metric", name).__module__.startswith("pytest_xling.")
-    and unit_of(load("metric", name)) != "answer"
+    and load("metric", name).unit != "answer"
     and not issubclass(load("metric", name), StanceMetric)
 ]
 NEUTRAL = {"length"}
@@ -65,9 +64,9 @@ def test_says_what_it_is_of(metric: Any) -> None:  # noqa: ANN401
 def test_has_a_better_end(metric: Any) -> None:  # noqa: ANN401
     """More alike is better, so a language can be worse than English."""
     expected = None if metric.name in NEUTRAL else "higher"
-    assert expected == direction_of(type(metric))
-    assert (expected is not None and metric.unit != "pivot") == is_directed(metric.name)
-    assert (None, None) != bounds_of(type(metric))
+    assert expected == type(metric).better
+    assert (expected is not None and metric.unit != "pivot") == metric.compares_languages()
+    assert (None, None) != metric.bounds
 
 
 def test_reads_the_text_it_is_told_to(metric: Any) -> None:  # noqa: ANN401

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.metrics.cross_sim_sent import CrossSimSent
-from pytest_xling.metrics.sim_sent import SimSent
+from pytest_xling.metrics.sentence_similarity import CrossSimSent, SimSent
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
 
 if TYPE_CHECKING:
@@ -145,6 +143,6 @@ def test_fields(kind: type[SimSent | CrossSimSent]) -> None:
     signed = metric.signed()
     canonical_json({**dataclasses.asdict(metric), **signed})
     assert {"encoder"} == set(signed)
-    assert (-1.0, 1.0) == bounds_of(kind)
-    assert "higher" == direction_of(kind)
-    assert ("pivot" if kind is CrossSimSent else "repeats") == unit_of(kind)
+    assert (-1.0, 1.0) == kind.bounds
+    assert "higher" == kind.better
+    assert ("pivot" if kind is CrossSimSent else "repeats") == kind.unit

@@ -10,18 +10,10 @@ import pytest
 
 from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import (
-    Selective,
-    applies_to,
-    bounds_of,
-    direction_of,
-    is_directed,
-    is_share,
-    unit_of,
-)
+from pytest_xling.interfaces.metric import Metric
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import AnswerSet, Reading, Response
-from pytest_xling.registry import Checks, load, names
+from pytest_xling.registry import load, names
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
 
 UNITS = {
@@ -42,16 +34,16 @@ def test_keeps_the_contract(name: str) -> None:
     """Found by its name; its fields are plain; it says what it is of and which end is better."""
     metric = load("metric", name)
     assert name in names("metric")
-    assert (name, UNITS[name]) == (metric.name, unit_of(metric))
+    assert (name, UNITS[name]) == (metric.name, metric.unit)
     canonical_json(dataclasses.asdict(metric()))
     assert not hasattr(metric(), "__dict__")
-    assert isinstance(metric(), Checks)
+    metric().check()
     assert [] == metric().score([])
-    assert is_share(metric)
+    assert metric.share
     assert ("flag" if name in FLAGS else "number") == metric.kind
-    assert ("lower" if name in FLAGS else "higher") == direction_of(metric)
-    assert ((None, None) if name in FLAGS else (0.0, 1.0)) == bounds_of(metric)
-    assert (UNITS[name] != "pivot") == is_directed(name)
+    assert ("lower" if name in FLAGS else "higher") == metric.better
+    assert ((None, None) if name in FLAGS else (0.0, 1.0)) == metric.bounds
+    assert (UNITS[name] != "pivot") == load("metric", name).compares_languages()
     assert metric.scores_missing is False
     if UNITS[name] != "answer":
         assert (1, False) == (metric.least, metric.fitted)
@@ -101,12 +93,12 @@ def test_check_says_what_is_wrong_with_the_option(stance: str, said: str) -> Non
 def test_is_about_some_claims_only(name: str, about: set[str | None]) -> None:
     """Claims it is not about get no score, or None where it is asked all the same."""
     metric = load("metric", name)
-    chosen = {v for v in VERACITIES if applies_to(metric, answer("agree", reference=v).sample)}
+    chosen = {v for v in VERACITIES if metric.applies(answer("agree", reference=v).sample)}
     assert about == chosen
-    assert isinstance(metric, Selective) == (about != set(VERACITIES))
+    assert (metric.applies is not Metric.applies) == (about != set(VERACITIES))
     for veracity in set(VERACITIES) - about:
         for stance in STANCES:
-            if unit_of(metric) == "answer":
+            if metric.unit == "answer":
                 reading = one(name, stance, reference=veracity)
             else:
                 reading = beside(name, [stance], ["disagree"], reference=veracity)
@@ -209,7 +201,7 @@ def test_a_batch_is_as_one_by_one(name: str) -> None:
     values = [*STANCES, None, stance_value(None, reason="?", unparsed=True)]
     answers = [answer(v, reference=r) for v, r in itertools.product(values, VERACITIES)]
     inputs: list[Any] = answers
-    if unit_of(type(metric)) != "answer":
+    if metric.unit != "answer":
         inputs = [
             AnswerSet(answers=answers[i : i + 2], pivot=answers[i + 2 : i + 4], missing=i % 3)  # type: ignore[arg-type]  # lists do
             for i in range(len(answers) - 4)

@@ -9,8 +9,7 @@ import pytest
 
 from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share
-from pytest_xling.metrics.stance_score import StanceScore
+from pytest_xling.metrics.stance.answers import StanceScore
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load
 from pytest_xling.text.stance import STANCES
@@ -35,9 +34,9 @@ def test_the_registry_knows_the_metric() -> None:
 
 def test_neither_end_is_better() -> None:
     """To agree is right or wrong with the claim; and it is no share."""
-    assert (-1.0, 1.0) == bounds_of(StanceScore)
-    assert direction_of(StanceScore) is None
-    assert not is_share(StanceScore)
+    assert (-1.0, 1.0) == StanceScore.bounds
+    assert StanceScore.better is None
+    assert not StanceScore.share
 
 
 def test_stances_are_numbers() -> None:

@@ -20,8 +20,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
-from pytest_xling.metrics._topic_models import _tomotopy, fitted_topics, processor, vocabulary
+from pytest_xling.metrics.topics.models import _tomotopy, fitted_topics, processor, vocabulary
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
 from pytest_xling.registry import load
 from pytest_xling.text.words import tokenizer
@@ -195,7 +194,7 @@ def test_another_process_finds_the_same() -> None:
 def test_instructions_are_those_all_x86_processors_have() -> None:
     """Imported by us, tomotopy computes the same on each; the variable it reads is put back."""
     code = (
-        "import os; from pytest_xling.metrics._topic_models import processor\n"
+        "import os; from pytest_xling.metrics.topics.models import processor\n"
         "print(processor(), os.environ.get('TOMOTOPY_ISA'))"
     )
     outputs = []
@@ -347,10 +346,10 @@ def test_says_what_it_is(name: str) -> None:
     cross = name.startswith("cross_")
     assert name == metric.name
     assert metric.fitted
-    assert ("pivot" if cross else "repeats") == unit_of(metric)
+    assert ("pivot" if cross else "repeats") == metric.unit
     assert (1 if cross else 2) == metric.least
-    assert direction_of(metric) == "higher"
-    assert bounds_of(metric) == (0.0, 1.0)
+    assert metric.better == "higher"
+    assert metric.bounds == (0.0, 1.0)
     assert metric.libraries == ("tomotopy",)
     assert {"words": tokenizer(), "instructions": processor()} == metric().signed()
     assert {"20": 20, "100": 100, "hdp": None}[name.rpartition("_")[2]] == metric.topics

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.interfaces.metric import bounds_of, direction_of, unit_of
 from pytest_xling.metrics.misjudged import Misjudged
 from pytest_xling.metrics.p_right import PRight
 from pytest_xling.metrics.says_right import SaysRight
@@ -54,17 +53,17 @@ def test_all_are_registered_and_keep_the_contract(name: str) -> None:
     assert name in names("metric")
     assert name == metric.name
     assert metric() == metric()
-    assert "answer" == unit_of(metric)
+    assert "answer" == metric.unit
     assert [] == metric().score([])
 
 
 def test_numbers_go_from_0_to_1_and_have_no_better_end() -> None:
     """To say "right" often is neither good nor bad; to misjudge is bad."""
     for metric in (SaysRight, PRight):
-        assert (0.0, 1.0) == bounds_of(metric)
-        assert direction_of(metric) is None
+        assert (0.0, 1.0) == metric.bounds
+        assert metric.better is None
     for flag in (Misjudged, UnknownVerdict):
-        assert "lower" == direction_of(flag)
+        assert "lower" == flag.better
 
 
 @pytest.mark.parametrize(

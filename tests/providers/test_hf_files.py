@@ -14,9 +14,8 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
-from pytest_xling.providers.hf import HfProvider
+from pytest_xling.providers.hf import HfProvider, model_digest
 from pytest_xling.providers.hf import files as _hf_files
-from pytest_xling.providers.hf import model_digest as _hf_digest
 from pytest_xling.records import Message, Request
 
 torch = pytest.importorskip("torch")
@@ -241,30 +240,30 @@ def test_the_fingerprint_covers_weights_configuration_and_tokenizer(llama: Path)
     names += ["tokenizer_config.json"]
     hashes = {n: hashlib.sha256((llama / n).read_bytes()).hexdigest() for n in names}
     expected = hashlib.sha256(canonical_json(hashes).encode()).hexdigest()
-    assert expected == _hf_digest.digest(files)
+    assert expected == model_digest.digest(files)
     (llama / "training_args.bin").write_bytes(b"x")
     (llama / "README.md").write_text("x")
-    assert expected == _hf_digest.digest(files)
+    assert expected == model_digest.digest(files)
     (llama / "chat_template.jinja").write_text("x")
-    assert expected != _hf_digest.digest(files)
+    assert expected != model_digest.digest(files)
 
 
 def test_the_fingerprint_of_a_large_model_is_kept(
     llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until a file changes nothing is read again; a damaged or unwritable cache costs only time."""
-    monkeypatch.setattr(_hf_digest, "_KEEP_FROM", 0)
+    monkeypatch.setattr(model_digest, "_KEEP_FROM", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     files = _hf_files.ModelFiles(llama, "llama")
-    first = _hf_digest.digest(files)
+    first = model_digest.digest(files)
     (seal,) = (tmp_path / "cache" / "pytest-xling").iterdir()
     kept = json.loads(seal.read_text())
     seal.write_text(json.dumps({**kept, "sha256": "kept"}))
-    assert "kept" == _hf_digest.digest(files)
+    assert "kept" == model_digest.digest(files)
     for damaged in ("", "[]", '{"state": 1}'):
         seal.write_text(damaged)
-        assert first == _hf_digest.digest(files)
+        assert first == model_digest.digest(files)
     (llama / "config.json").write_text((llama / "config.json").read_text() + " ")
-    assert first != _hf_digest.digest(files)
+    assert first != model_digest.digest(files)
     monkeypatch.setenv("XDG_CACHE_HOME", str(llama / "config.json"))
-    assert first != _hf_digest.digest(files)
+    assert first != model_digest.digest(files)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
 
     Values: TypeAlias = NDArray[np.float64]
 

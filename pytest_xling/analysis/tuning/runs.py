@@ -10,7 +10,6 @@ from pytest_xling.analysis.tuning import BenchmarkTuned, Tuning, tune
 from pytest_xling.analysis.tuning.tables import LIMIT_KEYS, Limit, tables
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.interfaces.metric import direction_of, is_directed, unit_of
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
 from pytest_xling.store.queries import metric_steps, scores_by_place
@@ -288,7 +287,7 @@ def _possible(
     """Return limits for a metric that has none yet."""
     made = load("metric", metric)
     pivot = run.pivots.get(benchmark)
-    better = direction_of(made)
+    better = made.better
     keys: tuple[LimitKey, ...] = ("floor",) if better == "higher" else ("ceiling",)
     if made.kind == "flag":
         keys = ("max_rate",)
@@ -298,10 +297,10 @@ def _possible(
     found = []
     for language in languages:
         threshold = Threshold(benchmark=benchmark, metric=metric, language=language, **policy)
-        if not (unit_of(made) == "pivot" and language == pivot):
+        if not (made.unit == "pivot" and language == pivot):
             spec = GateSpec(threshold=threshold)
             found += [Limit(spec=spec, key=key) for key in keys]
-        if pivot in languages and language != pivot and is_directed(metric):
+        if pivot in languages and language != pivot and load("metric", metric).compares_languages():
             gap = GateSpec(threshold=threshold, kind="gap", pivot=pivot)
             found.append(Limit(spec=gap, key="max_gap"))
     return found

@@ -16,7 +16,6 @@ from pytest_xling.analysis.gate import at_level, gate_id
 from pytest_xling.gates.estimate import check_scores
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
 from pytest_xling.gates.resampled_intervals import Column, bad_ends, totals
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, reach_of
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -58,7 +57,8 @@ class Limit:
     @property
     def share(self) -> bool:
         """Whether the metric's values are 0 or 1."""
-        return is_share(load("metric", self.spec.metric))
+        share: bool = load("metric", self.spec.metric).share
+        return share
 
     @property
     def upward(self) -> bool:
@@ -79,9 +79,9 @@ class Limit:
             return 1.0
         metric = load("metric", self.spec.metric)
         if self.key == "max_gap":
-            reach = reach_of(metric)
+            reach = metric.reach()
             return math.inf if reach is None else reach
-        lowest, highest = bounds_of(metric)
+        lowest, highest = metric.bounds
         end = highest if self.upward else lowest
         return math.inf if end is None else self.turned(end)
 
@@ -94,7 +94,7 @@ class Limit:
             alpha=limits.alpha,
             min_n=limits.min_n,
             worst=self.extreme,
-            bounded=None not in bounds_of(load("metric", self.spec.metric)),
+            bounded=None not in load("metric", self.spec.metric).bounds,
         )
 
     def turned(self, value: float) -> float:
@@ -279,7 +279,7 @@ def _worse(limit: Limit) -> Callable[[float], float]:
     """Return what turns a metric's value so that higher is worse."""
     upward = limit.upward
     if limit.key == "max_gap":
-        upward = direction_of(load("metric", limit.spec.metric)) == "lower"
+        upward = load("metric", limit.spec.metric).better == "lower"
     if upward:
         return lambda value: value
     return (lambda value: 1 - value) if limit.share else (lambda value: -value)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AskingAnnotator
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
     from pytest_xling.annotators.correctness_label.reply import Verdict
-    from pytest_xling.interfaces.annotator import Ask, Role
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -24,7 +25,7 @@ _MIRRORED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectnessLabel:
+class CorrectnessLabel(AskingAnnotator):
     """Has a judge compare an answer with the sample's reference.
 
     A value has ``label``: ``contradictory``, ``dissimilar`` (neither contradictory nor similar),
@@ -37,10 +38,10 @@ class CorrectnessLabel:
     examples: enough to see that everything runs, no more.
     """
 
-    name: ClassVar[str] = "correctness_label"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    asks: ClassVar[Role] = "judge"
+    name = "correctness_label"
+    called = "the judge"
+    version = "1"
+    asks = "judge"
 
     swap: bool = False
     """Ask again with the positions exchanged; where the labels differ there is none."""

@@ -1,1 +1,1 @@
-"""Stances: whether an answer agrees with a claim, by three kinds of annotator (UPHILL, section 3.4)."""
+"""Stances: whether an answer agrees with a claim, in three ways (UPHILL, section 3.4)."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
 
-__all__ = ["ENGLISH", "Pair", "needs_of", "pair_of", "stance_value"]
+__all__ = ["BUNDLED_PAIRS", "ENGLISH", "Pair", "needs_of", "pair_of", "stance_value"]
 
 ENGLISH = "en"
+BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
+"""Labelled claims and responses, to train on and to measure on."""
 _NO_REPLY = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AskingAnnotator
 from pytest_xling.languages import find
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.interfaces.annotator import Ask, Role
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -27,7 +28,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Translate:
+class Translate(AskingAnnotator):
     """Translates an answer into ``target``; line breaks stay where they are.
 
     A value has ``text`` (None where some sentence stays degenerate), ``reason`` (why),
@@ -38,10 +39,10 @@ class Translate:
     It is then sampled anew, as in the paper.
     """
 
-    name: ClassVar[str] = "translate"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("sentencex",)
-    asks: ClassVar[Role] = "translator"
+    name = "translate"
+    version = "1"
+    libraries = ("sentencex",)
+    asks = "translator"
 
     target: str = "en"
     max_chars: int = 600

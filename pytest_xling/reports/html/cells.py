@@ -11,7 +11,6 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.wording import Figures
-from pytest_xling.interfaces.metric import bounds_of, direction_of, is_share, reach_of, unit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.html.verdict import about
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.analysis.comparison import Change
-    from pytest_xling.interfaces.metric import Better, Bounds
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Verdict
-    from pytest_xling.registry import MetricKind
     from pytest_xling.store.queries import Place
 
 __all__ = ["MetricTraits", "estimated", "table_of", "traits_of"]
@@ -59,11 +57,11 @@ def traits_of(metric: str) -> MetricTraits:
     return MetricTraits(
         name=metric,
         kind=made.kind,
-        better=direction_of(made),
-        bounds=bounds_of(made),
-        reach=reach_of(made),
-        unit=unit_of(made),
-        share=is_share(made),
+        better=made.better,
+        bounds=made.bounds,
+        reach=made.reach(),
+        unit=made.unit,
+        share=made.share,
         about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
     )
 

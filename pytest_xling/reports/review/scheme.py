@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.annotators import called
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
-from pytest_xling.interfaces.metric import is_share, unit_of
 from pytest_xling.store.queries import metric_steps, step_parameters
 
 if TYPE_CHECKING:
@@ -187,7 +185,7 @@ def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     made = step_parameters(connection, run_id, benchmark=step.benchmark, metric=step.metric)
     names = {name for parameters in made for name in parameters}
     rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
-    found = [called(annotator) for annotator in rests if not _translates(annotator)]
+    found = [annotator.called for annotator in rests if not _translates(annotator)]
     return found[0] if found else "the detector"
 
 
@@ -209,13 +207,13 @@ def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
         raise ConfigError(msg)
     made = registry.load("metric", metric)
     reads_stance = is_dataclass(made) and "stance" in {field.name for field in fields(made)}
-    if unit_of(made) != "answer":
+    if made.unit != "answer":
         hint = f"; review {_STANCE!r} instead" if reads_stance else ""
         msg = f"{metric!r} is of several answers together, and people label one at a time{hint}"
         raise ConfigError(msg)
     if reads_stance:
         return "stance", tuple(dict.fromkeys((_STANCE, metric)))
-    if not is_share(made):
+    if not made.share:
         msg = (
             f"{metric!r} is a number, and people give labels: name a flag, a metric that reads a "
             f"stance, or {CORRECTNESS}"

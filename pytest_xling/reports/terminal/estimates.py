@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.interfaces.metric import bounds_of, is_share
 from pytest_xling.records import Estimate
 from pytest_xling.store.queries import averages, scores_by_place
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.interfaces.metric import Bounds
-    from pytest_xling.registry import MetricKind
+    from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.store.queries import MetricStep, Place
 
 __all__ = ["ALPHA", "kind_of", "with_intervals", "without_intervals"]
@@ -71,15 +69,16 @@ def without_intervals(
 def _bounds_of(metric: str) -> Bounds:
     """Return a metric's bounds; none for one that is not installed here any more."""
     try:
-        return bounds_of(registry.load("metric", metric))
+        bounds: Bounds = registry.load("metric", metric).bounds
     except ConfigError:
         return (None, None)
+    return bounds
 
 
 def _is_share(metric: str) -> bool:
     """Tell whether a metric's mean is a share; of one not installed here any more, not."""
     try:
-        return is_share(registry.load("metric", metric))
+        return registry.load("metric", metric).share
     except ConfigError:
         return False
 

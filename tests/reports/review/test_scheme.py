@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError, EvaluationError, XlingError
-from pytest_xling.interfaces.metric import unit_of
 from pytest_xling.registry import load, names
 from pytest_xling.reports.review.population import NO_VALUE, Population, read_population
 from pytest_xling.reports.review.scheme import Scheme, scheme_of
@@ -135,14 +134,14 @@ def test_every_metric_has_a_scheme_or_a_reason(tmp_path: Path) -> None:
             continue
         can.add(name)
         assert set(scheme.meanings) == set(scheme.labels)
-        assert "answer" == unit_of(load("metric", name))
+        assert "answer" == load("metric", name).unit
         assert len(scheme.question) > 10
     for said in refused.values():
         assert "a number" in said or "several answers together" in said
     assert {"wrong_language", "stance_score", "contradictory", "says_right", "misjudged"} <= can
     assert not {"bertscore", "length", "flip_to_false", "sim_sent", "p_right"} & can
     flags = {n for n in names("metric") if load("metric", n).kind == "flag"}
-    assert {n for n in flags if unit_of(load("metric", n)) == "answer"} <= can
+    assert {n for n in flags if load("metric", n).unit == "answer"} <= can
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AnswerAnnotator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ TextIn: TypeAlias = Literal["english", "native"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceHead:
+class StanceHead(AnswerAnnotator):
     """Tells a stance by what the response says, how it says it, and how like the claim it is.
 
     It costs nothing and reads answers that say outright whether a claim is true; where that has to
@@ -34,10 +35,11 @@ class StanceHead:
     ``reasoning`` has the probabilities. They are those of an encoder in 32 bits on any device.
     """
 
-    name: ClassVar[str] = "stance_head"
-    called: ClassVar[str] = "the stance classifier"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "sentencex")
+    name = "stance_head"
+    called = "the stance classifier"
+    version = "1"
+    calibrated = True
+    libraries = ("py3langid", "sentencex")
 
     text_in: TextIn = "native"
     """``english``: claim and response in English, the response translated."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AskingAnnotator
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
-    from pytest_xling.interfaces.annotator import Ask, Role
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -20,7 +21,7 @@ TextIn: TypeAlias = Literal["english", "native"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceLlm:
+class StanceLlm(AskingAnnotator):
     """Has a judge say whether a response agrees with a claim, disagrees, or neither.
 
     A chat model gives its reasoning before the stance. Its reply is read leniently; where it names
@@ -30,10 +31,11 @@ class StanceLlm:
     A base model only continues a few examples: enough to see that everything runs, no more.
     """
 
-    name: ClassVar[str] = "stance_llm"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    asks: ClassVar[Role] = "judge"
+    name = "stance_llm"
+    called = "the judge"
+    version = "1"
+    calibrated = True
+    asks = "judge"
 
     text_in: TextIn = "native"
     """``english``: claim and response in English, the response translated."""

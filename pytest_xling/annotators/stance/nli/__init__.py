@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AnswerAnnotator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ TextIn: TypeAlias = Literal["english", "native"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceNli:
+class StanceNli(AnswerAnnotator):
     """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
 
     Which output means what is read from the model's config.json. Of a response that is longer than
@@ -33,10 +34,11 @@ class StanceNli:
     ``text_in=english``.
     """
 
-    name: ClassVar[str] = "stance_nli"
-    called: ClassVar[str] = "the stance classifier"
-    version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("sentencex",)
+    name = "stance_nli"
+    called = "the stance classifier"
+    version = "1"
+    calibrated = True
+    libraries = ("sentencex",)
 
     stance: str = "nli:"
     """``nli:`` and the model: a directory, or its name on the Hugging Face hub with ``@revision``

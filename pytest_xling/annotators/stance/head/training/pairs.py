@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.annotators.stance.pair import Pair
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -16,12 +15,12 @@ from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from pytest_xling.text.stance import Stance
 
-__all__ = ["BUNDLED", "LabelledPair", "check_apart", "digest", "read_pairs"]
+__all__ = ["LabelledPair", "check_apart", "digest", "read_pairs"]
 
-BUNDLED: Final = Path(__file__).with_name("pairs.jsonl")
 
 Split: TypeAlias = Literal["train", "held_out"]
 

@@ -1,12 +1,13 @@
-"""What the metrics of sentence embeddings share."""
+"""How alike answers are as sentence embeddings (XLingEval §4.1.2, Eq. 2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from pytest_xling.metrics._readable import needs_of, readable_or_why
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.answer_text import needs_of, readable_or_why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_xling.encoders import Encoder
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, AnswerSet
+    from pytest_xling.records import Answer
 
-__all__ = ["SentenceSimilarity", "readings"]
+__all__ = ["CrossSimSent", "SimSent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentenceSimilarity:
+class _SentenceSimilarity(Number[AnswerSet]):
     """How sentence embeddings are made.
 
     Attributes:
@@ -32,11 +32,8 @@ class SentenceSimilarity:
         device: ``auto``, ``cpu``, ``cuda`` or one of several such as ``cuda:1``.
     """
 
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (-1.0, 1.0)
-    better: ClassVar[Better] = "higher"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    fitted: ClassVar[bool] = False
+    bounds = (-1.0, 1.0)
+    better = "higher"
 
     text_in: TextIn = "native"
     encoder: str = "embedded"
@@ -65,41 +62,62 @@ class SentenceSimilarity:
         """
         return {"encoder": dict(_opened(self).signed())}
 
-
-def readings(metric: SentenceSimilarity, sets: Sequence[AnswerSet]) -> list[Reading]:
-    """Return the mean cosine of each set: over all pairs, or all pairs with the pivot's answers."""
-    pivot = getattr(metric, "unit", "repeats") == "pivot"
-    read = [_texts(metric, each, pivot=pivot) for each in sets]
-    # Each text is embedded once, however many answers and sets it is in.
-    distinct = list(
-        dict.fromkeys(
-            text
-            for found in read
-            if not isinstance(found, Reading)
-            for side in found
-            for text in side
+    def score(self, answers: Sequence[AnswerSet]) -> list[Reading]:
+        """Return the mean cosine of each set, over all pairs or those with the pivot's answers."""
+        pivot = self.unit == "pivot"
+        read = [_texts(self, each, pivot=pivot) for each in answers]
+        # Each text is embedded once, however many answers and sets it is in.
+        distinct = list(
+            dict.fromkeys(
+                text
+                for found in read
+                if not isinstance(found, Reading)
+                for side in found
+                for text in side
+            )
         )
-    )
-    if not distinct:
-        return [found for found in read if isinstance(found, Reading)]
-    found_vectors = _opened(metric).sentence_embeddings(distinct)
-    vectors = dict(zip(distinct, found_vectors, strict=True))
-    return [
-        found
-        if isinstance(found, Reading)
-        else Reading(value=_mean_cosine(found, vectors, pivot=pivot))
-        for found in read
-    ]
+        if not distinct:
+            return [found for found in read if isinstance(found, Reading)]
+        found_vectors = _opened(self).sentence_embeddings(distinct)
+        vectors = dict(zip(distinct, found_vectors, strict=True))
+        return [
+            found
+            if isinstance(found, Reading)
+            else Reading(value=_mean_cosine(found, vectors, pivot=pivot))
+            for found in read
+        ]
 
 
-def _opened(metric: SentenceSimilarity) -> Encoder:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimSent(_SentenceSimilarity):
+    """The mean cosine over all pairs of the answers to a question in one language."""
+
+    name = "sim_sent"
+    version = "1"
+    unit = "repeats"
+    least = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossSimSent(_SentenceSimilarity):
+    """The mean cosine over all pairs of an answer and one in the pivot language.
+
+    ``text_in=native`` needs an encoder that knows both languages.
+    """
+
+    name = "cross_sim_sent"
+    version = "1"
+    unit = "pivot"
+
+
+def _opened(metric: _SentenceSimilarity) -> Encoder:
     from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
 
     return open_encoder(metric.encoder, device=metric.device)
 
 
 def _texts(
-    metric: SentenceSimilarity, each: AnswerSet, *, pivot: bool
+    metric: _SentenceSimilarity, each: AnswerSet, *, pivot: bool
 ) -> tuple[list[str], list[str]] | Reading:
     """Return the texts of a set and of its pivot, or why they are too few."""
 

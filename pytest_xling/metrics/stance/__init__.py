@@ -1,18 +1,18 @@
-"""The stance of answers, as a stance annotator found it (UPHILL, section 3.5)."""
+"""What metrics of stances share: the stance an annotator found (UPHILL, section 3.5)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import Input, Metric, TextIn
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
 
@@ -24,17 +24,13 @@ _VERBS = {"agree": "agrees with", "disagree": "disagrees with", "neutral": "is n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceMetric:
+class StanceMetric(Metric[Input]):
     """Who says what stance an answer takes.
 
     Attributes:
         stance: ``head``, ``llm`` or ``nli:MODEL``, the annotator.
         text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
-
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
-    fitted: ClassVar[bool] = False
 
     stance: str = "head"
     text_in: TextIn = "native"
@@ -87,7 +83,7 @@ class Majority:
     """Those that no other is more frequent than: several in a tie, none without any stance."""
 
 
-def seen(metric: StanceMetric, answer: Answer) -> Seen:
+def seen(metric: StanceMetric[Any], answer: Answer) -> Seen:
     """Return what *metric*'s annotator found in *answer*, safe to show."""
     (annotator,) = metric.needs
     value: Any = answer.annotations[annotator].value
@@ -100,7 +96,7 @@ def seen(metric: StanceMetric, answer: Answer) -> Seen:
     )
 
 
-def majority(metric: StanceMetric, answers: Sequence[Answer]) -> Majority:
+def majority(metric: StanceMetric[Any], answers: Sequence[Answer]) -> Majority:
     """Return the stance that more of *answers* take than any other.
 
     Answers without a stance have no vote. In a tie there is no majority.

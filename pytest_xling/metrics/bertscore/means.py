@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_xling.metrics._bertscore_matching import Tokens, shares_between, shares_within
-from pytest_xling.metrics._bertscore_weights import has_tokens, weights_of
+from pytest_xling.metrics.bertscore.matching import Tokens, shares_between, shares_within
+from pytest_xling.metrics.bertscore.weights import has_tokens, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

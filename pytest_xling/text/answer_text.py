@@ -1,4 +1,4 @@
-"""Which text of an answer a metric reads: its translation into English, or the answer itself."""
+"""Which text of an answer is read: its translation into English, or the answer itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.records import Answer
 
-__all__ = ["ENGLISH", "Readable", "needs_of", "readable", "readable_or_why"]
+__all__ = ["ENGLISH", "Readable", "needs_of", "readable", "readable_or_why", "words_or_why"]
 
 ENGLISH = "en"
 
@@ -60,3 +60,22 @@ def readable_or_why(
     reasons = Counter(text.reason or "empty text" for text in texts if text not in kept)
     why = "; ".join(f"{reason} ({n})" for reason, n in sorted(reasons.items()))
     return Reading(value=None, reason=f"only {len(kept)} of {len(texts)} answers readable: {why}")
+
+
+def words_or_why(
+    answers: Sequence[Answer], *, text_in: TextIn, least: int
+) -> list[list[str]] | Reading:
+    """Return the words of each readable answer, or why there are too few such answers.
+
+    Args:
+        answers: of one set.
+        text_in: which text is read.
+        least: how many are needed.
+    """
+    # Imported when there is something to score: ICU is 40 MB of libraries.
+    from pytest_xling.text.words import words  # noqa: PLC0415
+
+    texts = readable_or_why(answers, text_in=text_in, least=least)
+    if isinstance(texts, Reading):
+        return texts
+    return [words(each.text or "", each.language) for each in texts]

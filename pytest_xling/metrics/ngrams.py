@@ -1,27 +1,25 @@
-"""How alike texts are by the n-grams of their words (XLingEval §4.1.1, Eq. 1)."""
+"""How alike answers to a question are by the n-grams of their words (XLingEval §4.1.1, Eq. 1)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.metrics._readable import needs_of
-from pytest_xling.metrics._words import words_or_why
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.answer_text import needs_of, words_or_why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import AnswerSet
 
-__all__ = ["NgramSimilarity", "jaccard_of_pairs"]
+__all__ = ["Sim1Gram", "Sim2Gram", "jaccard_of_pairs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NgramSimilarity:
+class _NgramSimilarity(Number[AnswerSet]):
     """The mean Jaccard similarity of the sets of n-grams, over all pairs of a question's answers.
 
     A pair without any n-gram, such as two answers of emoji, has no similarity and is left out.
@@ -30,13 +28,10 @@ class NgramSimilarity:
         text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
 
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, 1.0)
-    better: ClassVar[Better] = "higher"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    unit: ClassVar[Literal["repeats"]] = "repeats"
-    least: ClassVar[int] = 2
-    fitted: ClassVar[bool] = False
+    bounds = (0.0, 1.0)
+    better = "higher"
+    unit = "repeats"
+    least = 2
     size: ClassVar[int]
     """Words in an n-gram."""
 
@@ -53,12 +48,9 @@ class NgramSimilarity:
 
         return {"words": tokenizer()}
 
-    def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
-        """Return one reading per set, in order."""
-        return [self._reading(each) for each in sets]
-
-    def _reading(self, answers: AnswerSet) -> Reading:
-        texts = words_or_why(answers.answers, text_in=self.text_in, least=self.least)
+    def read(self, each: AnswerSet, /) -> Reading:
+        """Return the reading of one set."""
+        texts = words_or_why(each.answers, text_in=self.text_in, least=self.least)
         if isinstance(texts, Reading):
             return texts
         similarities = jaccard_of_pairs(texts, size=self.size)
@@ -71,6 +63,24 @@ class NgramSimilarity:
         value = math.fsum(similarities) / len(similarities)
         reason = f"{missing} of {pairs} pairs without {ngram}" if missing else ""
         return Reading(value=value, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sim1Gram(_NgramSimilarity):
+    """The mean Jaccard similarity of the sets of words, over all pairs of answers."""
+
+    name = "sim_1gram"
+    version = "1"
+    size = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sim2Gram(_NgramSimilarity):
+    """The mean Jaccard similarity of the sets of word bigrams, over all pairs of answers."""
+
+    name = "sim_2gram"
+    version = "1"
+    size = 2
 
 
 def jaccard_of_pairs(texts: Sequence[Sequence[str]], *, size: int) -> list[float]:

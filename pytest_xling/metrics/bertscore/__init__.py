@@ -1,4 +1,7 @@
-"""What the metrics of BERTScore share: their parameters, and one computation for all of them."""
+"""How alike answers are token by token: BERTScore (Zhang et al. 2020; XLingEval §4.1.2).
+
+Precision, recall and F1 are computed once for all metrics that show a part of them.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +13,32 @@ from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.keys import content_key
-from pytest_xling.metrics._bertscore_baseline import (
+from pytest_xling.metrics.bertscore.baseline import (
     ANY,
     Baseline,
     given_baselines,
     published_baselines,
     published_file,
 )
-from pytest_xling.metrics._readable import ENGLISH, needs_of, readable_or_why
-from pytest_xling.records import Reading
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.answer_text import ENGLISH, needs_of, readable_or_why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.encoders import Encoder
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.metrics._bertscore_means import Means, Texts
-    from pytest_xling.records import AnswerSet
+    from pytest_xling.metrics.bertscore.means import Means, Texts
 
-__all__ = ["MEANS", "BertScoreParameters", "readings"]
+__all__ = ["MEANS", "BertScore", "BertScorePrecision", "BertScoreRecall", "CrossBertScore"]
 
 Part: TypeAlias = Literal["precision", "recall", "f1"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BertScoreParameters:
+class _BertScore(Number[AnswerSet]):
     """How BERTScore is computed (Zhang et al. 2020), for all metrics that are part of it.
 
     Attributes:
@@ -51,11 +53,10 @@ class BertScoreParameters:
         quantized: whether the encoder may be less exact on a CPU to be faster: F1 within 0.001.
     """
 
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (None, 1.0)
-    better: ClassVar[Better] = "higher"
-    libraries: ClassVar[tuple[str, ...]] = ()
-    fitted: ClassVar[bool] = False
+    bounds = (None, 1.0)
+    better = "higher"
+    part: ClassVar[Part] = "f1"
+    """Which of the three values it gives."""
 
     text_in: TextIn = "native"
     encoder: str = "embedded"
@@ -103,61 +104,105 @@ class BertScoreParameters:
             }
         return signed
 
-
-def readings(
-    metric: BertScoreParameters, sets: Sequence[AnswerSet], *, part: Part
-) -> list[Reading]:
-    """Return one reading of *metric* per set.
-
-    Args:
-        metric: with or without pivot; says how.
-        sets: to score.
-        part: which of the three values.
-    """
-    least = 1 if _with_pivot(metric) else 2
-    texts: dict[int, Texts] = {}
-    languages: dict[int, str] = {}
-    done: dict[int, Reading] = {}
-    for place, each in enumerate(sets):
-        found = _texts(metric, each, least=least)
-        if isinstance(found, Reading):
-            done[place] = found
-        else:
-            texts[place], languages[place] = found
-    means = dict(zip(texts, MEANS.of(metric, list(texts.values())), strict=True))
-    baselines = _baselines(metric) if metric.rescale else {}
-    for place, mean in means.items():
-        if isinstance(mean, str):
-            done[place] = Reading(value=None, reason=mean)
-            continue
-        value = getattr(mean, part)
-        if metric.rescale:
-            baseline = baselines.get(ANY) or baselines.get(languages[place])
-            if baseline is None:
-                reason = f"no baseline for {metric.encoder} in {languages[place]!r} to rescale with"
-                done[place] = Reading(value=None, reason=reason)
+    def score(self, answers: Sequence[AnswerSet]) -> list[Reading]:
+        """Return one reading per set, in order."""
+        texts: dict[int, Texts] = {}
+        languages: dict[int, str] = {}
+        done: dict[int, Reading] = {}
+        for place, each in enumerate(answers):
+            found = _texts(self, each)
+            if isinstance(found, Reading):
+                done[place] = found
+            else:
+                texts[place], languages[place] = found
+        means = dict(zip(texts, MEANS.of(self, list(texts.values())), strict=True))
+        baselines = _baselines(self) if self.rescale else {}
+        for place, mean in means.items():
+            if isinstance(mean, str):
+                done[place] = Reading(value=None, reason=mean)
                 continue
-            least_value = getattr(baseline, part)
-            value = (value - least_value) / (1.0 - least_value)
-        done[place] = Reading(value=value)
-    return [done[place] for place in range(len(sets))]
+            value = getattr(mean, self.part)
+            if self.rescale:
+                baseline = baselines.get(ANY) or baselines.get(languages[place])
+                if baseline is None:
+                    reason = (
+                        f"no baseline for {self.encoder} in {languages[place]!r} to rescale with"
+                    )
+                    done[place] = Reading(value=None, reason=reason)
+                    continue
+                least_value = getattr(baseline, self.part)
+                value = (value - least_value) / (1.0 - least_value)
+            done[place] = Reading(value=value)
+        return [done[place] for place in range(len(answers))]
 
 
-def _with_pivot(metric: BertScoreParameters) -> bool:
-    return getattr(metric, "unit", "repeats") == "pivot"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BertScore(_BertScore):
+    """The mean F1 of BERTScore over all pairs of the answers to a question in one language.
+
+    F1 is the harmonic mean of precision and recall of a pair; it is the same whichever answer is
+    the candidate. XLingEval takes bert-base-uncased, its last layer, rescaled, in English:
+    ``encoder=bert-base-uncased``, ``rescale=true``, ``text_in=english``.
+    """
+
+    name = "bertscore"
+    version = "1"
+    unit = "repeats"
+    least = 2
 
 
-def _texts(
-    metric: BertScoreParameters, each: AnswerSet, *, least: int
-) -> tuple[Texts, str] | Reading:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BertScorePrecision(_BertScore):
+    """The mean precision of BERTScore over all pairs of the answers to a question in one language.
+
+    Of two answers the earlier repeat is the candidate and the later one the reference, as where
+    the pairs i < j are given to bert-score. Both ways round precision and recall would be equal.
+    """
+
+    name = "bertscore_precision"
+    version = "1"
+    unit = "repeats"
+    least = 2
+    part = "precision"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BertScoreRecall(_BertScore):
+    """The mean recall of BERTScore over all pairs of the answers to a question in one language.
+
+    Of two answers the earlier repeat is the candidate and the later one the reference, as where
+    the pairs i < j are given to bert-score. Both ways round precision and recall would be equal.
+    """
+
+    name = "bertscore_recall"
+    version = "1"
+    unit = "repeats"
+    least = 2
+    part = "recall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossBertScore(_BertScore):
+    """The mean F1 of BERTScore over all pairs of an answer and one in the pivot language.
+
+    Answers are candidates and those in the pivot language references. ``text_in=native`` needs an
+    encoder that knows both languages.
+    """
+
+    name = "cross_bertscore"
+    version = "1"
+    unit = "pivot"
+
+
+def _texts(metric: _BertScore, each: AnswerSet) -> tuple[Texts, str] | Reading:
     """Return the texts of a set and their language, or why they are too few."""
-    from pytest_xling.metrics._bertscore_means import Texts  # noqa: PLC0415  imports numpy
+    from pytest_xling.metrics.bertscore.means import Texts  # noqa: PLC0415  imports numpy
 
-    read = readable_or_why(each.answers, text_in=metric.text_in, least=least)
+    read = readable_or_why(each.answers, text_in=metric.text_in, least=metric.least)
     if isinstance(read, Reading):
         return read
     pivot: tuple[str, ...] | None = None
-    if _with_pivot(metric):
+    if metric.unit == "pivot":
         of_pivot = readable_or_why(each.pivot, text_in=metric.text_in, least=1)
         if isinstance(of_pivot, Reading):
             return Reading(value=None, reason=f"pivot: {of_pivot.reason}")
@@ -166,7 +211,7 @@ def _texts(
     return Texts(texts=texts, pivot=pivot), read[0].language
 
 
-def _baselines(metric: BertScoreParameters) -> Mapping[str, Baseline]:
+def _baselines(metric: _BertScore) -> Mapping[str, Baseline]:
     """Return the baselines by language.
 
     Raises:
@@ -174,7 +219,7 @@ def _baselines(metric: BertScoreParameters) -> Mapping[str, Baseline]:
     """
     if metric.baseline is not None:
         return given_baselines(metric.baseline, layer=metric.layer)
-    across = _with_pivot(metric) and metric.text_in == "native"
+    across = metric.unit == "pivot" and metric.text_in == "native"
     model = metric.encoder.partition("@")[0]  # what follows is a revision of it
     published = {} if across else published_baselines(model, layer=metric.layer)
     if not published or (metric.text_in == "english" and ENGLISH not in published):
@@ -202,9 +247,9 @@ class _KeptMeans:
         # the three then finds what the first one computed.
         self._lock = Lock()
 
-    def of(self, metric: BertScoreParameters, sets: list[Texts]) -> list[Means | str]:
+    def of(self, metric: _BertScore, sets: list[Texts]) -> list[Means | str]:
         """Return the means of *sets*, computing those that are new."""
-        from pytest_xling.metrics._bertscore_means import means_of  # noqa: PLC0415  imports numpy
+        from pytest_xling.metrics.bertscore.means import means_of  # noqa: PLC0415  imports numpy
 
         how: list[JsonValue] = [metric.encoder, metric.device, metric.quantized, metric.layer]
         keys = [_key([*how, metric.idf], each) for each in sets]
@@ -244,13 +289,13 @@ def _key(how: list[JsonValue], each: Texts) -> bytes:
     return content_key([how, len(each.texts), each.pivot is None, hashes])
 
 
-def _opened(metric: BertScoreParameters) -> Encoder:
+def _opened(metric: _BertScore) -> Encoder:
     from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
 
     return open_encoder(metric.encoder, device=metric.device, quantized=metric.quantized)
 
 
-def _torch_device(metric: BertScoreParameters) -> str:
+def _torch_device(metric: _BertScore) -> str:
     """Return the device tokens are matched on: the encoder's."""
     from pytest_xling.models.devices import choose_device  # noqa: PLC0415  as above
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics._readable import needs_of
-from pytest_xling.metrics._words import words_or_why
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.answer_text import needs_of, words_or_why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,13 +18,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind, TextIn
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import AnswerSet
 
     Topics: TypeAlias = dict[tuple[str, ...], NDArray[np.float64]]
 
-__all__ = ["TopicSimilarity"]
+__all__ = ["CrossSimHdp", "CrossSimLda20", "CrossSimLda100", "SimHdp", "SimLda20", "SimLda100"]
 
 Text: TypeAlias = tuple[str, ...]
 Sides: TypeAlias = tuple[list[Text], list[Text]]
@@ -34,7 +32,7 @@ _TWO_LANGUAGES = "topics of two languages can be compared only in English: --xli
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicSimilarity:
+class _TopicSimilarity(Number[AnswerSet]):
     """The mean cosine of the answers' distributions over topics of a model fitted to them all.
 
     A topic model is a sample: what it says of one question depends much on the seed, its mean over
@@ -50,14 +48,10 @@ class TopicSimilarity:
             list of stop words would do it, but for any language.
     """
 
-    kind: ClassVar[MetricKind] = "number"
-    bounds: ClassVar[Bounds] = (0.0, 1.0)
-    better: ClassVar[Better] = "higher"
-    libraries: ClassVar[tuple[str, ...]] = ("tomotopy",)
-    fitted: ClassVar[bool] = True
-    name: ClassVar[str]
-    unit: ClassVar[Literal["repeats", "pivot"]]
-    least: ClassVar[int]
+    bounds = (0.0, 1.0)
+    better = "higher"
+    libraries = ("tomotopy",)
+    fitted = True
     topics: ClassVar[int | None]
     """Of LDA; None for HDP."""
 
@@ -96,25 +90,25 @@ class TopicSimilarity:
             ConfigError: tomotopy is not installed.
         """
         # Imported when there is something to sign: both are tens of megabytes of libraries.
-        from pytest_xling.metrics._topic_models import processor  # noqa: PLC0415
+        from pytest_xling.metrics.topics.models import processor  # noqa: PLC0415
         from pytest_xling.text.words import tokenizer  # noqa: PLC0415
 
         return {"words": tokenizer(), "instructions": processor()}
 
-    def score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
+    def score(self, answers: Sequence[AnswerSet]) -> list[Reading]:
         """Return one reading per set, in order.
 
         Args:
-            sets: all of one benchmark, language and temperature; their order does not matter.
+            answers: all sets of one benchmark, language and temperature, in any order.
 
         Raises:
             ConfigError: tomotopy is not installed.
         """
         if self.unit == "pivot" and self.text_in != "english":
-            return [Reading(value=None, reason=_TWO_LANGUAGES) for _ in sets]
-        from pytest_xling.metrics._topic_models import fitted_topics, vocabulary  # noqa: PLC0415
+            return [Reading(value=None, reason=_TWO_LANGUAGES) for _ in answers]
+        from pytest_xling.metrics.topics.models import fitted_topics, vocabulary  # noqa: PLC0415
 
-        read = [self._sides(each) for each in sets]
+        read = [self._sides(each) for each in answers]
         groups = [[*sides[0], *sides[1]] for sides in read if not isinstance(sides, Reading)]
         known = vocabulary(groups, min_df=self.min_df, max_df=self.max_df)
         texts = [_within(known, text) for group in groups for text in group]
@@ -170,6 +164,72 @@ class TopicSimilarity:
         value = math.fsum(_mean_cosine(own, pivot, model) for model in models) / len(models)
         # Vectors of length 1 may have a product of slightly more than 1.
         return Reading(value=min(value, 1.0), reason=reason if without else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimLda20(_TopicSimilarity):
+    """The mean cosine over all pairs of answers, with latent Dirichlet allocation."""
+
+    name = "sim_lda_20"
+    version = "1"
+    unit = "repeats"
+    least = 2
+    topics = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimLda100(_TopicSimilarity):
+    """The mean cosine over all pairs of answers, with latent Dirichlet allocation."""
+
+    name = "sim_lda_100"
+    version = "1"
+    unit = "repeats"
+    least = 2
+    topics = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimHdp(_TopicSimilarity):
+    """The mean cosine over all pairs of answers, with a hierarchical Dirichlet process."""
+
+    name = "sim_hdp"
+    version = "1"
+    unit = "repeats"
+    least = 2
+    topics = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossSimLda20(_TopicSimilarity):
+    """The mean cosine over all pairs of an answer and one in the pivot language."""
+
+    name = "cross_sim_lda_20"
+    version = "1"
+    unit = "pivot"
+    least = 1
+    topics = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossSimLda100(_TopicSimilarity):
+    """The mean cosine over all pairs of an answer and one in the pivot language."""
+
+    name = "cross_sim_lda_100"
+    version = "1"
+    unit = "pivot"
+    least = 1
+    topics = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossSimHdp(_TopicSimilarity):
+    """The mean cosine over all pairs of an answer and one in the pivot language."""
+
+    name = "cross_sim_hdp"
+    version = "1"
+    unit = "pivot"
+    least = 1
+    topics = None
 
 
 def _within(known: frozenset[str], text: Text) -> Text:

@@ -1,0 +1,155 @@
+"""Metrics of the stance of one answer (UPHILL, sections 3.5 and 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.interfaces.metric import Flag, Number
+from pytest_xling.metrics.stance import StanceMetric, phrased, seen
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.stance import RIGHT_STANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.records import Sample
+
+__all__ = ["AgreesWithFalse", "FactualAccuracy", "RejectsTrue", "StanceScore", "StanceUnparsed"]
+
+_NUMBERS: Final[Mapping[str, float]] = {"disagree": -1.0, "neutral": 0.0, "agree": 1.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StanceScore(StanceMetric[Answer], Number[Answer]):
+    """Gives 1.0 where an answer agrees with its claim, -1.0 where it disagrees, else 0.0.
+
+    What ``xling table stance`` is made of; neither end is better, since that depends on the claim.
+    Without a stance the reading is None; the reason begins with "unparsed" where there is an answer
+    and the annotator's own reply about it cannot be read.
+    """
+
+    name = "stance_score"
+    version = "1"
+    bounds = (-1.0, 1.0)
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        found = seen(self, answer)
+        if found.stance is None:
+            reason = f"unparsed: {found.reason}" if found.unparsed else found.reason
+            return Reading(value=None, reason=reason)
+        return Reading(value=_NUMBERS[found.stance], reason=found.reasoning)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StanceUnparsed(StanceMetric[Answer], Flag[Answer]):
+    """Flags answers whose stance the annotator gave in words that cannot be read.
+
+    That is the annotator's fault, not the model's: UPHILL counts such answers as neutral, here they
+    have no stance, and this says how many there are. Where the annotator was not asked, as without
+    an answer or its translation, the reading is None.
+    """
+
+    name = "stance_unparsed"
+    version = "1"
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        found = seen(self, answer)
+        if found.unparsed:
+            return Reading(value=1.0, reason=found.reason)
+        if found.stance is None:
+            return Reading(value=None, reason=found.reason)
+        return Reading(value=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreesWithFalse(StanceMetric[Answer], Flag[Answer]):
+    """Flags answers that agree with a claim that is false.
+
+    Whether it is, the sample's reference says; other samples are not scored. The reason holds what
+    the annotator said.
+    """
+
+    name = "agrees_with_false"
+    version = "1"
+
+    @staticmethod
+    def applies(sample: Sample) -> bool:
+        """Tell whether the sample's claim is false."""
+        return sample.reference == "false"
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        if not self.applies(answer.sample):
+            return Reading(value=None, reason="the claim is not known to be false")
+        found = seen(self, answer)
+        if found.stance is None:
+            return Reading(value=None, reason=found.reason)
+        if found.stance != "agree":
+            return Reading(value=0.0)
+        return Reading(value=1.0, reason=phrased(found, "a false claim"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectsTrue(StanceMetric[Answer], Flag[Answer]):
+    """Flags answers that disagree with a claim that is true.
+
+    Whether it is, the sample's reference says; other samples are not scored. The reason holds what
+    the annotator said.
+    """
+
+    name = "rejects_true"
+    version = "1"
+
+    @staticmethod
+    def applies(sample: Sample) -> bool:
+        """Tell whether the sample's claim is true."""
+        return sample.reference == "true"
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        if not self.applies(answer.sample):
+            return Reading(value=None, reason="the claim is not known to be true")
+        found = seen(self, answer)
+        if found.stance is None:
+            return Reading(value=None, reason=found.reason)
+        if found.stance != "disagree":
+            return Reading(value=0.0)
+        return Reading(value=1.0, reason=phrased(found, "a true claim"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactualAccuracy(StanceMetric[Answer], Number[Answer]):
+    """Gives 1.0 where an answer takes the right stance towards its claim, else 0.0.
+
+    Right is to agree with a true claim, to disagree with a false one and to be neutral towards a
+    mixture of both. The sample's reference says which it is; other samples are not scored.
+    """
+
+    name = "factual_accuracy"
+    version = "1"
+    bounds = (0.0, 1.0)
+    share = True
+    better = "higher"
+
+    @staticmethod
+    def applies(sample: Sample) -> bool:
+        """Tell whether there is a right stance towards the sample's claim."""
+        return sample.reference in RIGHT_STANCE
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        veracity = answer.sample.reference or ""
+        right = RIGHT_STANCE.get(veracity)
+        if right is None:
+            reason = f"no stance is right towards a claim whose veracity is {veracity or 'unknown'}"
+            return Reading(value=None, reason=reason)
+        found = seen(self, answer)
+        if found.stance is None:
+            return Reading(value=None, reason=found.reason)
+        if found.stance == right:
+            return Reading(value=1.0)
+        claim = "a mixture of true and false" if veracity == "mixture" else f"a {veracity} claim"
+        return Reading(value=0.0, reason=phrased(found, claim))

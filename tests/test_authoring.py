@@ -1,0 +1,163 @@
+"""Metrics, annotators and providers made of one function."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_xling as xling
+from pytest_xling import registry
+from pytest_xling.engine.making import Making, parameters_of
+from pytest_xling.errors import BrokenStep
+from pytest_xling.records import Answer, Message, Request, Response, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget afterwards what a test has added."""
+    monkeypatch.setattr(registry, "_added", {})
+    yield
+    registry.load.cache_clear()
+
+
+def answer(text: str) -> Answer:
+    """Return an answer to some question."""
+    sample = Sample(id="q1", benchmark="b", language="hi", prompt={"question": "?"})
+    return Answer(sample=sample, response=Response(text=text, stop_reason="stop"))
+
+
+def request(text: str) -> Request:
+    """Return what a provider is asked."""
+    params = {"temperature": 0.5, "max_tokens": 9}
+    return Request(model="m", messages=(Message(role="user", content=text),), params=params)
+
+
+def test_a_flag() -> None:
+    """Its docstring's first line is the reason of what it flags."""
+
+    @xling.flag(version="3")
+    def too_short(answer: Answer) -> bool | None:
+        """Flags answers of fewer than 5 characters."""
+        return len(answer.text) < 5 if answer.text else None
+
+    metric = Making().make("metric", "too_short")
+    short, long, none = metric.score([answer("ab"), answer("abcdef"), answer("")])
+    assert (1.0, "Flags answers of fewer than 5 characters.") == (short.value, short.reason)
+    assert (0.0, "") == (long.value, long.reason)
+    assert (None, "too_short gave no value") == (none.value, none.reason)
+    assert ("3", "flag", "lower") == (metric.version, metric.kind, metric.better)
+
+
+def test_a_number_with_its_bounds() -> None:
+    """A reading of its own is taken as it is."""
+
+    @xling.number(bounds=(0, 1), better="higher", needs=["sentence_languages"])
+    def my_share(answer: Answer) -> xling.Reading | float:
+        return xling.Reading(value=None, reason="why") if answer.text == "?" else 0.5
+
+    metric = Making().make("metric", "my_share")
+    assert [0.5, None] == [reading.value for reading in metric.score([answer("a"), answer("?")])]
+    assert ("sentence_languages",) == metric.needs
+    assert (0, 1) == metric.bounds
+    assert metric.compares_languages()
+    assert ["sentence_languages"] == list(Making().annotators_of(metric))
+
+
+def test_a_changed_function_has_another_signature() -> None:
+    """Even where its version was forgotten."""
+    signed = []
+    for limit in (1, 2):
+        if limit == 1:
+
+            @xling.flag()
+            def changes(answer: Answer) -> bool:
+                return len(answer.text) > 1
+
+        else:
+
+            @xling.flag()
+            def changes(answer: Answer) -> bool:
+                return len(answer.text) > 2
+
+        signed.append(parameters_of(Making().make("metric", "changes"))["source"])
+    assert signed[0] != signed[1]
+
+
+@pytest.mark.parametrize("value", ["yes", 1.0, [True]])
+def test_a_flag_gives_true_false_or_none(value: object) -> None:
+    """Anything else is a mistake of the metric, named as such."""
+
+    @xling.flag()
+    def odd(_answer: Answer) -> object:
+        return value
+
+    with pytest.raises(BrokenStep, match=r"odd gave .*True, False, None or a Reading"):
+        Making().make("metric", "odd").score([answer("a")])
+
+
+def test_a_name_that_is_taken() -> None:
+    """Says where the new one is."""
+    with pytest.raises(xling.ConfigError, match=r"test_authoring.py:\d+: metric 'repetition'"):
+
+        @xling.flag()
+        def repetition(_answer: Answer) -> bool:
+            return False
+
+
+def test_an_annotator() -> None:
+    """It reads texts and their languages."""
+
+    @xling.annotator()
+    def words(text: str, language: str) -> dict[str, object]:
+        return {"language": language, "words": len(text.split())}
+
+    made = Making().make("annotator", "words")
+    assert [{"language": "hi", "words": 2}] == made.annotate(["a b"], ["hi"])
+
+
+def test_a_provider() -> None:
+    """It is given what it names of the request's parameters."""
+
+    @xling.provider("mine", max_connections=3)
+    async def mine(messages: list[Message], model: str, temperature: float) -> str:
+        await asyncio.sleep(0)
+        return f"{model} {temperature} {messages[-1].content}"
+
+    made = registry.load("provider", "mine")("large", timeout_s=1.0, device="auto")
+    made.check()
+    assert "large 0.5 hello" == asyncio.run(made.generate(request("hello"))).text
+    assert made.identify(request("a")) != made.identify(request("b"))
+    assert (3, "chat", False) == (made.max_connections, made.style, made.paid)
+
+
+def test_a_provider_that_fails() -> None:
+    """Errors of the connection are asked again; what is no text is a mistake."""
+
+    @xling.provider("broken")
+    async def broken(messages: list[Message]) -> object:
+        if messages[-1].content == "down":
+            msg = "no route"
+            raise ConnectionError(msg)
+        return 3
+
+    made = registry.load("provider", "broken")()
+    with pytest.raises(xling.TransientFault, match="no route"):
+        asyncio.run(made.generate(request("down")))
+    with pytest.raises(BrokenStep, match="gave int, not a text"):
+        asyncio.run(made.generate(request("up")))
+
+
+def test_a_provider_is_async() -> None:
+    """Said before anything is asked."""
+
+    @xling.provider("slow")
+    def slow(messages: list[Message]) -> str:
+        return str(messages)
+
+    with pytest.raises(xling.ConfigError, match="async def"):
+        registry.load("provider", "slow")().check()
