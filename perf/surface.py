@@ -22,13 +22,15 @@ from pytest_xling.annotators.language_id import LanguageId
 from pytest_xling.annotators.sentence_languages import SentenceLanguages
 from pytest_xling.languages import find
 from pytest_xling.metrics.answer_length import AnswerLength
-from pytest_xling.metrics.apology import Apology
-from pytest_xling.metrics.emoji import Emoji
-from pytest_xling.metrics.english_answer import EnglishAnswer
+from pytest_xling.metrics.indicators import (
+    Apology,
+    Emoji,
+    EnglishAnswer,
+    NamesLanguage,
+    OffersTranslation,
+)
 from pytest_xling.metrics.language_consistency import LanguageConsistency
-from pytest_xling.metrics.names_language import NamesLanguage
 from pytest_xling.metrics.no_answer import NoAnswer
-from pytest_xling.metrics.offers_translation import OffersTranslation
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample

@@ -197,9 +197,9 @@ class _FunctionProvider:
         wanted = {k: v for k, v in given.items() if self._takes_all or k in self._taken}
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await self.function(list(request.messages), **wanted)
+                reply: object = await self.function(list(request.messages), **wanted)
         except OSError as error:  # TimeoutError is one
-            msg = f"{_origin(self.function)}: {error or type(error).__name__}"
+            msg = f"{_origin(self.function)}: {str(error) or type(error).__name__}"
             raise TransientFault(msg) from error
         if isinstance(reply, Response):
             return reply
@@ -250,7 +250,7 @@ def _add(
             **namespace,
         },
     )
-    made = dataclass(frozen=True, kw_only=True)(cls)
+    made: type = dataclass(frozen=True, kw_only=True)(cls)
     registry.add(kind, function.__name__, made, origin=_origin(function))
 
 

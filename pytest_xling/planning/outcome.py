@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.engine.run import Result
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Reading, Response, Sample
-    from pytest_xling.registry import MetricKind
 
 __all__ = ["CaseOutcome", "judge_case", "refuse_flags"]
 

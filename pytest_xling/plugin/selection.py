@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.drop import Against
     from pytest_xling.analysis.gate import GateSpec
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.planning.plan import Case
     from pytest_xling.planning.planned import Planned
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.registry import MetricKind
     from pytest_xling.store.digests import Questions
 
 __all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]

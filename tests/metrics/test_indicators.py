@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.metrics.apology import Apology
-from pytest_xling.metrics.emoji import Emoji
-from pytest_xling.metrics.english_answer import EnglishAnswer
-from pytest_xling.metrics.names_language import NamesLanguage
-from pytest_xling.metrics.offers_translation import OffersTranslation
+from pytest_xling.metrics.indicators import (
+    Apology,
+    Emoji,
+    EnglishAnswer,
+    NamesLanguage,
+    OffersTranslation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.metrics.misjudged import Misjudged
-from pytest_xling.metrics.p_right import PRight
-from pytest_xling.metrics.says_right import SaysRight
-from pytest_xling.metrics.unknown_verdict import UnknownVerdict
+from pytest_xling.metrics.recognition import Misjudged, PRight, SaysRight, UnknownVerdict
 from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.registry import load, names
 

@@ -78,9 +78,10 @@ def _bounds_of(metric: str) -> Bounds:
 def _is_share(metric: str) -> bool:
     """Tell whether a metric's mean is a share; of one not installed here any more, not."""
     try:
-        return registry.load("metric", metric).share
+        share: bool = registry.load("metric", metric).share
     except ConfigError:
         return False
+    return share
 
 
 def kind_of(metric: str) -> MetricKind:
