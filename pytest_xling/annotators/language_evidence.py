@@ -39,7 +39,7 @@ class LanguageEvidence:
 
     name: ClassVar[str] = "language_evidence"
     version: ClassVar[str] = "1"
-    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2")
+    libraries: ClassVar[tuple[str, ...]] = ("py3langid", "pycld2", "regex")
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""
