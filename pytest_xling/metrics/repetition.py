@@ -26,7 +26,8 @@ _MISSING = Reading(value=None, reason="no answer")
 class Repetition:
     """Flags answers in which some long run of tokens occurs again and again.
 
-    The run is of ``length`` tokens and occurs at least ``times`` times. Occurrences may overlap. Tokens are those of o200k_base.
+    The run is of ``length`` tokens and occurs at least ``times`` times; occurrences may overlap.
+    Tokens are those of o200k_base.
     """
 
     name: ClassVar[str] = "repetition"
