@@ -57,8 +57,8 @@ rules:
 """
 JUDGE = """\
 rules:
-  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "stance": "agree"}'}
-  - {text: '{"reasoning": "It rebuts it.", "stance": "disagree"}'}
+  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
+  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
 """
 RUN = (
     "--model=scripted:model.yaml",
