@@ -29,7 +29,8 @@ def says(verdict: str, reasoning: str = "Because.") -> str:
 
 def key_of(prompt: str) -> str:
     """Return the key a question asks for: the last, behind all that is to be judged."""
-    return re.findall(r"verdict_[0-9a-f]{16}", prompt)[-1]
+    *_, last = re.finditer(r"verdict_[0-9a-f]{16}", prompt)
+    return last.group()
 
 
 def filled(reply: str, prompt: str) -> str:
