@@ -136,6 +136,8 @@ class Response:
     first_token: tuple[tuple[str, float], ...] = ()
     """The likeliest first tokens with their natural log-probabilities, likeliest first; empty where
     they were not asked for (``top_logprobs``) or the provider does not give them."""
+    left_out: tuple[str, ...] = ()
+    """Params of the request that the server did not take and was asked without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ class LanguageEvidence(TextAnnotator):
     name = "language_evidence"
     called = "the language detector"
     version = "1"
-    libraries = ("py3langid", "pycld2")
+    libraries = ("py3langid", "pycld2", "regex")
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""

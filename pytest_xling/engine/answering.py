@@ -180,6 +180,8 @@ def encode_response(response: Response) -> str:
     if response.first_token:
         finite = [(token, p) for token, p in response.first_token if math.isfinite(p)]
         encoded["first_token"] = [[clean(token), p] for token, p in finite]
+    if response.left_out:
+        encoded["left_out"] = list(response.left_out)
     return canonical_json(encoded)
 
 
@@ -194,4 +196,5 @@ def decode_response(read: dict[str, Any]) -> Response:
         model_version=read["model_version"],
         error=read["error"],
         first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
+        left_out=tuple(read.get("left_out", ())),
     )

@@ -9,6 +9,8 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
+import regex
+
 from pytest_xling.text.clean import clean
 
 __all__ = ["SCRIPTS", "letters", "prose", "script_of", "written_in"]
@@ -58,7 +60,8 @@ _ASIDE: Final = tuple(
         ("0123456789", r"(?<![A-Za-z\d-])[A-Za-z-]*\d[A-Za-z\d-]*"),
     )
 )
-_WORD = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
+_SMALL = regex.compile(r"(?<!\w)\p{Ll}")
+_CAPITALISED = regex.compile(r"(?<!\p{LC})(\p{Lu})[\p{LC}\p{M}'’-]*")
 _LEAST_WORDS = 3
 """With fewer words in small letters, the capitalised ones are a name or a list of names."""
 
@@ -81,12 +84,11 @@ def prose(text: str, script: str) -> str:
             kept = pattern.sub(" ", kept)
     if kept.isupper():
         return kept.lower()
-    small = (match for match in _WORD.finditer(kept) if match.group()[0].islower())
-    sparse = len(list(islice(small, _LEAST_WORDS))) < _LEAST_WORDS
+    sparse = len(list(islice(_SMALL.finditer(kept), _LEAST_WORDS))) < _LEAST_WORDS
     capitals = {c for c in set(kept) if c.isupper() and (sparse or not written_in(c, script))}
     if not capitals:
         return kept
-    return _WORD.sub(lambda match: " " if match.group()[0] in capitals else match.group(), kept)
+    return _CAPITALISED.sub(lambda name: " " if name[1] in capitals else name[0], kept)
 
 
 def letters(text: str) -> Counter[str]:

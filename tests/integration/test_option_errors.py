@@ -124,3 +124,17 @@ def test_precedence_of_sources(project: Project) -> None:
     assert {a.language for a in project.answers()} == {"hi"}
     project.run("--model=scripted", "--langs=zh")
     assert {a.language for a in project.answers()} == {"zh"}
+
+
+@pytest.mark.parametrize("place", ["--model=", "--xling-model=", "environment", "ini"])
+def test_an_empty_model_is_a_usage_error(project: Project, place: str) -> None:
+    """An unset variable in a script: a release gate must not ask nothing and end with 0."""
+    given = [place] if place.startswith("--") else []
+    if place == "environment":
+        project.environment["XLING_MODEL"] = ""
+    if place == "ini":
+        project.write("pytest.ini", "[pytest]\nxling_model =\n")
+    outcome = project.run(*given)
+    assert outcome.code == 4, outcome.out + outcome.err
+    assert "the model's name is empty; is a variable unset?" in outcome.err
+    assert not project.store.exists()

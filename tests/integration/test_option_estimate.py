@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_xling.text.tokens import encode
 from tests.integration.project import QUESTIONS, write_questions
 from tests.servers.openai_server import spawned, stats
@@ -88,3 +90,26 @@ def test_without_a_price_the_cost_is_open(project: Project) -> None:
     assert wrong.code == 4
     assert "Did you mean 'hi'" in wrong.err
     assert not project.store.exists()
+
+
+@pytest.mark.parametrize("place", ["environment", "ini"])
+def test_it_asks_nothing_wherever_it_is_said(project: Project, place: str) -> None:
+    """``XLING_ESTIMATE=1`` and ``xling_estimate = true`` are no less than the flag; 0 means no."""
+    with spawned(echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url, XLING_MODEL="m", XLING_LANGS="hi")
+        if place == "environment":
+            project.environment["XLING_ESTIMATE"] = "1"
+        else:
+            project.write("pytest.ini", "[pytest]\nxling_estimate = true\n")
+        outcome = project.run()
+        assert outcome.code == 0, outcome.out + outcome.err
+        assert outcome.out.startswith("xling: dry run for m; nothing was asked")
+        assert not project.store.exists()
+        assert 0 == stats(url)["requests"]
+        project.environment["XLING_ESTIMATE"] = "0"
+        assert project.run().code == 0
+        assert 3 == stats(url)["requests"]
+    project.environment["XLING_ESTIMATE"] = "perhaps"
+    wrong = project.run()
+    assert wrong.code == 4
+    assert "XLING_ESTIMATE: 'perhaps' is neither yes nor no" in wrong.err

@@ -26,7 +26,7 @@ from pytest_xling.errors import (
 from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai.reply import read_reply
-from pytest_xling.records import Message, Request, Usage
+from pytest_xling.records import Message, Request, Response, Usage
 from tests.servers.openai_server import serving, stats
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Response
     from tests.servers.openai_server import OpenaiServer
 
 _KEY = "sk-proj-Tn0tARealKey0123456789"
@@ -241,6 +240,56 @@ def test_max_tokens_is_renamed_where_it_is_refused() -> None:
 
         asyncio.run(main())
         assert {"400": 1, "200": 2} == stats(newer.url)["statuses"]
+
+
+def _asked_in_form(server: OpenaiServer, *prompts: str) -> list[Response | PermanentFault]:
+    """Ask with a schema, one prompt after another, through one provider."""
+
+    async def main() -> list[Response | PermanentFault]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_BASE_URL", server.url)
+            provider = OpenaiProvider("m-1")
+        outcomes: list[Response | PermanentFault] = []
+        for prompt in prompts:
+            try:
+                request = _request(prompt, response_format={"type": "json_schema"})
+                outcomes.append(await provider.generate(request))
+            except PermanentFault as fault:
+                outcomes.append(fault)
+        await provider.aclose()
+        return outcomes
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("message", ["", "Bad request."])
+def test_a_schema_that_is_refused_is_left_out(message: str) -> None:
+    """Whatever the server says of it: asked once more without, from the second on at once."""
+    with serving(refuse_params="response_format", refuse_message=message) as server:
+        outcomes = _asked_in_form(server, "Why?", "How?")
+        assert {"400": 1, "200": 2} == stats(server.url)["statuses"]
+    for outcome in outcomes:
+        assert isinstance(outcome, Response)
+        assert ("The answer is forty-two.", ("response_format",)) == (
+            outcome.text,
+            outcome.left_out,
+        )
+
+
+def test_a_schema_is_kept_where_something_else_is_refused(server: OpenaiServer) -> None:
+    """A filter and too long a question say nothing about it, nor does another parameter."""
+    outcomes = _asked_in_form(server, "[[prompt_filter]]", "[[context_length]]", "Why?")
+    filtered, too_long, plain = outcomes
+    assert isinstance(filtered, Response)
+    assert "content_filter" == filtered.stop_reason
+    assert isinstance(too_long, PermanentFault)
+    assert isinstance(plain, Response)
+    assert () == plain.left_out
+    assert all('"response_format"' in body for body in stats(server.url)["bodies"])
+    with serving(refuse_params="temperature") as reasoning:
+        (fault,) = _asked_in_form(reasoning, "Why?")
+        assert isinstance(fault, PermanentFault)
+        assert "does not take this temperature" in str(fault)
 
 
 @pytest.mark.parametrize(

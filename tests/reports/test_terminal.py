@@ -33,16 +33,16 @@ def _row(text: str, start: str) -> list[str]:
     return line.split()
 
 
-# Intervals are those of statsmodels.stats.proportion.proportion_confint(…, method="wilson").
+# Intervals are those of statsmodels.stats.proportion.proportion_confint(…, method="beta").
 
 
 def test_table_has_values_intervals_and_outcomes(story: Connection) -> None:
     """One of four English answers is none, and one of the other three a loop."""
     text = _summary(story)
-    expected = ["en", "English", "4", "✓", "25.0%", "4.6–69.9", "?", "33.3%", "6.1–79.2"]
+    expected = ["en", "English", "4", "✓", "25.0%", "0.6–80.6", "?", "33.3%", "0.8–90.6"]
     assert expected == _row(text, "en English")[:9]
     # Hindi has no no_answer gate: its value stands there without an outcome.
-    hindi = ["hi", "Hindi", "5", "20.0%", "?", "25.0%", "4.6–69.9", "✗", "50.0%", "15.0–85.0"]
+    hindi = ["hi", "Hindi", "5", "20.0%", "?", "25.0%", "0.6–80.6", "✗", "50.0%", "6.8–93.2"]
     assert hindi == _row(text, "hi Hindi")
     assert "✓ pass   ✗ fail   ? inconclusive   lo–hi: 95% interval" in text
     assert "max 50.0%" in text
@@ -108,9 +108,9 @@ def test_the_question_stands_above_its_answer(story: Connection) -> None:
 
 
 def test_verbose_shows_intervals_without_a_gate(story: Connection) -> None:
-    """No emoji in three texts may still be 56.1%."""
+    """No emoji in three texts may still be 70.8%."""
     _, plain = _summary(story, verbose=True).split("without a gate")
-    assert ["en", "English", "4", "0.0%", "0.0–56.1"] == _row(plain, "en English")
+    assert ["en", "English", "4", "0.0%", "0.0–70.8"] == _row(plain, "en English")
 
 
 def test_texts_of_every_script_fit(tmp_path: Path) -> None:

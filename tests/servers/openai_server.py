@@ -38,6 +38,8 @@ __all__ = ["Behaviour", "OpenaiServer", "serving", "spawned", "stats"]
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\n(?:authorization: *bearer|api-key:) *([^\r]*)", re.IGNORECASE)
+_VERDICT_KEY = re.compile(r"verdict_[0-9a-f]{16}")
+_KEY_BLANK = "{verdict_key}"
 _PHRASES = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 429: "Too Many Requests"}
 
 
@@ -60,6 +62,7 @@ class Behaviour:
     mode: str = "ok"
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
+    """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use."""
     answers: str = ""
     """A JSON file of pairs: texts, and the answer to the last message if it contains them all, or
     how to fail, such as ``[[401]]``; the first that fits is given."""
@@ -261,6 +264,12 @@ class OpenaiServer:
         return server
 
 
+def _with_key(said: str, prompt: str) -> str:
+    """Return *said* with the key *prompt* asks for, which stands behind all that is judged."""
+    keys = _VERDICT_KEY.findall(prompt)
+    return said.replace(_KEY_BLANK, keys[-1]) if keys else said
+
+
 def _prompt(body: bytes) -> str:
     try:
         asked = json.loads(body)
@@ -355,6 +364,9 @@ class Connection(asyncio.Protocol):
         server = self._server
         if mode == "ok":
             text = server.answer
+            if _KEY_BLANK.encode() in text:
+                said = json.loads(text)["choices"][0]["message"]["content"]
+                text = _completion(_choice(_with_key(said, _prompt(body))))
             if server.behaviour.echo:
                 text = _completion(_choice(_prompt(body)))
             elif server.answers:
@@ -366,7 +378,7 @@ class Connection(asyncio.Protocol):
                 if marker := _MARKER.fullmatch(said.encode()):
                     self._answer(marker[1].decode(), body)
                     return
-                text = _completion(_choice(said))
+                text = _completion(_choice(_with_key(said, prompt)))
             elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
                 first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
                 text = _completion(_choice(server.behaviour.answer) | {"logprobs": first})

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
-from pytest_xling.files.strict_json import parse, require_name, require_text, unique_keys
+from pytest_xling.files.strict_json import (
+    parse,
+    require_name,
+    require_text,
+    unique_keys,
+)
 from pytest_xling.languages import find
 from pytest_xling.text.veracity import require_veracity
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["OpenaiClient"]
 
 _CONNECT_S = 15.0
+_SCHEMA = "response_format"
+_UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
+# Codes of a 400 that is about the question.
+_OTHER = frozenset({"content_filter", "context_length_exceeded"})
 
 
 class OpenaiClient:
@@ -34,6 +39,7 @@ class OpenaiClient:
         self._timeout_s = timeout_s
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.is_openai
+        self._without_schema = False
         timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s), pool=None)
         settings: dict[str, Any] = {
             "api_key": endpoint.key,
@@ -58,6 +64,8 @@ class OpenaiClient:
         start = time.perf_counter()
         if self._renames:
             body = _renamed(body)
+        if self._without_schema and _SCHEMA in body:
+            return await self._ask_without_schema(body)
         outcome: Response | ProviderFault
         try:
             # httpx2's time-out is for each read: a server that drips would never meet it.
@@ -71,6 +79,9 @@ class OpenaiClient:
             if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
                 self._renames = True
                 return await self.ask(body)
+            if _SCHEMA in body and error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
+                # Not every server says what it does not take; asked without, it tells.
+                return await self._ask_without_schema(body)
             outcome = refused(error, body, self._endpoint)
         except TimeoutError:
             outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
@@ -83,6 +94,13 @@ class OpenaiClient:
         if isinstance(outcome, Response):
             return outcome
         raise outcome
+
+    async def _ask_without_schema(self, body: Mapping[str, JsonValue]) -> Response:
+        """Ask without the schema, which the server does not take, and keep that in mind."""
+        plain = {name: value for name, value in body.items() if name != _SCHEMA}
+        response = await self.ask(plain)
+        self._without_schema = True
+        return replace(response, left_out=(_SCHEMA,))
 
     async def aclose(self) -> None:
         """Close all connections."""

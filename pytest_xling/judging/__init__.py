@@ -1,0 +1,1 @@
+"""Ask a model to judge a text, so that nothing but its own verdict counts."""
