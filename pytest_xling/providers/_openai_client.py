@@ -79,7 +79,7 @@ class OpenaiClient:
         except TimeoutError:
             outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
         except ProviderFault as fault:
-            outcome = fault
+            outcome = fault.with_traceback(None)  # whose frames hold what was sent
         except openai.OpenAIError as error:
             outcome = no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         else:
