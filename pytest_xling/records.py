@@ -114,10 +114,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one exchange, as the provider counts them."""
+    """Tokens of one exchange, as the provider counts them; 0 where it does not."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    estimated: bool = False
+    """Whether the provider gave no count to be believed, and some of these are our own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

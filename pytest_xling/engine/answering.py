@@ -177,6 +177,8 @@ def encode_response(response: Response) -> str:
         "model_version": response.model_version,
         "error": response.error,
     }
+    if response.usage.estimated:
+        encoded["usage_estimated"] = True
     if response.first_token:
         finite = [(token, p) for token, p in response.first_token if math.isfinite(p)]
         encoded["first_token"] = [[clean(token), p] for token, p in finite]
@@ -191,7 +193,11 @@ def decode_response(read: dict[str, Any]) -> Response:
     return Response(
         text=read["text"],
         stop_reason=read["stop_reason"],
-        usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens),
+        usage=Usage(
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            estimated=read.get("usage_estimated", False),
+        ),
         latency_s=read["latency_s"],
         model_version=read["model_version"],
         error=read["error"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import re
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,7 +29,7 @@ from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai.reply import read_reply
 from pytest_xling.records import Message, Request, Response, Usage
-from tests.servers.openai_server import serving, stats
+from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -517,3 +519,99 @@ def test_the_client_is_imported_by_the_first_request_only() -> None:
         [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
     )
     assert "[]\n" == done.stdout
+
+
+_SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "czNjcjN0", "qu3ry")
+
+
+def _leaky(url: str, monkeypatch: pytest.MonkeyPatch, where: str) -> str:
+    """Return the address of a server with a secret in its *where*, and set the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    if where == "password":
+        return url.replace("://", "://admin:s3cr3t%26Pass@")
+    return f"{url}?api_key=qu3ry/Value" if where == "query" else url
+
+
+@pytest.mark.parametrize("where", ["key", "password", "query"])
+@pytest.mark.parametrize(
+    "mode",
+    ["error", "html", "half", "tool", "400", "404", "500", "redirect", "answer"],
+)
+def test_no_secret_comes_back(
+    server: OpenaiServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    mode: str,
+    where: str,
+) -> None:
+    """Whatever repeats it, and wherever a text is cut: neither message, answer nor log has it."""
+    url = _leaky(server.url, monkeypatch, where)
+    caplog.set_level(logging.DEBUG)
+    try:
+        seen = repr(_ask(url, f"[[key_{mode}]]"))
+    except ProviderFault as fault:
+        seen = "".join(traceback.format_exception(fault))
+    shown = seen + caplog.text
+    assert [] == [secret for secret in _SECRETS if secret in shown]
+    assert {f"[[key_{mode}]]": 1} == stats(server.url)["prompts"]
+
+
+def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:
+    """Behind the path, not into it."""
+    assert "stop" == _ask(f"{server.url}?api_key=qu3ryValue&x=1").stop_reason
+
+
+@pytest.mark.parametrize("mode", ["301", "302", "303", "307", "308"])
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("https://user:pw@elsewhere.test/v2/chat/completions?key=x", "https://elsewhere.test/v2,"),
+        ("", "redirects requests to themselves"),
+        ("http://[::1/v1", "Redirects are not followed"),
+    ],
+)
+def test_redirects_are_not_followed(mode: str, location: str, said: str) -> None:
+    """One request is made; the fault names the address and concerns every request."""
+    with serving(mode=mode, location=location) as server:
+        with pytest.raises(PermanentFault, match="OPENAI_BASE_URL") as caught:
+            _ask(server.url)
+        assert {mode: 1} == stats(server.url)["statuses"]
+    assert said in str(caught.value)
+    assert "user" not in str(caught.value)
+    assert caught.value.every_request
+
+
+@pytest.mark.parametrize("mode", ["big", "bomb"])
+def test_a_reply_without_end_is_a_fault_of_its_question(mode: str) -> None:
+    """What is longer than any answer is not read, packed or not, and asked for once."""
+    with spawned(mode=mode, size_mb=64) as url:
+        tracemalloc.start()
+        try:
+            with pytest.raises(PermanentFault, match="more than 16 MB") as caught:
+                _ask(url, timeout_s=60.0)
+        finally:
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert 1 == stats(url)["requests"]
+    assert not caught.value.every_request
+    assert peak < 64 << 20
+
+
+def test_a_packed_answer_is_read() -> None:
+    """Up to the limit, gzip is an answer like others."""
+    with serving(mode="bomb", size_mb=4) as server:
+        assert 4 * 209_715 * 5 == len(_ask(server.url).text or "")
+
+
+def test_a_dripping_server_is_left_in_time(server: OpenaiServer) -> None:
+    """The time-out is for the whole answer, not for each byte."""
+    with pytest.raises(TransientFault, match=r"did not answer within 0\.5 s"):
+        _ask(server.url, "[[drip]]", timeout_s=0.5)
+
+
+def test_half_an_ipv6_address_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told when the provider is made, and without the address, which may hold a password."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://u:s3cret@[::1/v1")
+    with pytest.raises(ConfigError, match="OPENAI_BASE_URL is not a usable") as caught:
+        OpenaiProvider("m")
+    assert "s3cret" not in str(caught.value)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import openai
 
-from pytest_xling.providers.openai.faults import no_reply, refused
+from pytest_xling.errors import ProviderFault
+from pytest_xling.providers.openai.faults import PATH, no_reply, refused
 from pytest_xling.providers.openai.reply import read_reply
-from pytest_xling.providers.openai.transport import Pools
+from pytest_xling.providers.openai.transport import Pools, RedactedLogs, Screened
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.errors import ProviderFault
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.openai.endpoint import Endpoint
 
@@ -45,15 +45,21 @@ class OpenaiClient:
             "api_key": endpoint.key,
             "timeout": timeout,
             "max_retries": 0,  # the engine retries
-            "http_client": openai.DefaultAsyncHttpxClient(transport=Pools(), timeout=timeout),
+            "http_client": openai.DefaultAsyncHttpxClient(
+                transport=Screened(endpoint, Pools()),
+                timeout=timeout,
+                # Another address would get questions and key, and a GET is no question.
+                follow_redirects=False,
+            ),
         }
+        self._logs = RedactedLogs(endpoint.secrets)
         self._client: openai.AsyncOpenAI
         if endpoint.azure:
             self._client = openai.AsyncAzureOpenAI(
-                azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **settings
+                azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
             )
         else:
-            self._client = openai.AsyncOpenAI(base_url=endpoint.base_url, **settings)
+            self._client = openai.AsyncOpenAI(base_url=endpoint.url, **settings)
 
     async def ask(self, body: Mapping[str, JsonValue]) -> Response:
         """Ask for the chat completion that *body* describes.
@@ -72,9 +78,7 @@ class OpenaiClient:
             async with asyncio.timeout(self._timeout_s):
                 # The typed chat.completions.create checks what is sent and builds models of what
                 # comes back, for half a millisecond.
-                reply = await self._client.post(
-                    "/chat/completions", body=dict(body), cast_to=httpx2.Response
-                )
+                reply = await self._client.post(PATH, body=dict(body), cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
                 self._renames = True
@@ -85,6 +89,8 @@ class OpenaiClient:
             outcome = refused(error, body, self._endpoint)
         except TimeoutError:
             outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
+        except ProviderFault as fault:
+            outcome = fault.with_traceback(None)  # whose frames hold what was sent
         except openai.OpenAIError as error:
             outcome = no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         else:
@@ -105,6 +111,7 @@ class OpenaiClient:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.close()
+        self._logs.end()
 
 
 def _renamed(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

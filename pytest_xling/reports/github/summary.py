@@ -22,7 +22,7 @@ from pytest_xling.reports.terminal.closing import (
 from pytest_xling.reports.terminal.estimates import with_intervals
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.matrix import is_drop
-from pytest_xling.reports.terminal.spending import spent
+from pytest_xling.reports.terminal.spending import counted_by_us, spent
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
@@ -122,6 +122,8 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     ]
     if cost := spent(run, progress.cost_usd):
         told.append(prose(cost))
+    if counted := counted_by_us(connection, run.run_id):
+        told.append(counted)
     if run.seconds is not None:
         told.append(duration(run.seconds))
     if progress.errors:
