@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -70,14 +71,15 @@ def attack(folder: Path, url: str) -> tuple[int | None, float, float]:
         os.dup2(out, 1)
         os.dup2(out, 2)
         os.execvpe(command[0], command, environment)  # noqa: S606  our own command
-    ended = (0, 0, None)
-    while not ended[0] and time.perf_counter() - started < LIMIT_S:
+    while True:
+        ended, status, used = os.wait4(pid, os.WNOHANG)
+        seconds = time.perf_counter() - started
+        if ended:
+            return os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss / 1024
+        if seconds >= LIMIT_S:
+            break
         time.sleep(0.05)
-        ended = os.wait4(pid, os.WNOHANG)
-    seconds = time.perf_counter() - started
-    if ended[0]:
-        return os.waitstatus_to_exitcode(ended[1]), seconds, ended[2].ru_maxrss / 1024
-    os.kill(pid, 9)
+    os.kill(pid, signal.SIGKILL)
     _, _, used = os.wait4(pid, 0)
     return None, seconds, used.ru_maxrss / 1024
 
