@@ -17,7 +17,7 @@ from pytest_xling.providers.openai.transport import Pools, RedactedLogs, Screene
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.openai.endpoint import Endpoint
@@ -80,19 +80,14 @@ class OpenaiClient:
                 # comes back, for half a millisecond.
                 reply = await self._client.post(PATH, body=dict(body), cast_to=httpx2.Response)
         except openai.APIStatusError as error:
-            if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
-                self._renames = True
-                return await self.ask(body)
-            if _SCHEMA in body and error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
-                # Not every server says what it does not take; asked without, it tells.
-                return await self._ask_without_schema(body)
+            if (otherwise := self._otherwise(error, body)) is not None:
+                return await otherwise
             outcome = refused(error, body, self._endpoint)
-        except TimeoutError:
-            outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
+        except (TimeoutError, openai.OpenAIError) as error:
+            cause = None if isinstance(error, TimeoutError) else error
+            outcome = no_reply(cause, self._endpoint, timeout_s=self._timeout_s)
         except ProviderFault as fault:
             outcome = fault.with_traceback(None)  # whose frames hold what was sent
-        except openai.OpenAIError as error:
-            outcome = no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         else:
             latency_s = time.perf_counter() - start
             return read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)
@@ -100,6 +95,18 @@ class OpenaiClient:
         if isinstance(outcome, Response):
             return outcome
         raise outcome
+
+    def _otherwise(
+        self, error: openai.APIStatusError, body: Mapping[str, JsonValue]
+    ) -> Awaitable[Response] | None:
+        """Return the same request put in another way, where that may help; else None."""
+        if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
+            self._renames = True
+            return self.ask(body)
+        if _SCHEMA in body and error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
+            # Not every server says what it does not take; asked without, it tells.
+            return self._ask_without_schema(body)
+        return None
 
     async def _ask_without_schema(self, body: Mapping[str, JsonValue]) -> Response:
         """Ask without the schema, which the server does not take, and keep that in mind."""
