@@ -94,7 +94,7 @@ class Reporting:
                 compared = ours.setup.compared(connection, ours.run_id)
                 write_report(connection, ours.run_id, file, comparison=compared, complete=complete)
         except XlingError as error:
-            again = f"`xling report {ours.run_id} -o {file}` writes it without asking anything"
+            again = f"`xling report {ours.run_id} -o report.html` writes it without asking anything"
             self._faults.append(f"no report: {error}; {again}")
             return False
         self._lines.append(f"report: {file}")

@@ -163,7 +163,7 @@ def test_a_report_that_is_lost_at_the_end_is_no_success(project: Project) -> Non
     assert "no report: the report cannot be written to" in outcome.out
     assert "complete" == project.latest().status
     run = project.latest().run_id
-    assert f"`xling report {run} -o FILE` writes it without asking anything" in outcome.out
+    assert f"`xling report {run} -o report.html` writes it without asking anything" in outcome.out
     assert 0 == project.xling("report", run, "-o", "out.html").returncode
 
 
