@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 __all__ = [
+    "LARGEST",
     "Annotation",
     "Answer",
     "AnswerSet",
@@ -192,6 +193,10 @@ class Reading:
 
     value: float | None
     reason: str = ""
+
+
+LARGEST: Final = 1e50
+"""The largest value of a reading, on either side of 0: fourth powers of many can be summed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Answering", "Gate", "decode_response", "encode_response", "request_key"]
 
 
+MOST_TOKENS = 1_000_000_000
+"""More than any exchange has; larger counts would be added up without end."""
+
+
 class Gate:
     """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
 
@@ -148,14 +152,24 @@ class Answering:
 
 
 def _cleaned(response: Response) -> Response:
-    text, error = response.text, response.error
+    """Return *response* with text that can be kept, and with counts that can be believed."""
+    text, error, usage = response.text, response.error, response.usage
     return replace(
         response,
+        usage=Usage(
+            prompt_tokens=_believed(usage.prompt_tokens),
+            completion_tokens=_believed(usage.completion_tokens),
+        ),
         text=None if text is None else clean(text),
         error=None if error is None else clean(error),
         model_version=clean(response.model_version),
         first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
     )
+
+
+def _believed(tokens: int) -> int:
+    """Return a count of tokens; 0, which stands for none counted, where there cannot be so many."""
+    return tokens if 0 <= tokens <= MOST_TOKENS else 0
 
 
 def request_key(provider: Provider, request: Request) -> bytes:
