@@ -160,8 +160,8 @@ def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds:
     for value in values:
         if not abs(value) <= LARGEST:  # NaN, too
             msg = (
-                f"{metric!r} gave {value!r}; a metric gives a number up to {LARGEST:g}, or None and"
-                " a reason"
+                f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason, and no "
+                f"number beyond {LARGEST:g}"
             )
             raise EvaluationError(msg)
         if kind == "flag" and value not in (0, 1):

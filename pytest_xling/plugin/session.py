@@ -13,6 +13,7 @@ import pytest
 
 from pytest_xling.cases.plan import groups_of
 from pytest_xling.errors import ConfigError, StoreError, XlingError
+from pytest_xling.files import file_errors
 from pytest_xling.plugin.checks import FAULT, GIVEN_UP, MISTAKE, CaseCheck, GateCheck
 from pytest_xling.plugin.ending import (
     REPORT_FAULTS,
@@ -60,7 +61,8 @@ def start(config: pytest.Config) -> None:
         pytest.UsageError: something is wrong; nothing has been asked.
     """
     try:
-        session = XlingSession(config, read_setup(config))
+        with file_errors():
+            session = XlingSession(config, read_setup(config))
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
     config.pluginmanager.register(session, "xling-session")
@@ -148,7 +150,8 @@ class XlingSession:
         if self.is_worker or self.asks_nothing:
             return
         try:
-            self._start_run()
+            with file_errors():
+                self._start_run()
         except XlingError as error:
             raise pytest.UsageError(str(error)) from error
         if self.distributed:
