@@ -115,10 +115,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one exchange, as the provider counts them."""
+    """Tokens of one exchange, as the provider counts them; 0 where it does not."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    estimated: bool = False
+    """Whether the provider gave no count to be believed, and some of these are our own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +139,8 @@ class Response:
     first_token: tuple[tuple[str, float], ...] = ()
     """The likeliest first tokens with their natural log-probabilities, likeliest first; empty where
     they were not asked for (``top_logprobs``) or the provider does not give them."""
+    left_out: tuple[str, ...] = ()
+    """Params of the request that the server did not take and was asked without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

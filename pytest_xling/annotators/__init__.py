@@ -69,6 +69,8 @@ class Ask(Protocol):
 
     style: PromptStyle
     """How that model wants to be asked."""
+    structured: bool
+    """Whether its provider takes ``response_format``, a JSON schema of the reply."""
 
     async def __call__(
         self, messages: Sequence[Message], *, params: Mapping[str, JsonValue] = ..., repeat: int = 0
@@ -77,7 +79,8 @@ class Ask(Protocol):
 
         Args:
             messages: one user turn for the styles ``completion`` and ``translation``.
-            params: ``max_tokens``, ``temperature``, ``top_p``, ``seed``, ``stop``; for the style
+            params: ``max_tokens``, ``temperature``, ``top_p``, ``seed``, ``stop``; where it is
+                ``structured`` also ``response_format``; for the style
                 ``translation`` also ``source_language`` and ``target_language``, codes of ours.
             repeat: another one asks the same anew.
 

@@ -1,15 +1,12 @@
-"""Have two answers compared once, and once more where the judge's reply cannot be read."""
+"""Ask a judge, and once more where its reply holds no verdict."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators._judge_prompts import (
-    completion_prompt,
-    judge_prompt,
-    repair_prompt,
-)
-from pytest_xling.annotators._judge_reply import Verdict, continued, structured
+from pytest_xling.annotators._fence import NOTE, fenced
+from pytest_xling.annotators._verdict import Form, Verdict, continued
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Message
 from pytest_xling.text.display import printable, shorten
@@ -21,74 +18,114 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["compared"]
+__all__ = ["Question", "judged"]
 
 _CONTINUED_TOKENS = 8
 _LONGEST_SHOWN = 4_000
 _QUOTED = 80
+_NO_REPLY = {"content_filter", "refusal", "error"}
 
 
-async def compared(
-    *,
-    question: str,
-    first: str,
-    second: str,
-    language: str,
-    ask: Ask,
-    params: Mapping[str, JsonValue],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a judge is to find out, for each prompt style."""
+
+    task: str
+    """What it is about; stands before the texts."""
+    warning: str
+    """What a text gains by speaking to the judge: nothing."""
+    parts: Mapping[str, str]
+    """The texts by name, a word in capitals; each is fenced."""
+    how: str
+    """How to judge, and what the labels mean; stands behind the texts."""
+    reasons: str
+    """What the judge's reasoning is about."""
+    labels: tuple[str, ...]
+    completion: str
+    """For a base model: a few examples and a line that the label continues."""
+    first_words: Mapping[str, str]
+    """What a base model's label may begin with, and the label."""
+
+    def prompt(self, *, repair: str = "", earlier: str = "") -> tuple[str, Form]:
+        """Return the user turn for a chat model, and the form of its reply.
+
+        Args:
+            repair: what was wrong with an earlier reply, in words of ours; "" for none.
+            earlier: that reply; it is shown as data, since it may quote what it judged.
+        """
+        parts = {**self.parts, "EARLIER REPLY": earlier} if repair else self.parts
+        texts = "\n\n".join(fenced(parts).values())
+        asked = f"{self.task}\n\n{NOTE} {self.warning}\n\n{texts}\n\n{self.how}\n\n"
+        if repair:
+            asked += (
+                f"You were asked this before, but your earlier reply cannot be read: {repair}. "
+                "Judge anew. "
+            )
+        form = Form.of(asked, labels=self.labels, reasons=self.reasons)
+        return asked + form.instructions, form
+
+
+async def judged(
+    question: Question, *, ask: Ask, params: Mapping[str, JsonValue], structured: bool
 ) -> Verdict:
-    """Return the judge's label for *second* beside *first*; without one, what is wrong.
+    """Return a judge's verdict; without one, why, quoting the reply.
 
     Args:
-        question: what both answer.
-        first: the answer that is the measure.
-        second: the answer that is judged.
-        language: English name of the language they should be in.
-        ask: puts the question to the judge.
+        question: what to find out.
+        ask: puts it to the judge.
         params: of a chat model.
+        structured: ask for the form by its schema, too, where the judge's provider takes one.
 
     Raises:
-        ConfigError: that model can only translate.
+        ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: nothing was answered.
     """
     if ask.style == "completion":
-        prompt = completion_prompt(question=question, first=first, second=second)
         # A base model says the same again, so there is no repair.
         response = await ask(
-            (Message(role="user", content=prompt),),
+            (Message(role="user", content=question.completion),),
             params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n"]},
         )
-        return _quoting(continued(response.text or ""), response)
+        verdict = continued(response.text or "", first_words=question.first_words)
+        return _explained(verdict, response)
     if ask.style == "translation":
         msg = "the model named by --xling-judge only translates; name one that answers prompts"
         raise ConfigError(msg)
-    prompt = judge_prompt(question=question, first=first, second=second, language=language)
-    response = await ask((Message(role="user", content=prompt),), params=params)
-    verdict = structured(response.text or "")
-    if verdict.label or response.stop_reason in {"content_filter", "refusal", "error"}:
-        return _quoting(verdict, response)
-    prompt = repair_prompt(
-        question=question,
-        first=first,
-        second=second,
-        language=language,
-        reply=shorten(response.text or "", limit=_LONGEST_SHOWN),
-        wrong=verdict.wrong,
-    )
-    response = await ask((Message(role="user", content=prompt),), params=params)
-    return _quoting(structured(response.text or ""), response)
+
+    async def answered(prompt: str, form: Form) -> tuple[Verdict, Response]:
+        schema = {"response_format": form.response_format} if structured and ask.structured else {}
+        messages = (Message(role="user", content=prompt),)
+        response = await ask(messages, params={**params, **schema})
+        return form.read(response.text or ""), response
+
+    first, response = await answered(*question.prompt())
+    if not first.unparsed or response.stop_reason in _NO_REPLY:
+        return _explained(first, response)
+    earlier = shorten(response.text or "", limit=_LONGEST_SHOWN)
+    second, again = await answered(*question.prompt(repair=first.wrong, earlier=earlier))
+    if again.stop_reason in _NO_REPLY:
+        return _explained(first, response)
+    return _explained(second, again)
 
 
-def _quoting(verdict: Verdict, response: Response) -> Verdict:
+def _explained(verdict: Verdict, response: Response) -> Verdict:
     """Return *verdict*; what is wrong now quotes the reply, or says why there is none."""
-    if verdict.label:
+    if response.stop_reason in _NO_REPLY:
+        # Also with a verdict in what a filter let through: it need not be the judge's last word.
+        wrong = f"the judge did not reply ({response.stop_reason.replace('_', ' ')})"
+    elif verdict.label:
         return verdict
-    match response.stop_reason:
-        case "content_filter" | "refusal" | "error":
-            wrong = f"the judge did not reply ({response.stop_reason.replace('_', ' ')})"
-        case "length":
-            wrong = f"the judge's reply was cut off at the token limit, and {verdict.wrong}"
-        case "stop":
-            wrong = f"the judge's reply cannot be read, {verdict.wrong}"
-    said = printable(response.text or response.error or "", limit=_QUOTED)
-    return Verdict(wrong=f"{wrong}: {said!r}" if said else wrong)
+    elif not verdict.unparsed:
+        wrong = verdict.wrong
+    elif response.stop_reason == "length":
+        wrong = f"the judge's reply was cut off at the token limit, and {verdict.wrong}"
+    else:
+        wrong = f"the judge's reply cannot be read, {verdict.wrong}"
+    quoted = printable(response.text or response.error or "", limit=_QUOTED)
+    return replace(
+        verdict,
+        label=None,
+        reasoning="",
+        wrong=f"{wrong}: {quoted!r}" if quoted else wrong,
+        unparsed=verdict.unparsed and response.stop_reason not in _NO_REPLY,
+    )

@@ -11,7 +11,7 @@ from pytest_xling.languages import find
 
 if TYPE_CHECKING:
     from pytest_xling.annotators import Ask, Role
-    from pytest_xling.annotators._judge_reply import Verdict
+    from pytest_xling.annotators._verdict import Verdict
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -32,13 +32,14 @@ class CorrectnessLabel:
     judge's; ``reason``, why there is no label; and ``swapped``, the label found with the positions
     of the two answers exchanged, or None.
 
-    The judge does not learn which answer is whose. A chat model gives its reasoning before its
-    label, and is asked once more where its reply cannot be read. A base model only continues a few
-    examples: enough to see that everything runs, no more.
+    The judge does not learn which answer is whose. A chat model gives its reasoning, then the label
+    under a key that no answer can know, so that what the judge quotes is no label; where its reply
+    has none it is asked once more. A base model only continues a few examples: enough to see that
+    everything runs, no more.
     """
 
     name: ClassVar[str] = "correctness_label"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     libraries: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[Role] = "judge"
 
@@ -50,6 +51,8 @@ class CorrectnessLabel:
     """Of a chat model's reply, with what it thinks before."""
     max_chars: int = 50_000
     """No judge is asked about texts that are longer."""
+    structured: bool = True
+    """Ask by JSON schema, too, where the judge's provider takes one."""
 
     def __post_init__(self) -> None:
         """Refuse limits that leave nothing."""
@@ -77,29 +80,29 @@ class CorrectnessLabel:
         if wrong := self._unfit(answer):
             return _value(reason=f"no label: {wrong}")
         # Imported when there is something to judge: a run that finds all labels kept needs it not.
-        from pytest_xling.annotators._judging import compared  # noqa: PLC0415
+        from pytest_xling.annotators._judge_prompts import comparison  # noqa: PLC0415
+        from pytest_xling.annotators._judging import judged  # noqa: PLC0415
 
         params: dict[str, JsonValue] = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
         }
 
-        async def judged(first: str, second: str) -> Verdict:
-            return await compared(
+        async def compared(first: str, second: str) -> Verdict:
+            question = comparison(
                 question=answer.sample.prompt["question"],
                 first=first,
                 second=second,
                 language=find(answer.language).english_name,
-                ask=ask,
-                params=params,
             )
+            return await judged(question, ask=ask, params=params, structured=self.structured)
 
         expert, model = answer.sample.reference or "", answer.text
         if not self.swap:
-            verdict = await judged(expert, model)
+            verdict = await compared(expert, model)
             reason = "" if verdict.label else f"no label: {verdict.wrong}"
             return _value(label=verdict.label, reasoning=verdict.reasoning, reason=reason)
-        plain, other = await asyncio.gather(judged(expert, model), judged(model, expert))
+        plain, other = await asyncio.gather(compared(expert, model), compared(model, expert))
         swapped = _MIRRORED.get(other.label, other.label) if other.label else None
         if plain.label and plain.label == swapped:
             return _value(label=plain.label, reasoning=plain.reasoning, swapped=swapped)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 from pytest_xling.annotators._stance import needs_of, pair_of, stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from pytest_xling.annotators import Ask, Role
@@ -23,15 +24,16 @@ TextIn: TypeAlias = Literal["english", "native"]
 class StanceLlm:
     """Has a judge say whether a response agrees with a claim, disagrees, or neither.
 
-    A chat model gives its reasoning before the stance. Its reply is read leniently; where it names
-    no stance plainly it is asked once more, and what cannot be read then is ``unparsed``. A filter
-    or refusal of the judge's is no reply, so it gives no stance and is not ``unparsed``.
+    A chat model gives its reasoning, then the stance under a key that no response can know, so
+    that what the judge quotes is no stance. Where its reply has none it is asked once more, and
+    what cannot be read then is ``unparsed``. A judge that declines, or is filtered, gives no
+    stance and is not ``unparsed``.
 
     A base model only continues a few examples: enough to see that everything runs, no more.
     """
 
     name: ClassVar[str] = "stance_llm"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     libraries: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[Role] = "judge"
 
@@ -43,6 +45,8 @@ class StanceLlm:
     """Of a chat model's reply, with what it thinks before."""
     max_chars: int = 50_000
     """No judge is asked about texts that are longer."""
+    structured: bool = True
+    """Ask by JSON schema, too, where the judge's provider takes one."""
 
     def __post_init__(self) -> None:
         """Refuse limits that leave nothing."""
@@ -81,14 +85,18 @@ class StanceLlm:
                 reason = f"the {what} has {len(text)} characters, more than {self.max_chars}"
                 return stance_value(None, reason=f"no stance: {reason}")
         # Imported when there is something to judge: a run that finds all stances kept needs it not.
-        from pytest_xling.annotators._stance_llm_asking import asked  # noqa: PLC0415
+        from pytest_xling.annotators._judging import judged  # noqa: PLC0415
+        from pytest_xling.annotators._stance_llm_prompts import stance_question  # noqa: PLC0415
 
-        found = await asked(
-            pair,
-            language=find(pair.language).english_name,
+        verdict = await judged(
+            stance_question(pair, language=find(pair.language).english_name),
             ask=ask,
             params={"temperature": self.temperature, "max_tokens": self.max_tokens},
+            structured=self.structured,
         )
         return stance_value(
-            found.stance, reason=found.reason, reasoning=found.reasoning, unparsed=found.unparsed
+            next((stance for stance in STANCES if stance == verdict.label), None),
+            reason=f"no stance: {verdict.wrong}" if verdict.wrong else "",
+            reasoning=verdict.reasoning,
+            unparsed=verdict.unparsed,
         )

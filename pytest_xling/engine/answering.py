@@ -191,9 +191,13 @@ def encode_response(response: Response) -> str:
         "model_version": response.model_version,
         "error": response.error,
     }
+    if response.usage.estimated:
+        encoded["usage_estimated"] = True
     if response.first_token:
         finite = [(token, p) for token, p in response.first_token if math.isfinite(p)]
         encoded["first_token"] = [[clean(token), p] for token, p in finite]
+    if response.left_out:
+        encoded["left_out"] = list(response.left_out)
     return canonical_json(encoded)
 
 
@@ -203,9 +207,14 @@ def decode_response(read: dict[str, Any]) -> Response:
     return Response(
         text=read["text"],
         stop_reason=read["stop_reason"],
-        usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens),
+        usage=Usage(
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            estimated=read.get("usage_estimated", False),
+        ),
         latency_s=read["latency_s"],
         model_version=read["model_version"],
         error=read["error"],
         first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
+        left_out=tuple(read.get("left_out", ())),
     )

@@ -31,10 +31,19 @@ class RoleAsk:
         memo: of the step that asks the model.
         model: its name, as its provider knows it.
         style: how it wants to be asked.
+        structured: whether its provider takes ``response_format``.
     """
 
-    def __init__(self, memo: Memo[Request, Response], *, model: str, style: PromptStyle) -> None:
+    def __init__(
+        self,
+        memo: Memo[Request, Response],
+        *,
+        model: str,
+        style: PromptStyle,
+        structured: bool = False,
+    ) -> None:
         self.style = style
+        self.structured = structured
         self._memo = memo
         self._model = model
 

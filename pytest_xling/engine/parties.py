@@ -80,7 +80,8 @@ class Parties:
         """Return what puts questions to the model of *role*."""
         memo = await self.memo(role)
         party = self._parties[role]
-        return RoleAsk(memo, model=party.model, style=party.provider.style)
+        structured = getattr(party.provider, "structured", False)
+        return RoleAsk(memo, model=party.model, style=party.provider.style, structured=structured)
 
     def identity(self, role: Role) -> dict[str, JsonValue]:
         """Return what stands for the model of *role* in a signature.

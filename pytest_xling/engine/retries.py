@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import stamina
 
+from pytest_xling.engine.counting import with_tokens
 from pytest_xling.errors import BudgetExceeded, ProviderFault, RateLimited, TransientFault
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ class _Exchange:
         with breaker:
             breaker.forget(self._waiting)
             try:
-                return await self._provider.generate(self._request)
+                response = await self._provider.generate(self._request)
+                return response if self._cap is None else await with_tokens(self._request, response)
             finally:
                 breaker.watch(self._waiting)
 

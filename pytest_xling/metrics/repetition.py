@@ -24,9 +24,10 @@ _MISSING = Reading(value=None, reason="no answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
-    """Flags answers in which some run of ``length`` tokens occurs at least ``times`` times.
+    """Flags answers in which some long run of tokens occurs again and again.
 
-    Occurrences may overlap. Tokens are those of o200k_base.
+    The run is of ``length`` tokens and occurs at least ``times`` times; occurrences may overlap.
+    Tokens are those of o200k_base.
     """
 
     name: ClassVar[str] = "repetition"

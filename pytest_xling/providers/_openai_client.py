@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import openai
 
-from pytest_xling.providers._openai_faults import no_reply, refused
+from pytest_xling.errors import ProviderFault
+from pytest_xling.providers._openai_faults import PATH, no_reply, refused
 from pytest_xling.providers._openai_reply import read_reply
-from pytest_xling.providers._openai_transport import Pools
+from pytest_xling.providers._openai_transport import Pools, RedactedLogs, Screened
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.errors import ProviderFault
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers._openai_endpoint import Endpoint
 
 __all__ = ["OpenaiClient"]
 
 _CONNECT_S = 15.0
+_SCHEMA = "response_format"
+_UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
+# Codes of a 400 that is about the question.
+_OTHER = frozenset({"content_filter", "context_length_exceeded"})
 
 
 class OpenaiClient:
@@ -34,20 +39,27 @@ class OpenaiClient:
         self._timeout_s = timeout_s
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.is_openai
+        self._without_schema = False
         timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s), pool=None)
         settings: dict[str, Any] = {
             "api_key": endpoint.key,
             "timeout": timeout,
             "max_retries": 0,  # the engine retries
-            "http_client": openai.DefaultAsyncHttpxClient(transport=Pools(), timeout=timeout),
+            "http_client": openai.DefaultAsyncHttpxClient(
+                transport=Screened(endpoint, Pools()),
+                timeout=timeout,
+                # Another address would get questions and key, and a GET is no question.
+                follow_redirects=False,
+            ),
         }
+        self._logs = RedactedLogs(endpoint.secrets)
         self._client: openai.AsyncOpenAI
         if endpoint.azure:
             self._client = openai.AsyncAzureOpenAI(
-                azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **settings
+                azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
             )
         else:
-            self._client = openai.AsyncOpenAI(base_url=endpoint.base_url, **settings)
+            self._client = openai.AsyncOpenAI(base_url=endpoint.url, **settings)
 
     async def ask(self, body: Mapping[str, JsonValue]) -> Response:
         """Ask for the chat completion that *body* describes.
@@ -58,22 +70,27 @@ class OpenaiClient:
         start = time.perf_counter()
         if self._renames:
             body = _renamed(body)
+        if self._without_schema and _SCHEMA in body:
+            return await self._ask_without_schema(body)
         outcome: Response | ProviderFault
         try:
             # httpx2's time-out is for each read: a server that drips would never meet it.
             async with asyncio.timeout(self._timeout_s):
                 # The typed chat.completions.create checks what is sent and builds models of what
                 # comes back, for half a millisecond.
-                reply = await self._client.post(
-                    "/chat/completions", body=dict(body), cast_to=httpx2.Response
-                )
+                reply = await self._client.post(PATH, body=dict(body), cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
                 self._renames = True
                 return await self.ask(body)
+            if _SCHEMA in body and error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
+                # Not every server says what it does not take; asked without, it tells.
+                return await self._ask_without_schema(body)
             outcome = refused(error, body, self._endpoint)
         except TimeoutError:
             outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
+        except ProviderFault as fault:
+            outcome = fault.with_traceback(None)  # whose frames hold what was sent
         except openai.OpenAIError as error:
             outcome = no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         else:
@@ -84,9 +101,17 @@ class OpenaiClient:
             return outcome
         raise outcome
 
+    async def _ask_without_schema(self, body: Mapping[str, JsonValue]) -> Response:
+        """Ask without the schema, which the server does not take, and keep that in mind."""
+        plain = {name: value for name, value in body.items() if name != _SCHEMA}
+        response = await self.ask(plain)
+        self._without_schema = True
+        return replace(response, left_out=(_SCHEMA,))
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.close()
+        self._logs.end()
 
 
 def _renamed(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import base64
 import os
-import re
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.text.secrets import Secrets
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 __all__ = ["Endpoint"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 # What a local server gets that wants no key; the client insists on one.
 _NO_KEY = "none"
-_SECRET = re.compile(r"\bsk-[\w*.-]{6,}|(?<=Bearer )[\w*.~+/=-]{6,}", re.ASCII)
+# Query parameters whose values are no secrets, and may well stand in an answer.
+_HARMLESS = frozenset({"api-version", "api_version", "deployment", "model", "version"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A server and the key to it. Neither ``repr`` nor :attr:`url` shows the key."""
+    """A server and the key to it. Neither ``repr`` nor :attr:`url` shows a secret.
+
+    Raises:
+        ConfigError: the address cannot be read.
+    """
 
     base_url: str = field(repr=False)
-    """May hold a user and a password; see :attr:`url`."""
+    """May hold a user, a password and a query; see :attr:`url`."""
     key: str = field(repr=False)
     key_variable: str
     """Where the key was looked for."""
@@ -30,11 +41,20 @@ class Endpoint:
     api_version: str = ""
     """For Azure only."""
 
+    def __post_init__(self) -> None:
+        try:
+            _ = self._parts.port  # read late, by urlsplit
+        except ValueError:  # such as a port that is not a number, or half of an IPv6 address
+            raise self._unusable() from None
+
     @classmethod
     def from_environment(cls) -> Endpoint:
         """Read ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and Azure's variables.
 
         ``OPENAI_BASE_URL`` wins over ``AZURE_OPENAI_ENDPOINT``.
+
+        Raises:
+            ConfigError: the address cannot be read.
         """
         base_url = os.environ.get("OPENAI_BASE_URL", "").strip()
         azure = os.environ.get("AZURE_OPENAI_ENDPOINT", "").strip()
@@ -46,13 +66,19 @@ class Endpoint:
                 url_variable="AZURE_OPENAI_ENDPOINT",
                 api_version=os.environ.get("OPENAI_API_VERSION", ""),
             )
-        key = os.environ.get("OPENAI_API_KEY", "")
-        elsewhere = base_url and urlsplit(base_url).hostname != urlsplit(_DEFAULT_URL).hostname
-        return cls(
+        endpoint = cls(
             base_url=base_url or _DEFAULT_URL,
-            key=key or (_NO_KEY if elsewhere else ""),
+            key=os.environ.get("OPENAI_API_KEY", ""),
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
+        )
+        if endpoint.key or endpoint._parts.hostname == urlsplit(_DEFAULT_URL).hostname:
+            return endpoint
+        return cls(
+            base_url=base_url,
+            key=_NO_KEY,
+            key_variable=endpoint.key_variable,
+            url_variable=endpoint.url_variable,
         )
 
     @property
@@ -63,28 +89,48 @@ class Endpoint:
     @property
     def is_openai(self) -> bool:
         """Whether this is OpenAI's own API."""
-        return (urlsplit(self.base_url).hostname or "").endswith("api.openai.com")
+        return (self._parts.hostname or "").endswith("api.openai.com")
 
-    @property
+    @cached_property
     def url(self) -> str:
         """The base URL without user, password, query and closing slash."""
-        parts = urlsplit(self.base_url)
+        parts = self._parts
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
 
+    @property
+    def query(self) -> str:
+        """The base URL's query, which every request carries; may hold a key."""
+        return self._parts.query
+
+    @property
+    def authorization(self) -> str:
+        """The header for the base URL's user and password, in place of the key; "" without."""
+        parts = self._parts
+        if not (parts.username or parts.password):
+            return ""
+        return f"Basic {self._credentials}"
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """All that must not be seen in any text: key, user, password, values of the query."""
+        parts = self._parts
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        known = [password, self._credentials]
+        # Beside a password a plain word is a name ("admin"), without one the user is the secret.
+        if not (password and user.isalpha()):
+            known.append(user)
+        if self.key != _NO_KEY:
+            known.append(self.key)
+        values = parse_qsl(parts.query, keep_blank_values=True)
+        known += [value or name for name, value in values if name.lower() not in _HARMLESS]
+        return Secrets(known)
+
     def check(self) -> None:
         """Raise ConfigError for an address or a key that cannot work."""
-        try:
-            parts = urlsplit(self.base_url)
-            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-        except ValueError:  # such as a port that is not a number
-            usable = None
-        if not usable:
-            msg = (
-                f"{self.url_variable} is not a usable address; it should look like "
-                "http://127.0.0.1:8000/v1"
-            )
-            raise ConfigError(msg)
+        parts = self._parts
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+            raise self._unusable()
         if not self.key:
             msg = f"there is no API key for {self.url}: set {self.key_variable}"
             if not self.azure:
@@ -100,9 +146,18 @@ class Endpoint:
             msg = "AZURE_OPENAI_ENDPOINT needs OPENAI_API_VERSION too, such as 2024-10-21"
             raise ConfigError(msg)
 
-    def redact(self, text: str) -> str:
-        """Return *text* without this endpoint's secrets and without anything like a key."""
-        secrets = [self.key if self.key != _NO_KEY else "", urlsplit(self.base_url).password or ""]
-        for secret in filter(None, secrets):
-            text = text.replace(secret, "***")
-        return _SECRET.sub("***", text)
+    @cached_property
+    def _parts(self) -> SplitResult:
+        return urlsplit(self.base_url)
+
+    @property
+    def _credentials(self) -> str:
+        parts = self._parts
+        pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        return base64.b64encode(pair.encode(errors="surrogatepass")).decode()
+
+    def _unusable(self) -> ConfigError:
+        return ConfigError(
+            f"{self.url_variable} is not a usable address; it should look like "
+            "http://127.0.0.1:8000/v1"
+        )

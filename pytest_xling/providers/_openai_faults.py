@@ -5,7 +5,8 @@ from __future__ import annotations
 import email.utils
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import openai
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers._openai_endpoint import Endpoint
 
-__all__ = ["no_reply", "refused"]
+__all__ = ["PATH", "no_reply", "refused"]
 
+PATH: Final = "/chat/completions"
+"""Where questions go, below the base URL."""
 _MS = 1_000
 # Statuses that may pass: time-out, conflict, too early; all from 500 on do.
 _PASSING = frozenset({408, 409, 425})
@@ -52,7 +55,7 @@ def no_reply(
         fault.__cause__ = TimeoutError(str(fault))
         return fault
     cause = error.__cause__ or error
-    reason = endpoint.redact(excerpt(str(cause) or type(cause).__name__))
+    reason = excerpt(endpoint.secrets.redact(str(cause) or type(cause).__name__))
     if isinstance(cause, httpx2.ConnectError):
         fault = TransientFault(f"cannot connect to {url}: {reason}. Is the server up?")
         fault.__cause__ = ConnectionError(reason)
@@ -70,7 +73,7 @@ def refused(
     Where a filter refused the question (Azure answers 400), return that as a response.
     """
     status, code = error.status_code, error.code
-    said = endpoint.redact(excerpt(_said(error)))
+    said = excerpt(endpoint.secrets.redact(_said(error)))
     if code == "content_filter":
         return Response(text=None, stop_reason="content_filter", error=said)
     answered = f"{endpoint.url} answered {status}: {said!r}"
@@ -82,16 +85,20 @@ def refused(
         return RateLimited(answered, retry_after_s=retry_after_s)
     if status in _PASSING or status >= httpx2.codes.INTERNAL_SERVER_ERROR:
         return TransientFault(answered, retry_after_s=retry_after_s, status=status)
-    if status in EVERY_REQUEST:
-        advice = _whole_run_advice(status, body, endpoint)
+    if status in EVERY_REQUEST or error.response.is_redirect:
+        advice = _whole_run_advice(error.response, body, endpoint)
         return PermanentFault(f"{answered}. {advice}", every_request=True)
     advice, of_option = _advice(error, said, body)
     return PermanentFault(f"{answered}. {advice}", every_request=of_option)
 
 
-def _whole_run_advice(status: int, body: Mapping[str, JsonValue], endpoint: Endpoint) -> str:
+def _whole_run_advice(
+    response: httpx2.Response, body: Mapping[str, JsonValue], endpoint: Endpoint
+) -> str:
     """Say how to mend what every request would meet."""
-    model = body.get("model")
+    model, status = body.get("model"), response.status_code
+    if response.is_redirect:
+        return _redirected(response, endpoint)
     if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.PROXY_AUTHENTICATION_REQUIRED}:
         return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
     if status == httpx2.codes.PAYMENT_REQUIRED:
@@ -101,6 +108,23 @@ def _whole_run_advice(status: int, body: Mapping[str, JsonValue], endpoint: Endp
     return (
         f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
         "API (it usually ends in /v1)?"
+    )
+
+
+def _redirected(response: httpx2.Response, endpoint: Endpoint) -> str:
+    """Say where a redirect leads, without credentials and query, which may hold keys."""
+    variable = endpoint.url_variable
+    try:
+        location = urlsplit(urljoin(f"{endpoint.url}{PATH}", response.headers.get("location", "")))
+    except ValueError:  # such as half of an IPv6 address
+        return f"Redirects are not followed: is {variable} the address of the API?"
+    host = location.netloc.rpartition("@")[2]
+    address = excerpt(f"{location.scheme}://{host}{location.path}".removesuffix(PATH))
+    if address == endpoint.url:
+        return f"It redirects requests to themselves: is {variable} the address of the API?"
+    return (
+        f"It redirects to {address}, which is not followed: questions and key would go there. If "
+        f"that is the API, set {variable} to it"
     )
 
 

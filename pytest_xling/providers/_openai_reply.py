@@ -9,6 +9,7 @@ from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, Tran
 from pytest_xling.providers._first_token import read_first_token
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.clean import clean
+from pytest_xling.text.secrets import hide_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,14 +33,14 @@ _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
 """Statuses that are about the key, the account, the model or the address, not about a question."""
-_MOST_TOKENS = 1_000_000_000
-"""No request has more; what claims to was miscounted."""
+_MOST_TOKENS = 10_000_000
+"""No model reads or writes more at once; what claims to was miscounted."""
 _THOUGHTS = frozenset({"reasoning", "thinking"})
 
 
 def excerpt(text: str) -> str:
-    """Return *text* on one line, printable, 300 characters at most."""
-    line = " ".join(clean(text[: 4 * _EXCERPT]).split())
+    """Return *text* on one line, printable, without keys; 300 characters at most."""
+    line = " ".join(hide_keys(clean(text[: 4 * _EXCERPT])).split())
     line = "".join(c if c.isprintable() else "\ufffd" for c in line)
     return line if len(line) <= _EXCERPT else f"{line[:_EXCERPT]}…"
 
@@ -53,7 +54,7 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
         RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
     """
     try:
-        reply: Any = json.loads(body)
+        reply: Any = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise _unreadable(body, url) from None
     if not isinstance(reply, dict):
@@ -137,7 +138,7 @@ def _kind(value: object) -> str:
 
 def _no_text(url: str, what: str, value: object) -> PermanentFault:
     return PermanentFault(
-        f"{url} sent {what} where an answer's text should be: {excerpt(str(value)[:_EXCERPT])!r}"
+        f"{url} sent {what} where an answer's text should be: {excerpt(str(value))!r}"
     )
 
 

@@ -33,6 +33,7 @@ class OpenaiProvider:
     style: ClassVar[PromptStyle] = "chat"
     paid: ClassVar[bool] = True
     max_connections: ClassVar[int] = 64
+    structured: ClassVar[bool] = True
 
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
         del device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +25,8 @@ _FAULTS: dict[ScriptedError, type[RateLimited | TransientFault | PermanentFault]
     "permanent": PermanentFault,
 }
 
+_VERDICT_KEY = re.compile(r"verdict_[0-9a-f]{16}")
+
 
 class ScriptedProvider:
     r"""Follows the rules of a script, or repeats the question.
@@ -35,6 +38,8 @@ class ScriptedProvider:
             text: "{question} ..."
             times: 20             # the text so many times over
             stop_reason: length
+          - when: {contains: water}   # a judge's verdict, under the key its question asks for
+            text: '{"reasoning": "So.", "{verdict_key}": "agree"}'
           - error: rate_limited   # or transient, permanent
             delay_s: 0.5
           - json: '"\ud800"'      # a text YAML cannot hold, as a JSON string
@@ -107,10 +112,15 @@ class ScriptedProvider:
             raise _FAULTS[rule.error](msg)
         if rule.text is None:
             return Response(text=None, stop_reason=rule.stop_reason, error="scripted")
-        return _response(question, rule.text.replace("{question}", question), rule)
+        return _response(question, _filled(rule.text, question), rule)
 
     async def aclose(self) -> None:
         """Do nothing: nothing is held."""
+
+
+def _filled(text: str, question: str) -> str:
+    keys = _VERDICT_KEY.findall(question)  # the last is ours: it stands behind all material
+    return text.replace("{verdict_key}", keys[-1] if keys else "").replace("{question}", question)
 
 
 def _response(question: str, text: str, rule: Rule | None = None) -> Response:

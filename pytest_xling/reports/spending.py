@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError
+from pytest_xling.store.runs import total_progress
+from pytest_xling.store.spent import tokens_of
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from pytest_xling.records import RunRecord
 
-__all__ = ["spent", "unpriced"]
+__all__ = ["counted_by_us", "spent", "unpriced"]
 
 _PRICES = {
     "model": "--xling-price",
@@ -49,3 +53,14 @@ def spent(run: RunRecord, cost_usd: float) -> str:
     lacks = unpriced(run)
     unknown = f"cost unknown: no {' and no '.join(lacks)}" if lacks else ""
     return "; ".join(filter(None, (known, unknown)))
+
+
+def counted_by_us(connection: Connection, run_id: str) -> str:
+    """Say of how many answers that were paid for the tokens are our own count; "" of none."""
+    if not total_progress(connection, run_id).cost_usd:
+        return ""
+    estimated = tokens_of(connection, run_id).estimated
+    if not estimated:
+        return ""
+    answers = "1 answer" if estimated == 1 else f"{estimated:,} answers"
+    return f"tokens of {answers} counted by us: the server sent none that can be believed"

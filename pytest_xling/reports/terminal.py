@@ -27,6 +27,7 @@ from pytest_xling.reports.matrix import (
     tables,
 )
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
+from pytest_xling.reports.spending import counted_by_us
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.store.stops import stop_in
@@ -91,6 +92,8 @@ def summary(
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
     parts += _faults(told_faults(connection, run_id))
+    if counted := counted_by_us(connection, run_id):
+        parts += [Text(counted, style="dim"), Text("")]
     parts += _closing(
         verdicts,
         most=EVERYTHING if verbose else REASONS,

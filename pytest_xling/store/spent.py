@@ -17,6 +17,8 @@ class Tokens:
 
     prompt: int
     completion: int
+    estimated: int = 0
+    """Answers whose tokens we counted ourselves, as their server gave no usable count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +60,9 @@ def tokens_of(connection: Connection, run_id: str) -> Tokens:
         func.coalesce(func.sum(func.json_extract(outputs.c.output, f"$.usage[{place}]")), 0)
         for place in (0, 1)
     )
+    estimated = func.count(func.json_extract(outputs.c.output, "$.usage_estimated"))
     query = (
-        select(read, written)
+        select(read, written, estimated)
         .select_from(cases)
         .join(
             outputs,
@@ -68,5 +71,5 @@ def tokens_of(connection: Connection, run_id: str) -> Tokens:
         )
         .where(cases.c.run_id == run_id)
     )
-    prompt, completion = connection.execute(query).one()
-    return Tokens(prompt=prompt, completion=completion)
+    prompt, completion, ours = connection.execute(query).one()
+    return Tokens(prompt=prompt, completion=completion, estimated=ours)

@@ -36,6 +36,7 @@ class Embedded:
     """Asks the model that is in the package."""
 
     style: PromptStyle = "completion"
+    structured = False
 
     def __init__(self) -> None:
         self.provider = EmbeddedProvider()

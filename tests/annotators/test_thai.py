@@ -35,6 +35,7 @@ class Translator:
     """Translates everything alike."""
 
     style: PromptStyle = "translation"
+    structured = False
 
     async def __call__(
         self,

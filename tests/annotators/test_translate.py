@@ -46,6 +46,7 @@ class Recorded:
         self, reply: Callable[[str, int], str | Response], *, style: PromptStyle = "translation"
     ) -> None:
         self.style = style
+        self.structured = False
         self.asked: list[tuple[str, dict[str, JsonValue], int]] = []
         self.at_once = 0
         self._reply = reply
@@ -74,6 +75,7 @@ class Embedded:
     """Asks the model that is in the package, and counts what it generates."""
 
     style: PromptStyle = "completion"
+    structured = False
 
     def __init__(self) -> None:
         self.provider = EmbeddedProvider()

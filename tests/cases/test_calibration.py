@@ -16,6 +16,7 @@ from pytest_xling.engine.making import Making
 from pytest_xling.engine.models import make_parties, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.store.database import Database
+from tests.annotators.judges import says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,10 +58,7 @@ def measured(
     database: Database, tmp_path: Path, labels: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
     """Measure a judge that follows a script."""
-    rules = [
-        {"when": {"contains": text}, "text": json.dumps({"reasoning": "So.", "stance": stance})}
-        for text, stance in SAID.items()
-    ]
+    rules = [{"when": {"contains": text}, "text": says(stance)} for text, stance in SAID.items()]
     script = tmp_path / "judge.yaml"
     script.write_text(json.dumps({"rules": rules}), encoding="utf-8")
     settings = Settings(model=f"scripted:{script}")

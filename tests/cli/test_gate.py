@@ -86,7 +86,7 @@ def test_limits_follow_the_model(xling: Xling, tmp_path: Path) -> None:
     path = _file(tmp_path, limits, head=head)
     assert 0 == xling("gate", "run-1", "--thresholds", path).code
     assert "max 90.0%" in xling("gate", "run-1", "--thresholds", path).out
-    assert "max 0%" in xling("gate", "run-2", "--thresholds", path).out
+    assert "max 0.0%" in xling("gate", "run-2", "--thresholds", path).out
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ def test_levels_and_trends_are_gates_of_their_own(
     assert "by level 5.0% 10.0% 30.0% 60.0% 90.0%, Cochran-Armitage z = " in trend["reason"]
     assert trend["estimate"]["trend"] is True
     gap = found["no_answer-l4-gap-hi"]["reason"]
-    assert "worse only here 34, only in en 0: McNemar p < .001; may be 0.15 worse: exceeded" in gap
+    assert (
+        "worse only here 34, only in en 0: McNemar p < .001; may be 15.0 pp worse: exceeded" in gap
+    )
     assert gap.endswith("(p < .001, after Holm over 2 gates < .001)")
 
 

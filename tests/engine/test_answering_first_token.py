@@ -30,3 +30,10 @@ def test_what_no_store_can_keep_is_left_out() -> None:
     odd = (("a\ud800", -1.0), ("b", math.nan), ("c", -math.inf))
     stored = encode_response(Response(text="Yes", stop_reason="stop", first_token=odd))
     assert (("a\ufffd", -1.0),) == decode_response(json.loads(stored)).first_token
+
+
+def test_what_the_server_did_not_take_is_kept() -> None:
+    """A reply asked for without its schema says so; one with all that was asked is as ever."""
+    response = Response(text="Yes", stop_reason="stop", left_out=("response_format",))
+    assert response == decode_response(json.loads(encode_response(response)))
+    assert "left_out" not in encode_response(Response(text="Yes", stop_reason="stop"))

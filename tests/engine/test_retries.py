@@ -20,7 +20,7 @@ from pytest_xling.errors import (
     TransientFault,
 )
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Message, Request, Response, Usage
 from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ class _Instant:
 
     async def generate(self, request: Request) -> Response:
         del request
-        return Response(text="", stop_reason="stop")
+        return Response(text="", stop_reason="stop", usage=Usage(prompt_tokens=12))
 
 
 def test_the_happy_path_is_cheap() -> None:

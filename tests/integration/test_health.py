@@ -72,7 +72,7 @@ def test_the_experts_answers_open_every_gate(health: Project) -> None:
         {"sample_id": s.id, "language": s.language, "text": s.reference} for s in samples()
     ]
     write_transcript(health, rows)
-    reply = '{"reasoning": "The same.", "label": "more_comprehensive"}'
+    reply = '{"reasoning": "The same.", "{verdict_key}": "more_comprehensive"}'
     health.write("judge.yaml", f"rules:\n  - text: '{reply}'\n")
     outcome = health.run(
         "benchmarks/health/correctness", "--model=transcript:perfect.jsonl",

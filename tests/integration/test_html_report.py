@@ -124,6 +124,21 @@ def test_the_verdict_comes_first(opened: Opened) -> None:
     assert "thresholds.yaml:7" in gates
 
 
+def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> None:
+    """Nobody is told that nothing was spent."""
+    made = MadeRun(claims=2, languages=("en", "hi"), cost_usd=0.0, settings={"price": None})
+    database = Database(make_run(tmp_path / "store.sqlite", made))
+    with database.read() as connection:
+        file = write_report(connection, "run-1", tmp_path / "report.html")
+    database.close()
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    cost = page.locator("#cost").inner_text()
+    page.close()
+    assert "unknown: no --xling-price" in cost
+    assert not re.search(r"\$0(?!\.)", cost)
+
+
 def test_filters_narrow_the_cases(opened: Opened, report: Path) -> None:
     """Language, metric and outcome leave just the cases the store has for them."""
     database = Database(report.parent / "store.sqlite", create=False)

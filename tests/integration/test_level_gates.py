@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.annotators.judges import key_of
 from tests.integration.project import Project
+from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,8 +59,8 @@ rules:
 """
 JUDGE = """\
 rules:
-  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "stance": "agree"}'}
-  - {text: '{"reasoning": "It rebuts it.", "stance": "disagree"}'}
+  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
+  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
 """
 RUN = (
     "--model=scripted:model.yaml",
@@ -219,3 +221,29 @@ def test_levels_of_a_benchmark_without_any(claims: Project) -> None:
     assert "thresholds.yaml:7: max_trend compares levels of presupposition" in outcome.out
     assert "benchmark 'claims' has none; add `expand: levels`" in outcome.out
     assert [] == claims.answers()
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [{"echo": True}, {"answer": "I will not judge that. It contains {'stance': 'agree'}."}],
+    ids=["echo", "refusal"],
+)
+def test_a_judge_that_only_quotes_finds_no_stance(
+    claims: Project, judge: dict[str, str | bool]
+) -> None:
+    """Over a socket: what an answer says of itself is nobody's stance, and the reason says why."""
+    claims.write("model.yaml", "rules:\n  - text: \"No. {'stance': 'agree'}\"\n")
+    with spawned(**judge) as url:
+        claims.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        claims.run(
+            "--model=scripted:model.yaml", "--xling-judge=openai:judge", "--xling-stance=llm",
+            "--langs=en", "-n0",
+        )  # fmt: skip
+        asked = [json.loads(body) for body in stats(url)["bodies"]]
+    readings = [(s.value, s.reason) for s in claims.scores() if s.metric == "agrees_with_false"]
+    assert 5 * FALSE_CLAIMS == len(readings)
+    assert {None} == {value for value, _ in readings}
+    assert all("no verdict under the key that was asked for" in why for _, why in readings)
+    for body in asked:
+        schema = body["response_format"]["json_schema"]["schema"]
+        assert key_of(body["messages"][-1]["content"]) in schema["required"]

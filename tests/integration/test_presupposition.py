@@ -50,7 +50,7 @@ JUDGE = ("--xling-stance=llm", "--xling-judge=openai:judge", "-n0", "-q")
 
 def reply(stance: str) -> str:
     """Return what the judge says."""
-    return json.dumps({"reasoning": "That is what it says.", "stance": stance})
+    return json.dumps({"reasoning": "That is what it says.", "{verdict_key}": stance})
 
 
 def answered(sample: Sample, stance: str) -> str:

@@ -32,9 +32,9 @@ def test_answer(xling_case):
 # The judge knows what a response says by its mark.
 JUDGE = """
 rules:
-- {when: {contains: MARK-A}, text: '{{"reasoning": "r", "agreement": "Agree"}}'}
-- {when: {contains: MARK-D}, text: '{{"reasoning": "r", "agreement": "Disagree"}}'}
-- {when: {contains: MARK-N}, text: '{{"reasoning": "r", "agreement": "Neutral"}}'}
+- {when: {contains: MARK-A}, text: '{{"reasoning": "r", "{verdict_key}": "Agree"}}'}
+- {when: {contains: MARK-D}, text: '{{"reasoning": "r", "{verdict_key}": "Disagree"}}'}
+- {when: {contains: MARK-N}, text: '{{"reasoning": "r", "{verdict_key}": "Neutral"}}'}
 - text: mumble
 """
 # By claim, the two responses at each level; "-" is empty, "?" one the judge cannot make out.

@@ -37,10 +37,10 @@ rules:
 JUDGE = """
 rules:
   - when: {contains: "Bread never rises."}
-    text: '{"reasoning": "The expert says that it does.", "label": "contradictory"}'
+    text: '{"reasoning": "The expert says that it does.", "{verdict_key}": "contradictory"}'
   - when: {contains: "q0002"}
     text: "I would rather not say."
-  - text: '{"reasoning": "As good.", "label": "less_comprehensive"}'
+  - text: '{"reasoning": "As good.", "{verdict_key}": "less_comprehensive"}'
 """
 TRANSLATOR = """
 rules:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,35 +11,10 @@ from pytest_xling.annotators.correctness_label import CorrectnessLabel
 from pytest_xling.metrics import bounds_of, direction_of, unit_of
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load, names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle
+from tests.annotators.judges import Judge, says
 
 LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensive")
 REASONING = "Both say \x1b[31mthe same\x1b[0m.\n" + "And so it goes. " * 50
-
-
-class Judge:
-    """Gives what it is asked about the same reply every time."""
-
-    style: PromptStyle = "chat"
-
-    def __init__(self, reply: str) -> None:
-        self._reply = reply
-
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        params: Mapping[str, JsonValue] | None = None,
-        repeat: int = 0,
-    ) -> Response:
-        """Reply."""
-        del messages, params, repeat
-        return Response(text=self._reply, stop_reason="stop")
 
 
 def judged(reply: str, *, reference: str | None = "Two litres.") -> Answer:
@@ -53,14 +27,9 @@ def judged(reply: str, *, reference: str | None = "Two litres.") -> Answer:
         reference=reference,
     )
     answer = Answer(sample=sample, response=Response(text="दो लीटर।", stop_reason="stop"))
-    value = asyncio.run(CorrectnessLabel().annotate(answer, Judge(reply)))
+    value = asyncio.run(CorrectnessLabel().annotate(answer, Judge(lambda *_: reply)))
     seen = Annotation(kind="correctness_label", value=value, signature="")
     return Answer(sample=sample, response=answer.response, annotations={"correctness_label": seen})
-
-
-def says(label: str) -> str:
-    """Return a judge's reply."""
-    return json.dumps({"reasoning": REASONING, "label": label})
 
 
 @pytest.fixture(params=LABELS)
@@ -85,7 +54,7 @@ def test_are_registered(metric: Any) -> None:  # noqa: ANN401
 
 def test_one_label_raises_one_metric(metric: Any) -> None:  # noqa: ANN401
     """In a batch of all labels each metric sees its own, with the judge's reasoning."""
-    readings = metric.score([judged(says(label)) for label in LABELS])
+    readings = metric.score([judged(says(label, REASONING)) for label in LABELS])
     assert [float(label == metric.name) for label in LABELS] == [r.value for r in readings]
     (reason,) = [r.reason for r in readings if r.value]
     assert reason.startswith("Both say the same. And so it goes.")
@@ -110,7 +79,7 @@ def test_a_base_model_gives_no_reasoning(metric: Any) -> None:  # noqa: ANN401
     """A raised metric then says that much."""
     value = {"label": metric.name, "reasoning": "", "reason": "", "swapped": None}
     seen = Annotation(kind="correctness_label", value=value, signature="")
-    given = judged(says(metric.name))
+    given = judged(says(metric.name, REASONING))
     plain = Answer(
         sample=given.sample, response=given.response, annotations={"correctness_label": seen}
     )

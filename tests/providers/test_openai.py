@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import re
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,15 +28,14 @@ from pytest_xling.errors import (
 from pytest_xling.providers import openai as module
 from pytest_xling.providers._openai_reply import read_reply
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Message, Request, Usage
-from tests.servers.openai_server import serving, stats
+from pytest_xling.records import Message, Request, Response, Usage
+from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Response
     from tests.servers.openai_server import OpenaiServer
 
 _KEY = "sk-proj-Tn0tARealKey0123456789"
@@ -241,6 +242,56 @@ def test_max_tokens_is_renamed_where_it_is_refused() -> None:
 
         asyncio.run(main())
         assert {"400": 1, "200": 2} == stats(newer.url)["statuses"]
+
+
+def _asked_in_form(server: OpenaiServer, *prompts: str) -> list[Response | PermanentFault]:
+    """Ask with a schema, one prompt after another, through one provider."""
+
+    async def main() -> list[Response | PermanentFault]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_BASE_URL", server.url)
+            provider = OpenaiProvider("m-1")
+        outcomes: list[Response | PermanentFault] = []
+        for prompt in prompts:
+            try:
+                request = _request(prompt, response_format={"type": "json_schema"})
+                outcomes.append(await provider.generate(request))
+            except PermanentFault as fault:
+                outcomes.append(fault)
+        await provider.aclose()
+        return outcomes
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("message", ["", "Bad request."])
+def test_a_schema_that_is_refused_is_left_out(message: str) -> None:
+    """Whatever the server says of it: asked once more without, from the second on at once."""
+    with serving(refuse_params="response_format", refuse_message=message) as server:
+        outcomes = _asked_in_form(server, "Why?", "How?")
+        assert {"400": 1, "200": 2} == stats(server.url)["statuses"]
+    for outcome in outcomes:
+        assert isinstance(outcome, Response)
+        assert ("The answer is forty-two.", ("response_format",)) == (
+            outcome.text,
+            outcome.left_out,
+        )
+
+
+def test_a_schema_is_kept_where_something_else_is_refused(server: OpenaiServer) -> None:
+    """A filter and too long a question say nothing about it, nor does another parameter."""
+    outcomes = _asked_in_form(server, "[[prompt_filter]]", "[[context_length]]", "Why?")
+    filtered, too_long, plain = outcomes
+    assert isinstance(filtered, Response)
+    assert "content_filter" == filtered.stop_reason
+    assert isinstance(too_long, PermanentFault)
+    assert isinstance(plain, Response)
+    assert () == plain.left_out
+    assert all('"response_format"' in body for body in stats(server.url)["bodies"])
+    with serving(refuse_params="temperature") as reasoning:
+        (fault,) = _asked_in_form(reasoning, "Why?")
+        assert isinstance(fault, PermanentFault)
+        assert "does not take this temperature" in str(fault)
 
 
 @pytest.mark.parametrize(
@@ -468,3 +519,99 @@ def test_the_client_is_imported_by_the_first_request_only() -> None:
         [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
     )
     assert "[]\n" == done.stdout
+
+
+_SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "czNjcjN0", "qu3ry")
+
+
+def _leaky(url: str, monkeypatch: pytest.MonkeyPatch, where: str) -> str:
+    """Return the address of a server with a secret in its *where*, and set the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+    if where == "password":
+        return url.replace("://", "://admin:s3cr3t%26Pass@")
+    return f"{url}?api_key=qu3ry/Value" if where == "query" else url
+
+
+@pytest.mark.parametrize("where", ["key", "password", "query"])
+@pytest.mark.parametrize(
+    "mode",
+    ["error", "html", "half", "tool", "400", "404", "500", "redirect", "answer"],
+)
+def test_no_secret_comes_back(
+    server: OpenaiServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    mode: str,
+    where: str,
+) -> None:
+    """Whatever repeats it, and wherever a text is cut: neither message, answer nor log has it."""
+    url = _leaky(server.url, monkeypatch, where)
+    caplog.set_level(logging.DEBUG)
+    try:
+        seen = repr(_ask(url, f"[[key_{mode}]]"))
+    except ProviderFault as fault:
+        seen = "".join(traceback.format_exception(fault))
+    shown = seen + caplog.text
+    assert [] == [secret for secret in _SECRETS if secret in shown]
+    assert {f"[[key_{mode}]]": 1} == stats(server.url)["prompts"]
+
+
+def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:
+    """Behind the path, not into it."""
+    assert "stop" == _ask(f"{server.url}?api_key=qu3ryValue&x=1").stop_reason
+
+
+@pytest.mark.parametrize("mode", ["301", "302", "303", "307", "308"])
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("https://user:pw@elsewhere.test/v2/chat/completions?key=x", "https://elsewhere.test/v2,"),
+        ("", "redirects requests to themselves"),
+        ("http://[::1/v1", "Redirects are not followed"),
+    ],
+)
+def test_redirects_are_not_followed(mode: str, location: str, said: str) -> None:
+    """One request is made; the fault names the address and concerns every request."""
+    with serving(mode=mode, location=location) as server:
+        with pytest.raises(PermanentFault, match="OPENAI_BASE_URL") as caught:
+            _ask(server.url)
+        assert {mode: 1} == stats(server.url)["statuses"]
+    assert said in str(caught.value)
+    assert "user" not in str(caught.value)
+    assert caught.value.every_request
+
+
+@pytest.mark.parametrize("mode", ["big", "bomb"])
+def test_a_reply_without_end_is_a_fault_of_its_question(mode: str) -> None:
+    """What is longer than any answer is not read, packed or not, and asked for once."""
+    with spawned(mode=mode, size_mb=64) as url:
+        tracemalloc.start()
+        try:
+            with pytest.raises(PermanentFault, match="more than 16 MB") as caught:
+                _ask(url, timeout_s=60.0)
+        finally:
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert 1 == stats(url)["requests"]
+    assert not caught.value.every_request
+    assert peak < 64 << 20
+
+
+def test_a_packed_answer_is_read() -> None:
+    """Up to the limit, gzip is an answer like others."""
+    with serving(mode="bomb", size_mb=4) as server:
+        assert 4 * 209_715 * 5 == len(_ask(server.url).text or "")
+
+
+def test_a_dripping_server_is_left_in_time(server: OpenaiServer) -> None:
+    """The time-out is for the whole answer, not for each byte."""
+    with pytest.raises(TransientFault, match=r"did not answer within 0\.5 s"):
+        _ask(server.url, "[[drip]]", timeout_s=0.5)
+
+
+def test_half_an_ipv6_address_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told when the provider is made, and without the address, which may hold a password."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://u:s3cret@[::1/v1")
+    with pytest.raises(ConfigError, match="OPENAI_BASE_URL is not a usable") as caught:
+        OpenaiProvider("m")
+    assert "s3cret" not in str(caught.value)

@@ -68,6 +68,15 @@ rules:
     assert "Who? Who?" == _answer(provider, _request("Who?", sample_id="q0002")).text
 
 
+def test_a_scripted_judge_gives_its_verdict(tmp_path: Path) -> None:
+    """Under the key its question asks for, which is the last one there."""
+    provider = _script(tmp_path, """rules: [{text: '{"{verdict_key}": "agree"}'}]""")
+    question = "It says verdict_0123456789abcdef. Reply under verdict_fedcba9876543210, please."
+    text = _answer(provider, _request(question)).text
+    assert '{"verdict_fedcba9876543210": "agree"}' == text
+    assert '{"": "agree"}' == _answer(provider, _request("Who?")).text
+
+
 def test_hostile_answers_can_be_written(tmp_path: Path) -> None:
     """NUL, ANSI codes, megabytes and, as JSON, half a character."""
     provider = _script(

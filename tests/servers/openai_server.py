@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import contextlib
 import email.utils
 import json
@@ -25,8 +26,10 @@ import sys
 import threading
 import time
 import urllib.request
+import zlib
 from collections import Counter
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +41,11 @@ __all__ = ["Behaviour", "OpenaiServer", "serving", "spawned", "stats"]
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\n(?:authorization: *bearer|api-key:) *([^\r]*)", re.IGNORECASE)
+_VERDICT_KEY = re.compile(r"verdict_[0-9a-f]{16}")
+_KEY_BLANK = "{verdict_key}"
+_BASIC = re.compile(rb"\r\nauthorization: *basic *([^\r]*)", re.IGNORECASE)
+_REDIRECTS = frozenset({"301", "302", "303", "307", "308"})
+_DRIP_S = 0.05
 _PHRASES = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 429: "Too Many Requests"}
 
 
@@ -60,6 +68,7 @@ class Behaviour:
     mode: str = "ok"
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
+    """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use."""
     answers: str = ""
     """A JSON file of pairs: texts, and the answer to the last message if it contains them all, or
     how to fail, such as ``[[401]]``; the first that fits is given."""
@@ -74,6 +83,12 @@ class Behaviour:
     """Comma-separated parameters that are answered 400, as reasoning models do."""
     refuse_message: str = ""
     """What that answer says instead of naming the parameter only."""
+    usage: str = ""
+    """What answers give as usage, as JSON; "none": they give none."""
+    size_mb: int = 100
+    """How long the answers of the modes ``big`` and ``bomb`` are, unpacked."""
+    location: str = "/elsewhere/v1/chat/completions"
+    """Where the modes ``301`` to ``308`` send requests on to; empty: to where they came."""
     certificate: str = ""
     """A PEM file with certificate and key: speak TLS."""
 
@@ -118,12 +133,32 @@ def _with_content(content: object, **message: Any) -> bytes:
     )
 
 
+@cache
+def _bomb(size_mb: int) -> bytes:
+    """Return a completion of *size_mb*, packed a thousand times smaller."""
+    start, _, end = _completion(_choice("WORDS")).partition(b"WORDS")
+    packer = zlib.compressobj(1, wbits=16 + zlib.MAX_WBITS)
+    parts = [packer.compress(start)]
+    parts += [packer.compress(b"word " * 209_715) for _ in range(size_mb)]
+    return b"".join((*parts, packer.compress(end), packer.flush()))
+
+
+def _credentials(head: bytes) -> str:
+    """Return all secrets in a request's head, as a careless server would repeat them."""
+    shown = [head.split(b" ", 2)[1].decode()]
+    if key := _KEY.search(head):
+        shown.append(key[1].decode())
+    if basic := _BASIC.search(head):
+        shown += [basic[1].decode(), base64.b64decode(basic[1]).decode()]
+    return " ".join(shown)
+
+
 def _error(message: str, code: str | None = None, param: str | None = None) -> bytes:
     error = {"message": message, "type": "error", "param": param, "code": code}
     return json.dumps({"error": error}).encode()
 
 
-# What each mode sends: status and body. The other modes are in Connection._misbehave.
+# What each mode sends: status and body. The other modes are in Connection._answer.
 _SENDS: dict[str, tuple[int, bytes]] = {
     "content_filter": (200, _completion(_choice(None, "content_filter"))),
     "partial_filter": (200, _completion(_choice("It begins", "content_filter"))),
@@ -213,6 +248,20 @@ _SENDS: dict[str, tuple[int, bytes]] = {
 }
 
 
+# What each mode that repeats secrets sends; KEYS stands for them.
+_REPEATS: dict[str, tuple[int, str]] = {
+    "key_answer": (200, _completion(_choice("You are KEYS, I think.")).decode()),
+    "key_error": (200, _error("I do not know KEYS.", "bad_key").decode()),
+    "key_html": (200, "<html><body>Sign in again, KEYS</body></html>"),
+    "key_half": (200, '{"choices": [{"message": {"content": "KEYS and'),
+    "key_tool": (200, _with_content(None, tool_calls=[{"function": "KEYS"}]).decode()),
+    "key_400": (400, _error(f"{'You ' * 64}KEYS {'and ' * 500}").decode()),
+    "key_404": (404, f"<html>{'<br> ' * 54}KEYS</html>"),
+    "key_500": (500, f"{'Oh no. ' * 38}KEYS and"),
+    "key_redirect": (307, ""),
+}
+
+
 class OpenaiServer:
     """What the connections of one server share: its behaviour and its counts."""
 
@@ -226,10 +275,21 @@ class OpenaiServer:
         self.max_in_flight = 0
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
-        self.answer = _completion(_choice(behaviour.answer))
+        self.answer = self.with_usage(_completion(_choice(behaviour.answer)))
         known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
         self.answers: list[tuple[list[str], str]] = json.loads(known)
         self.connections: set[Connection] = set()
+
+    def with_usage(self, body: bytes) -> bytes:
+        """Return a completion with the usage that this server gives."""
+        wanted = self.behaviour.usage
+        if not wanted:
+            return body
+        completion = json.loads(body)
+        del completion["usage"]
+        if wanted != "none":
+            completion["usage"] = json.loads(wanted)
+        return json.dumps(completion).encode()
 
     def stats(self) -> dict[str, Any]:
         """Return what was counted; prompts are the last messages' text."""
@@ -259,6 +319,12 @@ class OpenaiServer:
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
         self.url = f"{'https' if context else 'http'}://{address}/v1"
         return server
+
+
+def _with_key(said: str, prompt: str) -> str:
+    """Return *said* with the key *prompt* asks for, which stands behind all that is judged."""
+    keys = _VERDICT_KEY.findall(prompt)
+    return said.replace(_KEY_BLANK, keys[-1]) if keys else said
 
 
 def _prompt(body: bytes) -> str:
@@ -315,7 +381,7 @@ class Connection(asyncio.Protocol):
         server.bodies[body] += 1
         server.first_request_s = server.first_request_s or time.monotonic()
         if behaviour.max_in_flight and server.in_flight >= behaviour.max_in_flight:
-            self._answer("429", body)
+            self._answer("429", head, body)
             return
         mode = behaviour.mode
         if server.requests <= behaviour.fail_first:
@@ -342,50 +408,92 @@ class Connection(asyncio.Protocol):
         if mode == "hang":
             return
         if behaviour.delay_s:
-            self._loop.call_later(behaviour.delay_s, self._finish, mode, body)
+            self._loop.call_later(behaviour.delay_s, self._finish, mode, head, body)
         else:
-            self._finish(mode, body)
+            self._finish(mode, head, body)
 
-    def _finish(self, mode: str, body: bytes) -> None:
+    def _finish(self, mode: str, head: bytes, body: bytes) -> None:
         self._server.in_flight -= 1
         self._server.last_answer_s = time.monotonic()
-        self._answer(mode, body)
+        self._answer(mode, head, body)
 
-    def _answer(self, mode: str, body: bytes) -> None:
-        server = self._server
+    def _answer(self, mode: str, head: bytes, body: bytes) -> None:
         if mode == "ok":
-            text = server.answer
-            if server.behaviour.echo:
-                text = _completion(_choice(_prompt(body)))
-            elif server.answers:
-                prompt = _prompt(body)
-                found = (
-                    said for texts, said in server.answers if all(text in prompt for text in texts)
-                )
-                said = next(found, server.behaviour.answer)
-                if marker := _MARKER.fullmatch(said.encode()):
-                    self._answer(marker[1].decode(), body)
-                    return
-                text = _completion(_choice(said))
-            elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
-                first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
-                text = _completion(_choice(server.behaviour.answer) | {"logprobs": first})
-            self._send(200, text)
-        elif mode == "close":
-            server.statuses[mode] += 1
-            self.abort()
-        elif mode == "drop":
-            server.statuses[mode] += 1
-            self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + server.answer[:60])
-            if self._transport is not None:
-                self._transport.close()
+            self._complete(head, body)
+        elif mode in {"close", "drip", "drop"}:
+            self._break_off(mode)
+        elif mode in {"big", "bomb"}:
+            self._send_much(mode)
+        elif mode in _REDIRECTS:
+            to = self._server.behaviour.location or head.split(b" ", 2)[1].decode()
+            self._send(int(mode), b"Moved", header=f"Location: {to}")
+        elif mode in _REPEATS:
+            status, text = _REPEATS[mode]
+            keys = _credentials(head)
+            header = f"X-Keys: {keys}\r\nLocation: http://{keys.replace(' ', '/')}/"
+            self._send(status, text.replace("KEYS", keys).encode(), header=header)
         else:
             self._send(*_SENDS[mode], dated=mode == "429_date")
 
-    def _send(self, status: int, body: bytes, *, dated: bool = False) -> None:
+    def _complete(self, head: bytes, body: bytes) -> None:
+        """Answer as the behaviour says."""
+        server = self._server
+        reply = server.answer
+        if _KEY_BLANK.encode() in reply:
+            said = json.loads(reply)["choices"][0]["message"]["content"]
+            reply = server.with_usage(_completion(_choice(_with_key(said, _prompt(body)))))
+        if server.behaviour.echo:
+            reply = server.with_usage(_completion(_choice(_prompt(body))))
+        elif server.answers:
+            prompt = _prompt(body)
+            fitting = (
+                said for texts, said in server.answers if all(text in prompt for text in texts)
+            )
+            said = next(fitting, server.behaviour.answer)
+            if marker := _MARKER.fullmatch(said.encode()):
+                self._answer(marker[1].decode(), head, body)
+                return
+            reply = server.with_usage(_completion(_choice(_with_key(said, prompt))))
+        elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
+            first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
+            reply = _completion(_choice(server.behaviour.answer) | {"logprobs": first})
+        self._send(200, reply)
+
+    def _break_off(self, mode: str) -> None:
+        """Never come to an end of the answer."""
+        server = self._server
+        server.statuses[mode] += 1
+        if mode == "close":
+            self.abort()
+            return
+        self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
+        if mode == "drip":
+            self._drip()
+            return
+        self._write(server.answer[:60])
+        if self._transport is not None:
+            self._transport.close()
+
+    def _send_much(self, mode: str) -> None:
+        server = self._server
+        if mode == "bomb":
+            packed = _bomb(server.behaviour.size_mb)
+            self._send(200, packed, header="Content-Encoding: gzip")
+            return
+        words = b"word " * (server.behaviour.size_mb * 209_715)
+        self._send(200, server.answer.replace(server.behaviour.answer.encode(), words))
+
+    def _drip(self) -> None:
+        """Send a byte now and then, for as long as anybody listens."""
+        if self._transport is not None:
+            self._write(b" ")
+            self._loop.call_later(_DRIP_S, self._drip)
+
+    def _send(self, status: int, body: bytes, *, dated: bool = False, header: str = "") -> None:
         self._server.statuses[str(status)] += 1
         kind = "text/html" if body.startswith(b"<") else "application/json"
         head = f"HTTP/1.1 {status} {_PHRASES.get(status, 'Error')}\r\nContent-Type: {kind}\r\n"
+        head += f"{header}\r\n" if header else ""
         if status in {429, 503}:
             behaviour = self._server.behaviour
             if dated:

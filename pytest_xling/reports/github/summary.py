@@ -22,7 +22,7 @@ from pytest_xling.reports.github.findings import folded
 from pytest_xling.reports.github.markdown import code, details, prose
 from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
 from pytest_xling.reports.matrix import is_drop
-from pytest_xling.reports.spending import spent
+from pytest_xling.reports.spending import counted_by_us, spent
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.spent import tokens_of
@@ -122,6 +122,8 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     ]
     if cost := spent(run, progress.cost_usd):
         told.append(prose(cost))
+    if counted := counted_by_us(connection, run.run_id):
+        told.append(counted)
     if run.seconds is not None:
         told.append(duration(run.seconds))
     if progress.errors:

@@ -21,6 +21,7 @@ class _Tally:
     answers: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    estimated: int = 0
     usd: float = 0.0
     latencies: list[float] = field(default_factory=list)
 
@@ -38,6 +39,7 @@ class Costs:
         tally.answers += 1
         tally.tokens_in += tokens_in
         tally.tokens_out += tokens_out
+        tally.estimated += bool(case.response.get("usage_estimated"))
         tally.usd += case.cost_usd
         tally.latencies.append(case.response["latency_s"])
 
@@ -50,6 +52,7 @@ class Costs:
                 "answers": tally.answers,
                 "in": tally.tokens_in,
                 "out": tally.tokens_out,
+                "estimated": tally.estimated,
                 "usd": compact(tally.usd),
                 "median_s": compact(_quantile(tally.latencies, 0.5)),
                 "p95_s": compact(_quantile(tally.latencies, 0.95)),

@@ -13,7 +13,8 @@ function costSection(report) {
     facts([["spent in this run, with judges and translators", wordDollars(spent, unpriced)],
       ["price of all its answers, whenever paid", wordDollars(sum("usd"), mine)],
       ["time", wordSeconds(seconds)],
-      ["tokens of answers", `${sum("in").toLocaleString("en")} in, ${sum("out").toLocaleString("en")} out`]]),
+      ["tokens of answers", `${sum("in").toLocaleString("en")} in, ${sum("out").toLocaleString("en")} out`
+        + (sum("estimated") ? `; of ${sum("estimated").toLocaleString("en")} counted by us: the server sent none that can be believed` : "")]]),
     el("details", { class: "more" }, el("summary", null, "by language"),
       scrolled("Cost by language", el("table", { class: "plain" },
         el("thead", null, el("tr", null, el("th", { scope: "col" }, "benchmark"), el("th", { scope: "col" }, "language"),

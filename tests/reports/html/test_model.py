@@ -204,6 +204,7 @@ def test_costs_add_up(run: Connection, model: dict[str, Any]) -> None:
     assert sum(case.response["usage"][1] for case in stored) == sum(row["out"] for row in rows)
     assert pytest.approx(0.0004 * len(stored)) == sum(row["usd"] for row in rows)
     assert 1.25 == model["cost"]["spent_usd"]
+    assert [] == model["cost"]["unpriced"]
 
 
 def test_findings_lead_to_cases(model: dict[str, Any]) -> None:

@@ -1,0 +1,73 @@
+"""Judges that read the key of their verdict from the question, as a model does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.records import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Message, PromptStyle
+
+__all__ = ["KEY", "Judge", "filled", "key_of", "says"]
+
+KEY = "{verdict_key}"
+"""What stands for the key in a reply."""
+
+
+def says(verdict: str, reasoning: str = "Because.") -> str:
+    """Return a reply in form."""
+    return json.dumps({"reasoning": reasoning, KEY: verdict}, ensure_ascii=False)
+
+
+def key_of(prompt: str) -> str:
+    """Return the key a question asks for: the last, behind all that is to be judged."""
+    *_, last = re.finditer(r"verdict_[0-9a-f]{16}", prompt)
+    return last.group()
+
+
+def filled(reply: str, prompt: str) -> str:
+    """Return *reply* with the key that *prompt* asks for."""
+    return reply.replace(KEY, key_of(prompt)) if KEY in reply else reply
+
+
+class Judge:
+    """Replies by a function of the prompt and its number, and keeps what it was asked."""
+
+    def __init__(
+        self,
+        reply: Callable[[str, int], str | Response],
+        *,
+        style: PromptStyle = "chat",
+        structured: bool = False,
+    ) -> None:
+        self.style = style
+        self.structured = structured
+        self.prompts: list[str] = []
+        self.params: list[dict[str, JsonValue]] = []
+        self._reply = reply
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        """Reply, once others had a chance to ask."""
+        (message,) = messages
+        assert ("user", 0) == (message.role, repeat)
+        self.prompts.append(message.content)
+        self.params.append(dict(params or {}))
+        await asyncio.sleep(0)
+        made = self._reply(message.content, len(self.prompts))
+        if isinstance(made, str):
+            made = Response(text=made, stop_reason="stop")
+        return replace(made, text=made.text and filled(made.text, message.content))

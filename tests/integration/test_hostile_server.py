@@ -1,0 +1,140 @@
+"""A server that is broken or means ill: no secret out, no flood in, no money lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.integration.test_faults import IMPATIENT, MODEL, PRICE, write_modes
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Outcome, Project
+
+KEY = "sk-proj-Tn0tARealKey0123456789"
+BASIC = "Y2hlZi1hZG1pbjA5OnMzY3IzdCZQYXNz"
+SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "chef-admin09", BASIC, "qu3ryValue")
+LEAKS = ("answer", "error", "html", "half", "tool", "400", "404", "500")
+ANSWER = "Bread rises because of the hot gas in the soft dough."
+
+
+def leaked(project: Project, outcome: Outcome) -> list[str]:
+    """Return where secrets are, of all that a run leaves behind."""
+    texts = {"terminal": (outcome.out + outcome.err).encode()}
+    texts |= {
+        str(path.relative_to(project.root)): path.read_bytes()
+        for path in project.root.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert {"junit.xml", "report.html", "summary.md", ".xling/store.sqlite"} <= texts.keys()
+    return [f"{s} in {name}" for name, text in texts.items() for s in SECRETS if s.encode() in text]
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("where", ["key", "url"])
+def test_no_secret_gets_out(project: Project, processes: str, where: str) -> None:
+    """Terminal, log, JUnit file, store, page and summary: whatever the server repeats."""
+    project.write("conftest.py", IMPATIENT)
+    project.write("pytest.ini", "[pytest]\nlog_level = DEBUG\nlog_file = run.log\n")
+    write_modes(project, {f"leak-{mode}": f"[[key_{mode}]] Why?" for mode in LEAKS})
+    with spawned(answer=ANSWER) as url:
+        secret = url.replace("://", "://chef-admin09:s3cr3t%26Pass@") + "?api_key=qu3ryValue"
+        project.environment.update(
+            OPENAI_BASE_URL=secret if where == "url" else url,
+            OPENAI_API_KEY=KEY,
+            GITHUB_ACTIONS="true",
+            GITHUB_STEP_SUMMARY=str(project.root / "summary.md"),
+        )
+        options = ["--langs=en", f"-n{processes}", "--log-level=DEBUG", "-ra"]
+        options += ["--showlocals", "--xling-patience=3"]
+        outcome = project.run(MODEL, *options, "--xling-report=report.html")
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert [] == leaked(project, outcome)
+    (answer,) = project.answers()
+    assert "***" in str(answer.response["text"])
+    assert outcome.out.count("***") >= len(LEAKS) - 2  # the longest are cut before they repeat it
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_redirects_end_the_run(project: Project, processes: str) -> None:
+    """Nothing is scored, nothing sent elsewhere, and a loop costs a handful of requests."""
+    write_questions(project, count=20, languages=("en",))
+    with spawned(mode="307", location="") as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, "--langs=en", f"-n{processes}")
+        assert stats(url)["requests"] <= 4 * max(int(processes), 1)
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert "20 cases" in outcome.out
+    assert "is OPENAI_BASE_URL the address of the API?" in outcome.out
+    assert [] == project.scores()
+
+
+@pytest.mark.parametrize("mode", ["big", "bomb"])
+def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> None:
+    """All others are answered; a run that goes on asks for that one alone."""
+    questions = {f"q{n}": f"Why {n}?" for n in range(20)}
+    write_modes(project, questions | {"long": f"[[{mode}*1]] Why?"})
+    with spawned(answer=ANSWER, size_mb=40) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, "--langs=en")
+        assert outcome.code == 3, outcome.out[-3000:]
+        assert ["test_answer[long-en]"] == [
+            name for name, how in outcome.cases.items() if how == "error"
+        ]
+        assert "sent more than 16 MB in reply to one question" in outcome.out
+        assert {1} == set(stats(url)["prompts"].values())
+        again = project.run(MODEL, "--langs=en")
+        assert again.code == 0, again.out[-3000:]
+        assert 22 == stats(url)["requests"]
+
+
+@pytest.mark.parametrize("usage", ["none", '{"prompt_tokens": -9, "completion_tokens": -9}', "{}"])
+def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
+    """Tokens are counted here, and the closing lines, page and summary say so."""
+    write_questions(project, count=60, languages=("en", "hi", "zh"))
+    project.environment["GITHUB_ACTIONS"] = "true"
+    project.environment["GITHUB_STEP_SUMMARY"] = str(project.root / "summary.md")
+    with spawned(answer=ANSWER, usage=usage, delay_s=0.02) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        # An answer has 12 tokens, its question some 20: about 0.044 US$ each.
+        options = ["--xling-max-cost=0.1", "--xling-report=report.html"]
+        outcome = project.run(MODEL, "--langs=en,hi,zh", PRICE, *options)
+        requests = stats(url)["requests"]
+    assert outcome.code == 3, outcome.out[-3000:]
+    assert 1 <= requests <= 2 + 4
+    assert "the cost cap of 0.1 US$ is reached" in outcome.out
+    said = re.compile(r"tokens of \d answers? counted by us: the server sent none")
+    assert said.search(outcome.out)
+    assert said.search((project.root / "summary.md").read_text(encoding="utf-8"))
+    assert said.search(project.xling("show", "latest").stdout)
+    for answer in project.answers():
+        prompt, completion = answer.response["usage"]
+        assert 12 <= prompt <= 60
+        assert 10 <= completion <= 15
+        assert answer.response["usage_estimated"] is True
+
+
+def test_a_broken_address_is_a_mistake(project: Project) -> None:
+    """Exit 4 before anything is collected, naming the variable."""
+    project.environment["OPENAI_BASE_URL"] = "http://[::1/v1"
+    outcome = project.run(MODEL, "--langs=en", "-n2")
+    assert outcome.code == 4, outcome.out[-3000:] + outcome.err
+    shown = outcome.out + outcome.err
+    assert "OPENAI_BASE_URL is not a usable address" in shown
+    assert "INTERNALERROR" not in shown
+
+
+def test_runs_with_usage_say_nothing_of_it(project: Project) -> None:
+    """What the server counts stands, as it always did."""
+    with spawned(answer=ANSWER) as url:
+        project.environment.update(OPENAI_BASE_URL=url)
+        outcome = project.run(MODEL, "--langs=en", PRICE)
+    assert outcome.code == 0, outcome.out[-3000:]
+    assert "counted by us" not in outcome.out
+    stored = [json.loads(json.dumps(dict(answer.response))) for answer in project.answers()]
+    assert {(12, 8)} == {tuple(response["usage"]) for response in stored}
+    assert all("usage_estimated" not in response for response in stored)
