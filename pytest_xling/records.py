@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST",
+    "MOST_TOKENS",
     "Annotation",
     "Answer",
     "AnswerSet",
@@ -111,6 +112,10 @@ class Request:
     sample_id: str = ""
     """For providers that look answers up; not part of what a model is asked."""
     language: str = ""
+
+
+MOST_TOKENS: Final = 10_000_000
+"""No exchange has more; what claims to was miscounted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

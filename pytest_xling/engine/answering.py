@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pytest_xling.engine.retries import ask
 from pytest_xling.errors import GivenUp, PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import Response, Usage
+from pytest_xling.records import MOST_TOKENS, Response, Usage
 from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request
 
 __all__ = ["Answering", "Gate", "decode_response", "encode_response", "request_key"]
-
-
-MOST_TOKENS = 1_000_000_000
-"""More than any exchange has; larger counts would be added up without end."""
 
 
 class Gate:
@@ -156,7 +152,8 @@ def _cleaned(response: Response) -> Response:
     text, error, usage = response.text, response.error, response.usage
     return replace(
         response,
-        usage=Usage(
+        usage=replace(
+            usage,
             prompt_tokens=_believed(usage.prompt_tokens),
             completion_tokens=_believed(usage.completion_tokens),
         ),

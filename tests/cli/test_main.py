@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import COMMANDS, WITHOUT_STORE, main
+from pytest_xling.cli.printing import print_json, write_csv
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Xling
@@ -207,3 +208,11 @@ def test_a_folder_that_cannot_be_searched(
     said = capsys.readouterr()
     assert "Permission denied; make it accessible, or name another" in said.err
     assert 1 == len(said.err.splitlines())
+
+
+def test_what_is_printed_for_programs_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON that a terminal does not obey, CSV that a spreadsheet does not run."""
+    print_json({"answer": "a\x9b2J\u202eb\U000e0041"})
+    assert '{\n  "answer": "a\\u009b2J\\u202eb\\udb40\\udc41"\n}\n' == capsys.readouterr().out
+    write_csv(sys.stdout, ["model", "mean"], [{"model": "=cmd|x", "mean": -0.5}])
+    assert "model,mean\n'=cmd|x,-0.5\n" == capsys.readouterr().out
