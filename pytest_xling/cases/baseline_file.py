@@ -146,8 +146,8 @@ class _Reader:
             DataError: always; with what to do.
         """
         msg = (
-            f"{self.path}: {printable(what, limit=_MOST_CHARS)}. Write it anew: xling export RUN -o {self.path.name} --force; or "
-            "name a run of the store, or a model with a promoted run"
+            f"{self.path}: {printable(what, limit=_MOST_CHARS)}. Write it anew: xling export RUN -o"
+            f" {self.path.name} --force; or name a run of the store, or a model with a promoted run"
         )
         raise DataError(msg)
 

@@ -441,7 +441,7 @@ def test_an_encrypted_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
         assert "The answer is forty-two." == _ask(server.url).text
         assert "word " * 1_048_576 == _ask(server.url, "[[huge]]").text
-        with pytest.raises(TransientFault, match="speak https, not http.*OPENAI_BASE_URL"):
+        with pytest.raises(TransientFault, match=r"speak https, not http.*OPENAI_BASE_URL"):
             _ask(server.url.replace("https:", "http:"))
         with pytest.raises(TransientFault, match="broke"):
             _ask(server.url, "[[drop]]")

@@ -88,7 +88,7 @@ def read_ratings(path: Path) -> list[Rated]:
 
 def _long_number(text: str) -> str:
     """Return the line of a number that is too long for Python, as ``:3``; "" without one."""
-    long = re.search(r"\d{%d}" % (sys.get_int_max_str_digits() + 1), text)
+    long = re.search(rf"[0-9]{{{sys.get_int_max_str_digits() + 1}}}", text)
     return f":{text.count(chr(10), 0, long.start()) + 1}" if long else ""
 
 
