@@ -180,8 +180,9 @@ def checked(metric: Metric | SetMetric, readings: list[Reading], wanted: int) ->
     flag = metric.kind == "flag"
     for reading in readings:
         value = reading.value
-        if not isinstance(reading.reason, str):
-            msg = f"metric {metric.name!r} gave the reason {reading.reason!r}; a reason is text"
+        reason: object = reading.reason  # as others' metrics may give it
+        if not isinstance(reason, str):
+            msg = f"metric {metric.name!r} gave the reason {reason!r}; a reason is text"
             raise BrokenStep(msg)
         # Of NaN the comparison is false, too.
         if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):

@@ -744,9 +744,9 @@ def test_a_workbook_with_a_row_far_down_is_refused(
     """One cell in the last row of a sheet is a million rows to read; the sheet is named."""
     monkeypatch.setattr(_xlinghealth_workbook, "_MOST_ROWS", 1_000)
     book = Workbook()
-    book.active.title = "Questions"
-    book.active["A1"] = "question"
-    book.active["A1048576"] = "x"
+    sheet = book.create_sheet("Questions", 0)
+    sheet["A1"] = "question"
+    sheet["A1048576"] = "x"
     book.save(tmp_path / "far.xlsx")
     with pytest.raises(DataError, match=r"far\.xlsx: sheet 'Questions' has more than 1,000 rows"):
         _xlinghealth_workbook.read_sheets(tmp_path / "far.xlsx")
