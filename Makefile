@@ -1,6 +1,7 @@
 # From a fresh clone and nothing but make and Python 3.11+:
 #   make demo    ask a small real model in three languages, and see the gate close
 #   make test    run all tests
+#   make test-slow   run the tests that take long: simulations, the embedded model
 #   make check   ruff, mypy, import-linter
 
 # The first Python that is new enough; or say `make test PYTHON=/path/to/python`.
@@ -23,10 +24,10 @@ TOKENS ?= 96
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage check check-lint check-format check-types check-imports clean
+.PHONY: help demo test test-slow coverage check check-lint check-format check-types check-imports clean
 
 help:
-	@sed -n '2,4s/^#  //p' Makefile
+	@sed -n '2,5s/^#  //p' Makefile
 
 demo: $(VENV)/embedded.stamp
 	@rm -f junit.xml
@@ -48,7 +49,10 @@ demo: $(VENV)/embedded.stamp
 
 # Two processes, a file of tests in one of them: half of the tests wait for processes of their own.
 test: $(VENV)/dev.stamp
-	@$(BIN)/python -m pytest -n 2 --dist=loadfile $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist=loadfile -m 'not slow' $(PYTEST_ARGS)
+
+test-slow: $(VENV)/dev.stamp
+	@$(BIN)/python -m pytest -n 2 --dist=loadfile -m slow $(PYTEST_ARGS)
 
 # coverage starts before pytest does, or it would miss the import of the plugin.
 coverage: $(VENV)/dev.stamp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 __all__ = [
+    "LARGEST",
+    "MOST_TOKENS",
     "Annotation",
     "Answer",
     "AnswerSet",
@@ -112,6 +114,10 @@ class Request:
     language: str = ""
 
 
+MOST_TOKENS: Final = 10_000_000
+"""No exchange has more; what claims to was miscounted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one exchange, as the provider counts them; 0 where it does not."""
@@ -196,6 +202,10 @@ class Reading:
 
     value: float | None
     reason: str = ""
+
+
+LARGEST: Final = 1e50
+"""The largest value of a reading, on either side of 0: fourth powers of many can be summed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.errors import DataError, EvaluationError
 from pytest_xling.gates.temperature import temperature_of
-from pytest_xling.records import Score
+from pytest_xling.records import LARGEST, Score
 from pytest_xling.store.digests import Question, Questions
 from pytest_xling.store.scored import level_of
+from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["BaselineFile", "pivots_in", "read_baseline_file"]
 
 _FORMAT = 1
-_MOST = 1e300
-"""Whole numbers may be beyond what a float can be."""
+_MOST_CHARS = 400
+"""Of what is wrong, which may quote the file."""
 _TEXTS = ("case", "benchmark", "sample_id", "language", "condition")
 
 
@@ -146,8 +146,8 @@ class _Reader:
             DataError: always; with what to do.
         """
         msg = (
-            f"{self.path}: {what}. Write it anew: xling export RUN -o {self.path.name} --force; or "
-            "name a run of the store, or a model with a promoted run"
+            f"{self.path}: {printable(what, limit=_MOST_CHARS)}. Write it anew: xling export RUN -o"
+            f" {self.path.name} --force; or name a run of the store, or a model with a promoted run"
         )
         raise DataError(msg)
 
@@ -204,7 +204,7 @@ class _Reader:
         said = self.mapping(score, place)
         value = said.get("value", "")
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and abs(value) <= _MOST and math.isfinite(value)):
+        if value is not None and not (number and abs(value) <= LARGEST):  # NaN is not, either
             self.fail(f"{place}.value is neither a number nor null but {value!r:.60}")
         self.text(said.get("reason", ""), f"{place}.reason")
 

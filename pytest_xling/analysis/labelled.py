@@ -14,6 +14,7 @@ from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Response, Sample
+from pytest_xling.text.display import csv_text
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _check_columns(names: Sequence[str], path: Path) -> None:
 
 
 def _item(row: dict[str, str | None], *, where: str) -> Labelled:
-    texts = {name: (row.get(name) or "").strip() for name in (*COLUMNS, *OPTIONAL)}
+    texts = {name: csv_text(row.get(name) or "").strip() for name in (*COLUMNS, *OPTIONAL)}
     for name in COLUMNS:
         if not texts[name]:
             msg = f"{where}: column {name!r} is empty; fill it or take the line out"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.errors import XlingError, did_you_mean
+from pytest_xling.files.whole import file_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,8 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     collecting = gc.isenabled()
     gc.disable()  # a command makes many objects and lives for a second: a tenth of it is saved
     try:
-        code = _run(sys.argv[1:] if argv is None else list(argv))
-        sys.stdout.flush()
+        with file_errors():
+            code = _run(sys.argv[1:] if argv is None else list(argv))
+            sys.stdout.flush()
     except XlingError as error:
         print(f"xling: error: {error}", file=sys.stderr)  # noqa: T201  what a command is for
         return BAD_CONFIGURATION

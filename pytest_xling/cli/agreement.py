@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_json, print_text, width, written
+from pytest_xling.cli.printing import (
+    color,
+    print_json,
+    print_text,
+    width,
+    write_csv,
+    written,
+)
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.review.agreement import disagreements, with_each_other, with_judge
@@ -86,9 +92,7 @@ def run(args: argparse.Namespace) -> int:
             labels = calibration_rows(population, rated, answers)
     if args.calibration is not None:
         with written(Path(args.calibration), force=args.force) as file:
-            writer = csv.DictWriter(file, CALIBRATION_COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(labels)
+            write_csv(file, CALIBRATION_COLUMNS, labels)
     if args.json:
         print_json(_as_json(record, scheme, population, rated))
         return 0

@@ -14,6 +14,7 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.store.export import exported
 from pytest_xling.store.queries import metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.text.display import inert_json
 
 if TYPE_CHECKING:
     import argparse
@@ -72,10 +73,12 @@ def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: b
         "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
     }
     # Written piece by piece: a run may not fit into memory with its texts.
-    file.write(json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1] + ',\n"cases": [')
+    shown = inert_json(json.dumps(head, ensure_ascii=False, allow_nan=False))
+    file.write(f'{shown[:-1]},\n"cases": [')
     count = 0
     for case in exported(connection, record.run_id, texts=texts):
-        file.write((",\n" if count else "\n") + json.dumps(case, ensure_ascii=False))
+        shown = inert_json(json.dumps(case, ensure_ascii=False))
+        file.write(f"{',' if count else ''}\n{shown}")
         count += 1
     file.write("\n]}\n")
     return count

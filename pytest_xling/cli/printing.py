@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -11,12 +12,13 @@ from typing import IO, TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import whole
+from pytest_xling.text.display import csv_cell, inert_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["color", "print_json", "print_text", "width", "written"]
+__all__ = ["color", "print_json", "print_text", "width", "write_csv", "written"]
 
 DEFAULT_WIDTH = 80
 
@@ -28,7 +30,14 @@ def print_text(text: str) -> None:
 
 def print_json(value: object) -> None:
     """Write *value* to standard output as JSON that people can read too."""
-    print_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    print_text(inert_json(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)))
+
+
+def write_csv(file: IO[str], columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """Write *rows* as CSV that holds no formula."""
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: csv_cell(row[name]) for name in columns} for row in rows)
 
 
 def width() -> int:

@@ -64,8 +64,8 @@ def _heading(record: RunRecord, progress: Progress) -> str:
     stop = stop_in(record)
     early = f"\n{printable(str(stop))}" if stop else ""
     return (
-        f"run {record.run_id}: {status_now(record)}, made {made} UTC{git}\n"
-        f"model {printable(record.model)}{f', {cost}' if cost else ''}{early}{lost}"
+        f"run {record.run_id}: {status_now(record)}, made {made} UTC\n"
+        f"model {printable(record.model)}{git}{f', {cost}' if cost else ''}{early}{lost}"
     )
 
 

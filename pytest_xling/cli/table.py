@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_json, print_text, width, written
+from pytest_xling.cli.printing import (
+    color,
+    print_json,
+    print_text,
+    width,
+    write_csv,
+    written,
+)
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
@@ -128,9 +134,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(rows)
     elif args.csv:
-        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        write_csv(sys.stdout, columns, rows)
     elif args.latex:
         sheets = _sheets(table, found) if table else [_sheet(rows, columns)]
         print_text("\n".join(map(latex, sheets)))

@@ -213,9 +213,12 @@ def baseline(text: str) -> str:
 
 
 def run_name(text: str) -> str:
-    """Parse a run's name: ASCII letters, digits and ``._+@:-``, at most 100 of them."""
+    """Parse a run's name: ASCII letters, digits and ``._+@:-``, at most 100; not ``latest``."""
     if not _RUN_NAME.fullmatch(text):
         msg = f"{text!r} is not a run name; use up to 100 letters, digits and ._+@:-"
+        raise ValueError(msg)
+    if text == "latest":
+        msg = "'latest' stands for the newest run, whatever its name; use another name"
         raise ValueError(msg)
     return text
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
+from ruamel.yaml.constructor import ConstructorError, DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.scalarbool import ScalarBoolean
@@ -18,6 +18,8 @@ from pytest_xling.files.whole import display_path
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from ruamel.yaml.nodes import Node
 
 __all__ = ["YamlFile", "YamlValue", "read_yaml"]
 
@@ -34,6 +36,13 @@ MAX_DEPTH = 50
 
 class _Constructor(RoundTripConstructor):
     """Builds values as YAML 1.2 defines them: there, a date is text."""
+
+    def construct_object(self, node: Node, deep: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  as ruamel has it
+        """Refuse an alias within what it stands for, of which ruamel would make None."""
+        if node in self.recursive_objects:
+            what = "an alias (*name) stands within the value that it names"
+            raise ConstructorError(problem=what, problem_mark=node.start_mark)
+        return super().construct_object(node, deep=deep)
 
 
 _Constructor.add_constructor(

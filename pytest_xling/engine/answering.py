@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pytest_xling.engine.retries import ask
 from pytest_xling.errors import GivenUp, PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import Response, Usage
+from pytest_xling.records import MOST_TOKENS, Response, Usage
 from pytest_xling.text.clean import clean
 
 if TYPE_CHECKING:
@@ -148,14 +148,25 @@ class Answering:
 
 
 def _cleaned(response: Response) -> Response:
-    text, error = response.text, response.error
+    """Return *response* with text that can be kept, and with counts that can be believed."""
+    text, error, usage = response.text, response.error, response.usage
     return replace(
         response,
+        usage=replace(
+            usage,
+            prompt_tokens=_believed(usage.prompt_tokens),
+            completion_tokens=_believed(usage.completion_tokens),
+        ),
         text=None if text is None else clean(text),
         error=None if error is None else clean(error),
         model_version=clean(response.model_version),
         first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
     )
+
+
+def _believed(tokens: int) -> int:
+    """Return a count of tokens; 0, which stands for none counted, where there cannot be so many."""
+    return tokens if 0 <= tokens <= MOST_TOKENS else 0
 
 
 def request_key(provider: Provider, request: Request) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from pytest_xling.engine.step import Batched
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
 from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import Annotation, Answer, Reading
+from pytest_xling.records import LARGEST, Annotation, Answer, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -171,7 +170,9 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
     """Return *readings* if they are what a metric may give.
 
     Raises:
-        EvaluationError: their number is wrong, a value is not finite, or a flag's neither 0 nor 1.
+        BrokenStep: their number is wrong, or a reason is not text.
+        EvaluationError: a value is not finite or too large to be summed, or a flag's neither 0 nor
+            1.
     """
     if len(readings) != wanted:
         msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
@@ -179,8 +180,13 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
     flag = metric.kind == "flag"
     for reading in readings:
         value = reading.value
-        if value is not None and not (value in FLAG_VALUES if flag else math.isfinite(value)):
-            said = "1.0 or 0.0" if flag else "a number"
+        reason: object = reading.reason  # as others' metrics may give it
+        if not isinstance(reason, str):
+            msg = f"metric {metric.name!r} gave the reason {reason!r}; a reason is text"
+            raise BrokenStep(msg)
+        # Of NaN the comparison is false, too.
+        if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
+            said = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
             msg = f"metric {metric.name!r} gave {value!r}, not {said} or None with a reason"
             raise EvaluationError(msg)
     return readings

@@ -8,16 +8,37 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from pytest_xling.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["display_path", "whole"]
+__all__ = ["display_path", "file_errors", "whole"]
 
 
 def display_path(path: Path) -> str:
     """Return a path as messages name it: relative to the working directory if it lies below."""
     relative = os.path.relpath(path) if path.is_absolute() else str(path)
     return str(path) if relative.startswith("..") else relative
+
+
+@contextmanager
+def file_errors() -> Iterator[None]:
+    """Raise what the system says of a file as a mistake that can be fixed.
+
+    Wherever a file is looked for, its folder may be one that cannot be searched.
+
+    Raises:
+        ConfigError: names the file and what is wrong with it.
+    """
+    try:
+        yield
+    except BrokenPipeError:  # of who reads what is printed, and no file's
+        raise
+    except OSError as error:
+        named = "" if error.filename is None else f"{display_path(Path(error.filename))}: "
+        msg = f"{named}{error.strerror or error}; make it accessible, or name another"
+        raise ConfigError(msg) from error
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.records import Estimate
+from pytest_xling.records import LARGEST, Estimate
 from pytest_xling.stats.cluster import effective_size
 from pytest_xling.stats.exact import exact_interval, exact_p
 from pytest_xling.stats.mean import mean_interval
@@ -57,7 +57,8 @@ def estimate(
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
-            is there twice; a value is not finite or out of bounds, or a flag's is neither 0 nor 1.
+            is there twice; a value is not finite, too large or out of bounds, or a flag's is
+            neither 0 nor 1.
     """
     check_scores(scores, metric=metric, language=language)
     # In one order, so that rounding does not depend on the order answers came in.
@@ -156,8 +157,11 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
 def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
     lowest, highest = bounds
     for value in values:
-        if not math.isfinite(value):
-            msg = f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason"
+        if not abs(value) <= LARGEST:  # NaN, too
+            msg = (
+                f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason, and no "
+                f"number beyond {LARGEST:g}"
+            )
             raise EvaluationError(msg)
         if kind == "flag" and value not in (0, 1):
             msg = f"{metric!r} gave {value!r}; a flag is 1.0 or 0.0"

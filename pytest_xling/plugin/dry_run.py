@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import XlingError
+from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.dry_run import Lengths, dry_run
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.reports.terminal.dry_run import dry_run_text
@@ -23,8 +24,9 @@ __all__ = ["show_estimate"]
 def show_estimate(config: pytest.Config) -> int:
     """Print the estimate and return exit status 0."""
     try:
-        setup = read_setup(config)
-        text = _estimate(setup)
+        with file_errors():
+            setup = read_setup(config)
+            text = _estimate(setup)
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
     print(text)  # noqa: T201  what the option is for

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_xling.errors import StoreError
+from pytest_xling.errors import StoreError, XlingError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -14,10 +14,21 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.store.database import Database
 
-__all__ = ["Unjudged", "keep_end", "status_of"]
+__all__ = ["REPORT_FAULTS", "Ending", "Unjudged", "keep_end", "leave_unfinished", "status_of"]
 
 STATUS: Final[Mapping[int, str]] = {0: "complete", 1: "complete", 2: "interrupted", 5: "complete"}
 """How a run ended, by pytest's exit status; all others leave it incomplete."""
+
+RESULTS: Final = (
+    pytest.ExitCode.OK,
+    pytest.ExitCode.TESTS_FAILED,
+    pytest.ExitCode.NO_TESTS_COLLECTED,
+)
+"""Exit statuses that speak of results."""
+
+REPORT_FAULTS: Final = (XlingError, OSError, ValueError, ArithmeticError)
+"""What writing a report may meet: a store or a baseline that cannot be read, a file that cannot be
+written, numbers that cannot be summed or shown. It is told, and hides nothing else."""
 
 
 def status_of(session: pytest.Session, *, stopped: bool = False) -> str:
@@ -49,6 +60,40 @@ def keep_end(database: Database, run_id: str, *, status: str, seconds: float) ->
     return ""
 
 
+def leave_unfinished(session: pytest.Session) -> None:
+    """Turn a success into exit 3, as something that was asked for is missing."""
+    if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+
+class Ending:
+    """A pytest plugin, for the controller or the only process: keeps how the run ended."""
+
+    def __init__(self, session: XlingSession) -> None:
+        self._session = session
+        self._lines: list[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Say in the store how the run ended; exit 3 where that cannot be kept."""
+        ours = self._session
+        if not ours.run_id:
+            return
+        ours.ended = status_of(session, stopped=ours.stopping.ended)
+        if lost := keep_end(ours.database, ours.run_id, status=ours.ended, seconds=ours.seconds):
+            self._lines.append(f"how the run ended is not kept: {lost}")
+            ours.ended = "incomplete"
+            if session.exitstatus in RESULTS:
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        self._lines += ours.setup.warnings()  # the header says so, too, but not with -q
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what could not be kept, and what may not be meant."""
+        for line in self._lines:
+            terminalreporter.write_line(line, red=True)
+
+
 class Unjudged:
     """A pytest plugin, for the controller or the only process: exit 3 where no gate was judged.
 
@@ -66,7 +111,10 @@ class Unjudged:
         """Change status 0, once nothing else does."""
         yield
         if session.exitstatus == pytest.ExitCode.OK and self._session.run_id:
-            self._lines = self._session.unjudged()
+            try:
+                self._lines = self._session.unjudged()
+            except StoreError as error:
+                self._lines = [f"whether a gate was judged is not known (exit 3): {error}"]
             if self._lines:
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 

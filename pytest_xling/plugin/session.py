@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
+from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.plan import groups_of
 from pytest_xling.plugin.checks import FAULT, GIVEN_UP, MISTAKE, CaseCheck, GateCheck
-from pytest_xling.plugin.ending import Unjudged, keep_end, status_of
+from pytest_xling.plugin.ending import (
+    REPORT_FAULTS,
+    Ending,
+    Unjudged,
+    keep_end,
+    leave_unfinished,
+    status_of,
+)
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, kept_in, made_up_name
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
@@ -53,7 +61,8 @@ def start(config: pytest.Config) -> None:
         pytest.UsageError: something is wrong; nothing has been asked.
     """
     try:
-        session = XlingSession(config, read_setup(config))
+        with file_errors():
+            session = XlingSession(config, read_setup(config))
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
     config.pluginmanager.register(session, "xling-session")
@@ -61,6 +70,7 @@ def start(config: pytest.Config) -> None:
     config.pluginmanager.register(ReportGuard(), "xling-report-guard")
     if not session.is_worker:
         config.pluginmanager.register(Completeness(), "xling-completeness")
+        config.pluginmanager.register(Ending(session), "xling-ending")
         config.pluginmanager.register(Reporting(session), "xling-reporting")
         config.pluginmanager.register(Updating(session), "xling-updating")
         config.pluginmanager.register(Unjudged(session), "xling-unjudged")
@@ -88,8 +98,8 @@ class XlingSession:
         self.faults = 0
         self._failed_cases = 0
         self._told: set[str] = set()
-        self.ended = False
-        """Whether the store has been told how the run ended."""
+        self.ended = ""
+        """How the run ended, once the store has been told."""
         self.selection = Selection(
             setup,
             root=config.rootpath,
@@ -140,7 +150,8 @@ class XlingSession:
         if self.is_worker or self.asks_nothing:
             return
         try:
-            self._start_run()
+            with file_errors():
+                self._start_run()
         except XlingError as error:
             raise pytest.UsageError(str(error)) from error
         if self.distributed:
@@ -493,8 +504,10 @@ class XlingSession:
                     complete=not self.faults,
                     comparison=self.setup.compared(connection, self.run_id),
                 )
-        except StoreError as error:
-            text = f"{error}\n"
+        except REPORT_FAULTS as error:
+            text = f"no summary: {error}\n"
+            if self._session is not None:
+                leave_unfinished(self._session)
         terminalreporter.write(text)
         if kept := self._kept_so_far():
             terminalreporter.write_line(kept, yellow=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import XlingError
-from pytest_xling.plugin.ending import status_of
+from pytest_xling.plugin.ending import REPORT_FAULTS, leave_unfinished, status_of
 
 if TYPE_CHECKING:
     from pytest_xling.plugin.session import XlingSession
@@ -65,10 +64,9 @@ class Updating:
             return
         try:
             self._update()
-        except XlingError as error:
+        except REPORT_FAULTS as error:
             self._fault = f"thresholds not updated: {error}"
-            if session.exitstatus == pytest.ExitCode.OK:
-                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+            leave_unfinished(session)
 
     def _update(self) -> None:
         # Needs numpy, and only here.

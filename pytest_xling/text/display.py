@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from typing import Literal
 
 from pytest_xling.text.clean import clean
 
-__all__ = ["duration", "printable", "shorten"]
+__all__ = [
+    "csv_cell",
+    "csv_text",
+    "duration",
+    "inert_json",
+    "printable",
+    "shorten",
+]
 
 # Colours, cursor moves and the like, in their 7-bit and 8-bit forms. Only complete sequences: of
 # the others the escape becomes visible and the rest is plain text.
@@ -23,6 +31,14 @@ _VISIBLE = {
     **dict.fromkeys(_BIDI_CONTROLS),
 }
 _HOSTILE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+# Letters that nothing shows and models read; all of a run become one sign.
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+# What JSON need not escape; U+2028 and U+2029 end lines.
+_UNESCAPED = re.compile(
+    "[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff\U000e0000-\U000e007f]"
+)
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _ELLIPSIS = "…"
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _LONGEST_CLUSTER = 16
@@ -31,8 +47,8 @@ _LONGEST_CLUSTER = 16
 def printable(text: str, *, limit: int = 200, cut: Literal["end", "middle"] = "end") -> str:
     """Return *text* as one line of at most *limit* characters that is safe to print.
 
-    ANSI sequences and bidirectional overrides are dropped, other control characters made visible,
-    surrogates made valid, runs of white space made one space.
+    ANSI sequences and bidirectional overrides are dropped, other control characters and tag
+    characters made visible, surrogates made valid, runs of white space made one space.
 
     Args:
         text: anything, of any length.
@@ -43,9 +59,31 @@ def printable(text: str, *, limit: int = 200, cut: Literal["end", "middle"] = "e
         ValueError: *limit* is below 1.
     """
     text = _SPACE.sub(" ", _ANSI.sub("", clean(text))).strip()
+    if not text.isascii():
+        text = _TAGS.sub("\ufffd", text)
     if _HOSTILE.search(text):
         text = text.translate(_VISIBLE)
     return shorten(text, limit=limit, cut=cut)
+
+
+def inert_json(text: str) -> str:
+    """Return JSON with all escaped that a terminal obeys, or that turns or hides what it shows."""
+    return _UNESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def csv_cell(value: object) -> object:
+    """Return *value* with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    Numbers stay as they are, also those written as text.
+    """
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def csv_text(cell: str) -> str:
+    """Return the text that :func:`csv_cell` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def shorten(text: str, *, limit: int, cut: Literal["end", "middle"] = "end") -> str:

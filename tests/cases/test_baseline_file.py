@@ -79,6 +79,14 @@ def test_what_it_says(tmp_path: Path) -> None:
         (_changed(lambda d: d["run"].pop("model")), "run.model is no text but None"),
         (_changed(lambda d: d.pop("cases")), "it has no list `cases`"),
         (_changed(lambda d: d["cases"].append(3)), "cases[1] is no JSON object"),
+        (
+            _changed(lambda d: d["cases"][0].update(case="\x1b[2J\x9bK\U000e0041", cluster=1)),
+            "cases[0] (\ufffd) has no cluster",
+        ),
+        (
+            _changed(lambda d: d["cases"][0].update(scores={"emoji": {"value": 1e60}})),
+            ".value is neither a number nor null but 1e+60",
+        ),
         (_changed(lambda d: d["cases"].append(CASE)), "cases[1] (c01-l3-hi) is there twice"),
         (
             _changed(lambda d: d["cases"][0].pop("digest")),

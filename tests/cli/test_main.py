@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import COMMANDS, WITHOUT_STORE, main
+from pytest_xling.cli.printing import print_json, write_csv
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Xling
@@ -175,3 +177,42 @@ def test_a_read_only_store_is_read(store: Path, xling: Xling) -> None:
         assert [copy] == list(folder.iterdir())
     assert before == said
     assert 0 == said.code
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["runs"],
+        ["show", "latest"],
+        ["report", "latest", "-o", "r.html"],
+        ["export", "latest", "-o", "out.json"],
+    ],
+)
+def test_a_folder_that_cannot_be_searched(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each command says so in one line: exit 4, no traceback."""
+    stat = Path.stat
+
+    def denied(path: Path, **how: bool) -> os.stat_result:
+        if ".locked" in path.parts[:-1]:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **how)
+
+    monkeypatch.setattr(Path, "stat", denied)
+    monkeypatch.chdir(tmp_path)
+    assert 4 == main([*arguments, "--xling-store=.locked/store.sqlite"])
+    said = capsys.readouterr()
+    assert "Permission denied; make it accessible, or name another" in said.err
+    assert 1 == len(said.err.splitlines())
+
+
+def test_what_is_printed_for_programs_is_inert(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON that a terminal does not obey, CSV that a spreadsheet does not run."""
+    print_json({"answer": "a\x9b2J\u202eb\U000e0041"})
+    assert '{\n  "answer": "a\\u009b2J\\u202eb\\udb40\\udc41"\n}\n' == capsys.readouterr().out
+    write_csv(sys.stdout, ["model", "mean"], [{"model": "=cmd|x", "mean": -0.5}])
+    assert "model,mean\n'=cmd|x,-0.5\n" == capsys.readouterr().out

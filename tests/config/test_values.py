@@ -75,6 +75,7 @@ def test_accepted(parse: Callable[[str], object], text: str, expected: object) -
         (values.run_name, "two words", "is not a run name"),
         (values.run_name, "x" * 101, "is not a run name"),
         (values.run_name, "../x", "is not a run name"),
+        (values.run_name, "latest", "stands for the newest run"),
         (values.device, "tpu", "use auto, cpu, mps, cuda or cuda:N"),
         (values.flag, "maybe", "neither yes nor no"),
         (values.github, "tests/x.py", "before a path write --xling-github=on"),

@@ -10,7 +10,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,6 +21,7 @@ from openpyxl.cell.text import InlineFont
 
 from pytest_xling.datasets.jsonl import JsonlReader
 from pytest_xling.datasets.xlinghealth import XLingHealthReader
+from pytest_xling.datasets.xlinghealth import workbook as _xlinghealth_workbook
 from pytest_xling.datasets.xlinghealth.content import _parsed
 from pytest_xling.datasets.xlinghealth.script import script_share
 from pytest_xling.errors import DataError
@@ -736,3 +737,27 @@ def test_pandas_reads_the_same_texts(name: str) -> None:
                 assert answer.strip() == sample.reference
             elif sample.id not in {"q0224", "q0535"}:
                 assert answer.strip() in sample.wrong
+
+
+def test_a_workbook_with_a_row_far_down_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One cell in the last row of a sheet is a million rows to read; the sheet is named."""
+    monkeypatch.setattr(_xlinghealth_workbook, "_MOST_ROWS", 1_000)
+    book = Workbook()
+    sheet = book.create_sheet("Questions", 0)
+    sheet["A1"] = "question"
+    sheet["A1048576"] = "x"
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(DataError, match=r"far\.xlsx: sheet 'Questions' has more than 1,000 rows"):
+        _xlinghealth_workbook.read_sheets(tmp_path / "far.xlsx")
+
+
+def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    """Before it is unpacked."""
+    path = tmp_path / "bomb.xlsx"
+    with ZipFile(path, "w", ZIP_DEFLATED) as parts:
+        parts.writestr("xl/sharedStrings.xml", b" " * (65 << 20))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match=r"bomb\.xlsx: unpacks to 65 MB, and at most 64 are read"):
+        _xlinghealth_workbook.read_sheets(path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from pytest_xling.engine.scoring import Scorable, Scoring, missing_reason
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import BrokenStep, EvaluationError
 from pytest_xling.records import Answer, Reading, Response, Sample
 
 if TYPE_CHECKING:
@@ -65,7 +65,14 @@ def score(metric: Fixed, answers: Sequence[Answer]) -> tuple[dict[int, Reading],
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("flag", 0.5), ("flag", -1.0), ("number", math.nan), ("number", math.inf), ("flag", math.nan)],
+    [
+        ("flag", 0.5),
+        ("flag", -1.0),
+        ("number", math.nan),
+        ("number", math.inf),
+        ("number", -1e308),
+        ("flag", math.nan),
+    ],
 )
 def test_values_that_are_none_are_refused(kind: MetricKind, value: float) -> None:
     """Half a flag, NaN and infinity are a bug of the metric, named as such."""
@@ -74,6 +81,15 @@ def test_values_that_are_none_are_refused(kind: MetricKind, value: float) -> Non
     (error,) = failed
     assert isinstance(error, EvaluationError)
     assert "'fixed'" in str(error)
+
+
+def test_a_reason_that_is_no_text_is_refused() -> None:
+    """Reports would break on it when all is asked; the metric is named where it is scored."""
+    reading = Reading(value=None, reason=None)  # type: ignore[arg-type]  # what is tested
+    done, (error,) = score(Fixed(kind="flag", readings=(reading,)), [answer("Because.")])
+    assert not done
+    assert isinstance(error, BrokenStep)
+    assert "metric 'fixed' gave the reason None; a reason is text" in str(error)
 
 
 def test_too_few_readings_are_refused() -> None:

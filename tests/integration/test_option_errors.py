@@ -138,3 +138,36 @@ def test_an_empty_model_is_a_usage_error(project: Project, place: str) -> None:
     assert outcome.code == 4, outcome.out + outcome.err
     assert "the model's name is empty; is a variable unset?" in outcome.err
     assert not project.store.exists()
+
+
+UNSEARCHABLE = """
+import errno, os, pathlib
+
+stat = pathlib.Path.stat
+
+def denied(path, **how):
+    if ".locked" in path.parts[:-1]:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return stat(path, **how)
+
+pathlib.Path.stat = denied
+"""
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--xling-store=.locked/s.sqlite",
+        "--xling-report=.locked/r.html",
+        "--xling-thresholds=.locked/t",
+    ],
+)
+def test_a_folder_that_cannot_be_searched(project: Project, option: str) -> None:
+    """What lies in it cannot even be looked for: that is a mistake, and no internal error."""
+    (project.root / ".locked").mkdir()
+    project.write("conftest.py", UNSEARCHABLE)  # for root any folder can be searched
+    outcome = project.run("--model=scripted", "--langs=hi", option)
+    assert outcome.code == 4, outcome.out + outcome.err
+    assert f"{option.partition('=')[2]}: Permission denied; make it accessible" in outcome.err
+    assert "INTERNALERROR" not in outcome.out + outcome.err
+    assert not project.store.exists()

@@ -84,7 +84,9 @@ def test_without_a_price_the_cost_is_open(project: Project) -> None:
     project.environment.update(OPENAI_API_KEY="none")
     outcome = project.run("--model=m", "--langs=hi,zh", "--xling-estimate")
     assert outcome.code == 0, outcome.err
-    assert {"?"} == {row[-1] for name, row in table(outcome.out).items() if name in {"hi", "all"}}
+    assert {"unknown"} == {
+        row[-1] for name, row in table(outcome.out).items() if name in {"hi", "all"}
+    }
     assert "--xling-price" in outcome.out
     wrong = project.run("--model=m", "--langs=hii", "--xling-estimate")
     assert wrong.code == 4

@@ -163,7 +163,7 @@ def test_a_report_that_is_lost_at_the_end_is_no_success(project: Project) -> Non
     assert "no report: the report cannot be written to" in outcome.out
     assert "complete" == project.latest().status
     run = project.latest().run_id
-    assert f"`xling report {run} -o FILE` writes it without asking anything" in outcome.out
+    assert f"`xling report {run} -o report.html` writes it without asking anything" in outcome.out
     assert 0 == project.xling("report", run, "-o", "out.html").returncode
 
 
@@ -178,4 +178,71 @@ def test_answer(xling_case):
 def test_last():
     pathlib.Path("reports").rmdir()
     pathlib.Path("reports").write_text("in the way")
+"""
+
+
+BREAKING = """
+from pytest_xling.reports.html import page
+
+def broken(*args, **kwargs):
+    raise {error}("numbers that nobody thought of")
+
+page.report_model = broken
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [("OverflowError", 3), ("ValueError", 3), ("OSError", 3), ("KeyError", 1)]
+)
+def test_a_report_that_breaks_hides_no_outcome(project: Project, error: str, code: int) -> None:
+    """The summary and how the run ended come first, even where a bug of ours breaks the report."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/test_bread.py", TOLERANT)
+    project.write("conftest.py", BREAKING.format(error=error))
+    outcome = project.run(*script(project), "--xling-report=out.html", "--xling-github=on")
+    assert code == outcome.code, outcome.out + outcome.err
+    assert "complete" == project.latest().status
+    assert "gate open: 2 of 2 gates passed" in outcome.out
+    assert "INTERNALERROR" not in outcome.out
+    if code == 3:
+        assert "no report: numbers that nobody thought of" in outcome.out
+        assert "xling: summary for GitHub" in outcome.out
+
+
+def test_scores_that_cannot_be_summed_hide_no_outcome(project: Project) -> None:
+    """A store may hold what nobody would take for a score: the metric is named, exit 3."""
+    project.write("benchmarks/bread/test_bread.py", "import pytest\n" + OVERFLOWING)
+    outcome = project.run(*script(project), "--xling-report=out.html", "--xling-github=on")
+    assert outcome.code == 3, outcome.out + outcome.err
+    assert "complete" == project.latest().status
+    assert "INTERNALERROR" not in outcome.out + outcome.err
+    assert "no summary for GitHub: 'answer_length' gave 1e+308" in outcome.out
+    assert "report: " in outcome.out
+    assert "7 passed" in outcome.out
+
+
+TOLERANT = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["wrong_language"])
+
+def test_answer(xling_case):
+    pass
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+
+OVERFLOWING = """
+import sqlite3
+
+pytestmark = pytest.mark.xling(metrics=["answer_length"])
+
+def test_answer(xling_case):
+    pass
+
+def test_last():
+    with sqlite3.connect(".xling/store.sqlite") as store:
+        store.execute("UPDATE outputs SET output = '[1e308, \\"\\"]' WHERE output LIKE '[%'")
+        store.commit()
 """

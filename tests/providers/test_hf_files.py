@@ -148,9 +148,16 @@ def test_the_first_choice_of_weights_is_safetensors() -> None:
     """Of several formats one is taken, with all its parts and nothing that is no weights."""
     shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
     others = ["pytorch_model.bin", "training_args.bin", "model.fp16.safetensors", "config.json"]
-    assert shards == _hf_files.weight_names([*others, *reversed(shards)])
-    assert ["pytorch_model.bin"] == _hf_files.weight_names(others)
-    assert [] == _hf_files.weight_names(["tf_model.h5"])
+    assert shards == _hf_files.weight_names([*others, *reversed(shards)], of="m")
+    assert [] == _hf_files.weight_names(["tf_model.h5"], of="m")
+
+
+def test_pickled_weights_are_refused() -> None:
+    """By us, before torch is asked: reading a pickle may run any code; the fix is named."""
+    shards = ["pytorch_model-00002-of-00002.bin", "pytorch_model-00001-of-00002.bin"]
+    for names, named in ((["pytorch_model.bin"], "pytorch_model.bin"), (shards, shards[1])):
+        with pytest.raises(ConfigError, match=f"hf:m has its weights in {named} only.*safetens"):
+            _hf_files.weight_names([*names, "config.json"], of="m")
 
 
 def test_weights_in_parts_need_all_of_them(llama: Path) -> None:

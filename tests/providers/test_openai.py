@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import tracemalloc
@@ -25,6 +26,7 @@ from pytest_xling.errors import (
     RateLimited,
     TransientFault,
 )
+from pytest_xling.providers.openai import client as _openai_client
 from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai.reply import read_reply
@@ -390,6 +392,35 @@ def test_a_server_that_is_down_is_named() -> None:
     assert isinstance(caught.value.__cause__, OSError)
 
 
+def test_https_to_a_server_of_http_is_hinted_at() -> None:
+    """TLS calls it a wrong version number; the message says what to correct."""
+
+    def refuse(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+        thread = threading.Thread(target=refuse, args=(plain,))
+        thread.start()
+        url = f"https://127.0.0.1:{plain.getsockname()[1]}/v1"
+        with pytest.raises(TransientFault, match="speak http, not https: correct OPENAI_BASE_URL"):
+            _ask(url)
+        thread.join()
+
+
+def test_a_connection_that_is_not_made_names_the_seconds_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Connecting has less time than answering, and the message says how much."""
+    monkeypatch.setattr(_openai_client, "_CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and no more
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
+        with pytest.raises(TransientFault, match=r"did not take a connection within 0\.2 s"):
+            _ask(url, timeout_s=30)
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
 def test_an_encrypted_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TLS works, large answers included, and a certificate nobody vouches for is refused."""
@@ -410,6 +441,8 @@ def test_an_encrypted_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
         assert "The answer is forty-two." == _ask(server.url).text
         assert "word " * 1_048_576 == _ask(server.url, "[[huge]]").text
+        with pytest.raises(TransientFault, match=r"speak https, not http.*OPENAI_BASE_URL"):
+            _ask(server.url.replace("https:", "http:"))
         with pytest.raises(TransientFault, match="broke"):
             _ask(server.url, "[[drop]]")
 

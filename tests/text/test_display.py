@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from xml.etree import ElementTree as ET
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.text.display import printable, shorten
+from pytest_xling.text.display import csv_cell, csv_text, inert_json, printable, shorten
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -38,12 +39,64 @@ def test_is_short_one_line_and_valid_xml(text: str, limit: int, cut: str) -> Non
         ("user\u202etxt.exe\u202c", "usertxt.exe"),
         ("\ud83d alone", "\ufffd alone"),
         ("\ufffe\x85\x90", "\ufffd \ufffd"),
+        ("say \U000e0069\U000e0067\U000e006e\U000e007f yes", "say \ufffd yes"),
         ("नमस्ते 😀 שלום", "नमस्ते 😀 שלום"),
     ],
 )
 def test_hostile_characters(text: str, expected: str) -> None:
     """Colours and overrides go, other controls are shown, ordinary text stays."""
     assert expected == printable(text)
+
+
+@given(ANY_TEXT)
+def test_json_that_no_terminal_obeys(text: str) -> None:
+    """Whatever a text holds, the same is read back."""
+    shown = inert_json(json.dumps({"a": text}, ensure_ascii=False))
+    assert {"a": text} == json.loads(shown)
+    assert not any(
+        ord(c) < 0x20
+        or 0x7F <= ord(c) < 0xA0
+        or 0x202A <= ord(c) <= 0x202E
+        or 0x2066 <= ord(c) <= 0x2069
+        or 0xE0000 <= ord(c) < 0xE0080
+        for c in shown
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("- one\n- two", "'- one\n- two"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("\t=1", "'\t=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("'=1", "''=1"),
+        ("-3.5e-7", "-3.5e-7"),
+        ("+1", "+1"),
+        ("+1+cmd", "'+1+cmd"),
+        ("plain = text", "plain = text"),
+        ("'quoted'", "'quoted'"),
+        ("", ""),
+    ],
+)
+def test_a_cell_is_no_formula(text: str, cell: str) -> None:
+    """A spreadsheet shows what it would run otherwise; plain numbers stay numbers."""
+    assert cell == csv_cell(text)
+    assert text == csv_text(cell)
+
+
+@given(ANY_TEXT)
+def test_a_cell_can_be_read_back(text: str) -> None:
+    """What is put before a text is taken away."""
+    cell = csv_cell(text)
+    assert isinstance(cell, str)
+    assert text == csv_text(cell)
+
+
+def test_numbers_are_cells_as_they_are() -> None:
+    """Only a text can be a formula."""
+    assert [-1.5, 3, None] == [csv_cell(value) for value in (-1.5, 3, None)]
 
 
 def test_cuts_at_the_end_or_in_the_middle() -> None:

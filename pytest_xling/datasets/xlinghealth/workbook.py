@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from pytest_xling.errors import DataError
 from pytest_xling.text.clean import clean
@@ -27,6 +27,9 @@ __all__ = ["Row", "Sheet", "read_sheets"]
 _EXCEL_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
 # How Excel writes characters that XML cannot hold; a carriage return is the usual one.
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+# Far more than any set of questions has; a file of some kilobytes can unpack to gigabytes.
+_MOST_ROWS = 100_000
+_MOST_BYTES = 64 << 20
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 # What openpyxl and the modules below it raise at files that are no workbooks, or damaged or
 # encrypted ones. Errors in XML are SyntaxErrors.
@@ -71,7 +74,7 @@ def read_sheets(file: Path) -> tuple[Sheet, ...]:
     trimmed; a failed formula is blank.
 
     Raises:
-        DataError: the file cannot be read, or is no workbook.
+        DataError: the file cannot be read, is no workbook, or a larger one than any of questions.
     """
     # Heavy for a plugin, and needed only by those who have such a file.
     from openpyxl import load_workbook  # noqa: PLC0415  takes 150 ms
@@ -86,11 +89,24 @@ def read_sheets(file: Path) -> tuple[Sheet, ...]:
         with warnings.catch_warnings():
             # openpyxl warns of styles and validations it leaves out; only values matter here.
             warnings.simplefilter("ignore", UserWarning)
+            _check_size(raw, file)
             book = load_workbook(BytesIO(raw), read_only=True, data_only=True)
-            return tuple(_sheets(book))
+            return tuple(_sheets(book, file))
     except (*_BROKEN, InvalidFileException) as error:
         msg = f"{file}: not a workbook that can be read ({error}); {_remedy(raw)}"
         raise DataError(msg) from error
+
+
+def _check_size(raw: bytes, file: Path) -> None:
+    """Refuse what would unpack to too much; no more than it says is ever unpacked of a part."""
+    with ZipFile(BytesIO(raw)) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    if size > _MOST_BYTES:
+        msg = (
+            f"{file}: unpacks to {size >> 20:,} MB, and at most {_MOST_BYTES >> 20} are read; keep "
+            "only the sheets and columns of the questions, without pictures"
+        )
+        raise DataError(msg)
 
 
 def _remedy(raw: bytes) -> str:
@@ -103,11 +119,12 @@ def _remedy(raw: bytes) -> str:
     return "it may be cut short or something else under this name: take it again"
 
 
-def _sheets(book: Workbook) -> Iterator[Sheet]:
+def _sheets(book: Workbook, file: Path) -> Iterator[Sheet]:
     for worksheet in book.worksheets:
         # Some programs write a size that is too small, and the rest would be left out in silence.
         worksheet.reset_dimensions()
-        rows = _rows(worksheet.iter_rows(values_only=True))
+        where = f"{file}: sheet {worksheet.title!r}"
+        rows = _rows(worksheet.iter_rows(values_only=True), where=where)
         header = next(rows, None)
         if header is not None:
             width = len(header.texts)
@@ -118,8 +135,14 @@ def _sheets(book: Workbook) -> Iterator[Sheet]:
             )
 
 
-def _rows(rows: Iterable[tuple[object, ...]]) -> Iterator[Row]:
+def _rows(rows: Iterable[tuple[object, ...]], *, where: str) -> Iterator[Row]:
     for number, values in enumerate(rows, start=1):
+        if number > _MOST_ROWS:
+            msg = (
+                f"{where} has more than {_MOST_ROWS:,} rows, blank ones included; delete those "
+                "that hold no question, or split the file"
+            )
+            raise DataError(msg)
         texts = tuple(_text(value) for value in values)
         if any(texts):
             yield Row(number=number, texts=texts)

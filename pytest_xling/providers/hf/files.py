@@ -36,10 +36,8 @@ _TOKENIZERS = (
 )
 # Twelve layers that read and three that write: no M2M-100 proper is made so.
 _SMALL100_LAYERS = (12, 3)
-_WEIGHTS = (
-    re.compile(r"model(-\d+-of-\d+)?\.safetensors"),
-    re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin"),
-)
+_WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
+_PICKLED = re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 
 
 def check_packages(*, family: Family | None = None) -> None:
@@ -57,12 +55,26 @@ def check_packages(*, family: Family | None = None) -> None:
         raise ConfigError(msg)
 
 
-def weight_names(names: list[str]) -> list[str]:
-    """Return which of a folder's files hold the weights; safetensors where there is a choice."""
-    for pattern in _WEIGHTS:
-        if found := [name for name in names if pattern.fullmatch(name)]:
-            return sorted(found)
-    return []
+def weight_names(names: list[str], *, of: str) -> list[str]:
+    """Return which of a folder's files hold the weights, in the one format that runs no code.
+
+    Args:
+        names: of the files.
+        of: what messages call the model.
+
+    Raises:
+        ConfigError: there are only pickled ones, which may run any code when they are read.
+    """
+    found = sorted(name for name in names if _WEIGHTS.fullmatch(name))
+    pickled = [name for name in names if _PICKLED.fullmatch(name)]
+    if not found and pickled:
+        msg = (
+            f"--model=hf:{of} has its weights in {min(pickled)} only, a pickle, which may run any "
+            "code when it is read, and so is not; where you trust it, load it with transformers "
+            "and save it with save_pretrained(…), which writes model.safetensors"
+        )
+        raise ConfigError(msg)
+    return found
 
 
 @dataclass(frozen=True)
@@ -186,8 +198,12 @@ class ModelFiles:
 
     @property
     def weights(self) -> list[Path]:
-        """The files with the weights; empty unless all parts are here."""
-        names = weight_names([path.name for path in self.folder.iterdir()])
+        """The files with the weights; empty unless all parts are here.
+
+        Raises:
+            ConfigError: they are pickled.
+        """
+        names = weight_names([path.name for path in self.folder.iterdir()], of=self.name)
         parts = re.search(r"-of-(\d+)", names[0]) if names else None
         if parts is not None and len(names) != int(parts[1]):
             return []

@@ -63,8 +63,8 @@ def with_weights(files: ModelFiles, *, download: bool) -> ModelFiles:
         return files
     if files.revision is None:
         msg = (
-            f"--model=hf: no weights in {files.folder} (looked for model.safetensors, "
-            "model-…-of-….safetensors and pytorch_model.bin)"
+            f"--model=hf: no weights in {files.folder} (looked for model.safetensors "
+            "and model-…-of-….safetensors)"
         )
         raise ConfigError(msg)
     from huggingface_hub import constants  # noqa: PLC0415  half a second
@@ -78,7 +78,7 @@ def with_weights(files: ModelFiles, *, download: bool) -> ModelFiles:
         there = HfApi().list_repo_files(files.name, revision=files.revision)
     except (HTTPError, OSError) as error:
         _refuse(files.name, error)
-    names = weight_names(there)
+    names = weight_names(there, of=files.name)
     if not names:
         msg = f"--model=hf:{files.name} has no weights for torch on the hub"
         raise ConfigError(msg)

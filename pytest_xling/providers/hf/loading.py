@@ -120,7 +120,9 @@ def load_model(files: ModelFiles, device: torch.device) -> Any:  # noqa: ANN401
         PermanentFault: it does not load, or weights are missing.
     """
     loader = AutoModelForSeq2SeqLM if files.translates else AutoModelForCausalLM
-    model, info = _load(files, "model", loader, dtype="auto", output_loading_info=True)
+    model, info = _load(
+        files, "model", loader, dtype="auto", output_loading_info=True, use_safetensors=True
+    )
     if missing := sorted(info["missing_keys"]):
         few = ", ".join(missing[:3])
         msg = (

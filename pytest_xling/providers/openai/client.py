@@ -40,7 +40,8 @@ class OpenaiClient:
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.is_openai
         self._without_schema = False
-        timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s), pool=None)
+        self._connect_s = min(_CONNECT_S, timeout_s)
+        timeout = httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None)
         settings: dict[str, Any] = {
             "api_key": endpoint.key,
             "timeout": timeout,
@@ -83,11 +84,14 @@ class OpenaiClient:
             if (otherwise := self._otherwise(error, body)) is not None:
                 return await otherwise
             outcome = refused(error, body, self._endpoint)
-        except (TimeoutError, openai.OpenAIError) as error:
-            cause = None if isinstance(error, TimeoutError) else error
-            outcome = no_reply(cause, self._endpoint, timeout_s=self._timeout_s)
+        except TimeoutError:
+            outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
         except ProviderFault as fault:
             outcome = fault.with_traceback(None)  # whose frames hold what was sent
+        except openai.OpenAIError as error:
+            connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
+            waited_s = self._connect_s if connecting else self._timeout_s
+            outcome = no_reply(error, self._endpoint, timeout_s=waited_s)
         else:
             latency_s = time.perf_counter() - start
             return read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)

@@ -43,7 +43,7 @@ _OPTIONS = {
 def no_reply(
     error: openai.OpenAIError | None, endpoint: Endpoint, *, timeout_s: float
 ) -> ProviderFault:
-    """Return the fault for an exchange without a reply; None: it took too long.
+    """Return the fault for an exchange without a reply; None: it took too long, *timeout_s*.
 
     Where the server could not be reached its cause is an OSError, which the engine's breaker
     looks for.
@@ -51,18 +51,35 @@ def no_reply(
     fault: ProviderFault
     url = endpoint.url
     if error is None or isinstance(error, openai.APITimeoutError):
-        fault = TransientFault(f"{url} did not answer within {timeout_s:g} s")
+        what = "answer"
+        if error is not None and isinstance(error.__cause__, httpx2.ConnectTimeout):
+            what = "take a connection"
+        fault = TransientFault(f"{url} did not {what} within {timeout_s:g} s")
         fault.__cause__ = TimeoutError(str(fault))
         return fault
     cause = error.__cause__ or error
     reason = excerpt(endpoint.secrets.redact(str(cause) or type(cause).__name__))
     if isinstance(cause, httpx2.ConnectError):
-        fault = TransientFault(f"cannot connect to {url}: {reason}. Is the server up?")
+        hint = _other_scheme(endpoint, reason) or "Is the server up?"
+        fault = TransientFault(f"cannot connect to {url}: {reason}. {hint}")
         fault.__cause__ = ConnectionError(reason)
         return fault
     if isinstance(error, openai.APIConnectionError):
-        return TransientFault(f"the connection to {url} broke: {reason}")
+        broke = f"the connection to {url} broke: {reason}"
+        hint = _other_scheme(endpoint, reason)
+        return TransientFault(f"{broke.rstrip('.')}. {hint}" if hint else broke)
     return PermanentFault(f"the client for {url} failed: {reason}")
+
+
+def _other_scheme(endpoint: Endpoint, reason: str) -> str:
+    """Ask whether http is spoken to a server of https or the reverse; "" where nothing hints."""
+    scheme = endpoint.url.partition(":")[0].lower()
+    said = reason.lower()
+    if scheme == "https" and ("wrong_version_number" in said or "record layer" in said):
+        return f"It seems to speak http, not https: correct {endpoint.url_variable}"
+    if scheme == "http" and ("without sending a response" in said or "illegal" in said):
+        return f"Does it speak https, not http? Then correct {endpoint.url_variable}"
+    return ""
 
 
 def refused(

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.records import Response, Usage
+from pytest_xling.records import MOST_TOKENS, Response, Usage
 from pytest_xling.text.clean import clean
 from pytest_xling.text.first_token import read_first_token
 from pytest_xling.text.secrets import hide_keys
@@ -33,8 +33,6 @@ _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
 """Statuses that are about the key, the account, the model or the address, not about a question."""
-_MOST_TOKENS = 10_000_000
-"""No model reads or writes more at once; what claims to was miscounted."""
 _THOUGHTS = frozenset({"reasoning", "thinking"})
 
 
@@ -153,7 +151,7 @@ def _usage(usage: object) -> Usage:
 
 
 def _tokens(count: object) -> int:
-    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
+    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
         return count
     return 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,8 +71,8 @@ def read_ratings(path: Path) -> list[Rated]:
         raise DataError(msg) from error
     try:
         read = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        at = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+    except (RecursionError, ValueError) as error:  # the latter for thousands of digits, too
+        at = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else _long_number(text)
         msg = f"{path}{at}: is not JSON ({error}); save the labels again"
         raise DataError(msg) from error
     if isinstance(read, dict) and read.get("format") == LABELS_FORMAT:
@@ -82,6 +84,12 @@ def read_ratings(path: Path) -> list[Rated]:
         "an export of Label Studio in the format JSON"
     )
     raise DataError(msg)
+
+
+def _long_number(text: str) -> str:
+    """Return the line of a number that is too long for Python, as ``:3``; "" without one."""
+    long = re.search(rf"[0-9]{{{sys.get_int_max_str_digits() + 1}}}", text)
+    return f":{text.count(chr(10), 0, long.start()) + 1}" if long else ""
 
 
 def _page(read: dict[str, Any], *, path: Path) -> Rated:

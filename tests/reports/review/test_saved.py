@@ -113,6 +113,7 @@ def test_an_export_of_label_studio(write: Callable[..., Path]) -> None:
         ("", "a.json:1: is not JSON"),
         ('{"format":\n "x', "a.json:2: is not JSON"),
         ("[" * 100_000, "is not JSON"),
+        (f'{{"format":\n{"9" * 5_000}}}', "a.json:2: is not JSON (Exceeds the limit"),
         ({}, "holds no labels; give a file that a review's page has saved"),
         ([], "holds no labels"),
         ([1], "holds no labels"),
