@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
 import pytest
 
+from pytest_xling.interfaces.metric import Metric, Number
 from pytest_xling.planning.plan import Case
 from pytest_xling.planning.planned import planned_scores
 from pytest_xling.records import Condition, Sample
 
 
-class _Metric:
-    unit: ClassVar[str] = "answer"
+class _Metric(Number[Any]):
+    """Of what its unit says, and about all."""
 
 
 class _Choosy(_Metric):
@@ -45,7 +46,7 @@ def _cases(*, leveled: bool = True) -> list[Case]:
     return made
 
 
-def _of(unit: str, *, choosy: bool = False) -> type:
+def _of(unit: str, *, choosy: bool = False) -> type[Metric[Any]]:
     return type("M", (_Choosy if choosy else _Metric,), {"unit": unit})
 
 

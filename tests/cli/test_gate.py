@@ -51,7 +51,7 @@ def test_json_has_every_verdict(xling: Xling, tmp_path: Path) -> None:
     """With estimate, threshold and reason; and stored verdicts stay as they were."""
     with Database(xling.store).read() as connection:
         before = read_verdicts(connection, "run-1")
-    limits = "    wrong_language: {max_rate: 0.99}\n    emoji: {max_rate: 0.9}\n"
+    limits = "    wrong_language: {max_rate: 0.99}\n    emoji: {max_rate: 0.99}\n"
     said = xling("gate", "latest", "--thresholds", _file(tmp_path, limits), "--json")
     found = json.loads(said.out)
     assert ("run-2", "interrupted", False) == tuple(

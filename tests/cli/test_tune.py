@@ -88,7 +88,7 @@ def test_a_table_and_a_diff(tune: Tune, tmp_path: Path) -> None:
     # What the change lets through, or holds back, is said beside the diff.
     assert "! looser   < tighter   = same   + new" in table
     (tightens,) = [line for line in table.splitlines() if line.startswith("tightens: ")]
-    assert "no_answer en 90% to " in tightens
+    assert "no_answer en 90.0% to " in tightens
     assert "loosens: " not in table
     assert "-      max_rate: 0.9   # too loose" in diff
     assert "to change thresholds.yaml, add --write" in said.out

@@ -118,10 +118,14 @@ def test_the_annotator_is_asked_by_the_metric_that_needs_it(metric_page: Bench) 
 def test_the_metric_needs_nothing_else_to_be_one_of_ours(
     metric_page: Bench, tmp_path: Path
 ) -> None:
-    """The same file in the package's folder is found by its name, and its test still passes."""
+    """The same file in the package's folder and a line in the registry: its test still passes."""
     shutil.copytree(ROOT / "pytest_xling", tmp_path / "pytest_xling")
     file = metric_page.root / "acme" / "acme_metrics" / "script_share.py"
     shutil.copy(file, tmp_path / "pytest_xling" / "metrics")
+    registry = tmp_path / "pytest_xling" / "registry.py"
+    before, after = registry.read_text(encoding="utf-8").split('        "sim_1gram"', 1)
+    line = '        "script_share": "script_share:ScriptShare",\n        "sim_1gram"'
+    registry.write_text(before + line + after, encoding="utf-8")
     shutil.copy(metric_page.root / "acme" / "tests" / "test_script_share.py", tmp_path)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]

@@ -64,6 +64,12 @@ PROVOKED = {
         3,
         mode="429",
     ),
+    "It redirects to": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=moved --langs=es", 3, mode="302"
+    ),
+    "sent more than 16 MB": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=endless --langs=es --xling-limit=1", 3, mode="big"
+    ),
     "the cost cap of": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es --xling-price=1,1"
         " --xling-max-cost=0",

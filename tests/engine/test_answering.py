@@ -102,6 +102,8 @@ def test_what_is_abandoned_is_dropped_at_once() -> None:
             raise AssertionError
 
     found = asyncio.run(_abandoned(Gate(Slow(""))))
-    assert ["PermanentFault"] * 3 == [type(fault).__name__ for fault in found]
+    assert ["PermanentFault", "PermanentFault", "GivenUp"] == [
+        type(fault).__name__ for fault in found
+    ]
     assert "nobody waits; the answer was not waited for" == str(found[0])
     assert "nobody waits; this was not asked" == str(found[2])

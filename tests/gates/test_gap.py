@@ -358,7 +358,7 @@ def test_pairs_that_differ_are_told_with_mcnemars_p() -> None:
     )
     reason = _judge(found).reason
     assert reason.startswith(
-        "11.7 pp worse than en on 60 questions (gap's 95% interval 0.0 to 22.6 pp); "
+        "11.7 pp worse than en on 60 questions (gap's 95% interval 1.0 to 23.5 pp); "
     )
     assert "; worse only here 9, only in en 2: McNemar p = .065; may be 10.0 pp worse;" in reason
 

@@ -135,7 +135,7 @@ def test_nothing_scored() -> None:
     [
         (0, 4, 0.05, "needs 10, has 4; passing takes 72 answers without a flag"),
         (1, 4, 0.05, "needs 10, has 4; passing takes 110 answers with no more than 1 flagged"),
-        (0, 18, 0.05, "budget 5%; passing takes 72 answers without a flag; has 18"),
+        (0, 18, 0.05, "budget 5.0%; passing takes 72 answers without a flag; has 18"),
         # Ten without a flag do.
         (0, 4, 0.35, "needs 10, has 4"),
     ],

@@ -37,6 +37,10 @@ def test_gate(xling_gate):
 def url(project: Project) -> Iterator[str]:
     """A server, and a project with six questions in two languages."""
     write_questions(project, count=COUNT, languages=LANGUAGES)
+    for file in (project.benchmark / "data").glob("*.jsonl"):  # of several lengths
+        lines = file.read_text(encoding="utf-8").splitlines()
+        longer = (line.replace("(", "(a " * row) for row, line in enumerate(lines))
+        file.write_text("\n".join(longer) + "\n", encoding="utf-8")
     with spawned(echo=True) as address:
         project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY="none")
         yield address

@@ -13,7 +13,7 @@ from tests.integration.project import write_questions
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
-THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.5}}}\n"
+THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n"
 AT_A_GATE = """
 import pytest_xling.store.runs as runs
 from pytest_xling.errors import StoreError

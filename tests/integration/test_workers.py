@@ -22,8 +22,8 @@ THRESHOLDS = """
 defaults: {min_n: 1}
 benchmarks:
   bread:
-    wrong_language: {max_rate: 0.9}
-    no_answer: {max_rate: 0.9}
+    wrong_language: {max_rate: 0.98}
+    no_answer: {max_rate: 0.98}
 """
 KILL = """
 import os, signal, threading

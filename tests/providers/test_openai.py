@@ -26,9 +26,9 @@ from pytest_xling.errors import (
     RateLimited,
     TransientFault,
 )
-from pytest_xling.providers.openai import client as _openai_client
 from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.providers.openai import client as _openai_client
 from pytest_xling.providers.openai.reply import read_reply
 from pytest_xling.records import Message, Request, Response, Usage
 from tests.servers.openai_server import serving, spawned, stats
