@@ -84,7 +84,8 @@ def test_the_report_shows_what_has_changed(project: Project) -> None:
         (bench,) = model["benchmarks"]
         cells = [cell for row in bench["cells"].values() for cell in row.values()]
         assert {0} == {cell["change"]["v"] for cell in cells}
-        assert {3} == {cell["change"]["n"] for cell in cells}
+        # Once the answer is an attack, which is no prose to tell the language of.
+        assert [2] == [n for cell in cells if (n := cell["change"]["n"]) != 3]
     wrong = project.xling("report", "latest", "-o", "b.html", "--baseline=the")
     assert 4 == wrong.returncode
     assert "Did you mean 'then'?" in wrong.stderr
