@@ -167,6 +167,7 @@ class _FunctionProvider:
         del device
         self._model = spec
         self._timeout_s = timeout_s
+        self._source = _digest(self.function)
         parameters = inspect.signature(self.function).parameters
         self._takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         self._taken = frozenset(parameters)
@@ -180,7 +181,7 @@ class _FunctionProvider:
     def identify(self, request: Request) -> dict[str, JsonValue]:
         """Return all that determines the answer, the function's source among it."""
         return {
-            "source": _digest(self.function),
+            "source": self._source,
             "model": self._model,
             "messages": [[message.role, message.content] for message in request.messages],
             "params": dict(request.params),
@@ -206,7 +207,7 @@ class _FunctionProvider:
         if not isinstance(reply, str):
             msg = f"{_origin(self.function)} gave {type(reply).__name__}, not a text or a Response"
             raise BrokenStep(msg)
-        return Response(text=reply, stop_reason="stop", model_version=_digest(self.function))
+        return Response(text=reply, stop_reason="stop", model_version=self._source)
 
     async def aclose(self) -> None:
         """Do nothing: nothing is held."""
