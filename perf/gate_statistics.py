@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
-from pytest_xling.stats.paired import paired_mean
-from pytest_xling.stats.permutation import sign_flip_test
+from pytest_xling.stats.paired_means import paired_mean
+from pytest_xling.stats.paired_tests import sign_flip_test
 from pytest_xling.stats.sequential import looks
 
 if TYPE_CHECKING:

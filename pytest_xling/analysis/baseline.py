@@ -11,8 +11,8 @@ from pytest_xling.analysis.baseline_file import pivots_in, read_baseline_file
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.store.baselines import promoted
 from pytest_xling.store.database import Database
-from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run, list_runs
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score
-    from pytest_xling.store.digests import Questions
+    from pytest_xling.store.questions import Questions
 
 __all__ = ["Baseline", "Scores", "Source", "open_baseline"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pytest_xling.errors import DataError, EvaluationError
 from pytest_xling.gates.temperature import temperature_of
 from pytest_xling.records import LARGEST, Score
-from pytest_xling.store.digests import Question, Questions
+from pytest_xling.store.questions import Question, Questions
 from pytest_xling.store.scored import level_of
 from pytest_xling.text.display import printable
 

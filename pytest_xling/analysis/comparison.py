@@ -11,11 +11,10 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.drop import drop_estimate
 from pytest_xling.gates.pairing import paired_means
 from pytest_xling.registry import load
-from pytest_xling.stats.benjamini_hochberg import benjamini_hochberg
 from pytest_xling.stats.effect_size import cohen_dz
-from pytest_xling.stats.holm import holm
-from pytest_xling.store.digests import question_digests
+from pytest_xling.stats.p_values import benjamini_hochberg, holm
 from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.questions import question_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,7 +11,7 @@ from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
-from pytest_xling.store.digests import Question, digest_of, same_question
+from pytest_xling.store.questions import Question, digest_of, same_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.baseline import Baseline, Scores
     from pytest_xling.interfaces.metric import Unit
     from pytest_xling.records import Sample, Score, Threshold
-    from pytest_xling.store.digests import Questions
+    from pytest_xling.store.questions import Questions
 
 __all__ = ["Against", "Shared", "against", "asked_in", "judge_drop_gate"]
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
-from pytest_xling.stats.permutation import sign_flip_test
+from pytest_xling.stats.paired_tests import sign_flip_test, signed_ranks
 from pytest_xling.stats.tost import no_worse
-from pytest_xling.stats.wilcoxon import signed_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

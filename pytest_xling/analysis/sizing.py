@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.stats.power import Noise, detectable_mean, noise_of, power_of_mean, samples_needed
-from pytest_xling.stats.power_rates import (
+from pytest_xling.stats.power import (
+    Noise,
     PairedRates,
+    detectable_mean,
     exact_pairs,
     exact_power,
+    noise_of,
     normal_pairs,
     normal_power,
+    power_of_mean,
+    samples_needed,
 )
 
 if TYPE_CHECKING:

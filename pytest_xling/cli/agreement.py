@@ -30,12 +30,11 @@ from pytest_xling.reports.review.calibration import (
     calibration_rows,
     check_calibrates,
 )
-from pytest_xling.reports.review.checking import check_ratings, check_together
 from pytest_xling.reports.review.population import read_population
-from pytest_xling.reports.review.ratings import read_ratings
+from pytest_xling.reports.review.ratings import check_ratings, check_together, read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
 from pytest_xling.reports.sheet import plain
-from pytest_xling.store.judged import texts_of
+from pytest_xling.store.browsing import texts_of
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.sheet import plain
-from pytest_xling.reports.terminal.comparison import comparison_text
-from pytest_xling.reports.terminal.opinions_sheet import opinions_sheet
+from pytest_xling.reports.terminal.comparison import comparison_text, opinions_sheet
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:

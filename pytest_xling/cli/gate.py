@@ -18,8 +18,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.reports.terminal.closing import is_closed
-from pytest_xling.store.digests import question_digests
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
+from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
 from pytest_xling.store.runs import get_run, scores
-from pytest_xling.store.spent import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

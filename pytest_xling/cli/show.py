@@ -10,8 +10,8 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.reports.terminal import summary
 from pytest_xling.reports.terminal.closing import faults_met, is_closed
-from pytest_xling.reports.terminal.estimates import with_intervals
 from pytest_xling.reports.terminal.findings import findings
+from pytest_xling.reports.terminal.matrix import with_intervals
 from pytest_xling.reports.terminal.spending import spent
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress

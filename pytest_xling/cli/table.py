@@ -19,7 +19,7 @@ from pytest_xling.cli.printing import (
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.papers.calmqa_tables import (
+from pytest_xling.reports.papers.calmqa import (
     ALL_LANGUAGES,
     INDICATOR_COLUMNS,
     LENGTH_COLUMNS,
@@ -28,8 +28,8 @@ from pytest_xling.reports.papers.calmqa_tables import (
     length_table,
     surface_table,
 )
-from pytest_xling.reports.papers.uphill_tables import UPHILL_TABLES
-from pytest_xling.reports.papers.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
+from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.sheet import Sheet, latex, plain
 from pytest_xling.store.runs import get_run
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.calmqa_tables import Row
+    from pytest_xling.reports.papers.calmqa import Row
     from pytest_xling.reports.papers.paper_table import PaperTable
 
 __all__ = ["add_arguments", "run"]

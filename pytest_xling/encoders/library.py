@@ -14,8 +14,7 @@ from pytest_xling.encoders.forward import lower_precision, precision, share_core
 from pytest_xling.encoders.transformer import TransformerEncoder, signature_of
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.quiet import quiet
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import printable
+from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_xling.encoders import TokenStates
-    from pytest_xling.encoders.source import Source
+    from pytest_xling.encoders.opening import Source
     from pytest_xling.keys import JsonValue
 
 __all__ = ["LibraryEncoder"]

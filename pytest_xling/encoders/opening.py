@@ -2,20 +2,91 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.encoders.source import EMBEDDED, find_source
+from pytest_xling.encoders.e5.directory import E5_SHA256, e5_directory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.models.devices import choose_device, choose_dtype
+from pytest_xling.models.directory import ModelDirectory, describe, sha256_of
+from pytest_xling.models.hub import fetch_weights, hub_name, settings_directory
 
 if TYPE_CHECKING:
-    from pytest_xling.encoders import Encoder
+    from collections.abc import Mapping
 
-__all__ = ["check_encoder", "open_encoder"]
+    from pytest_xling.encoders import Encoder
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["EMBEDDED", "Source", "check_encoder", "find_source", "open_encoder"]
+
+
+EMBEDDED = "embedded"
+_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A model that was found; its weights may still have to be fetched."""
+
+    name: str
+    """The same on all machines: ``embedded``, the hub's name, or the last part of a path."""
+    model: ModelDirectory
+    revision: str | None = None
+    """The hub's commit."""
+
+    @cached_property
+    def identity(self) -> Mapping[str, JsonValue]:
+        """What stands in the signature for the weights and the tokenizer."""
+        if self.revision is not None:
+            return {"revision": self.revision}
+        if self.name == EMBEDDED:
+            return {"sha256": E5_SHA256}
+        folder = self.model.transformer or self.model.root
+        tokenizer = tuple(folder / name for name in _TOKENIZERS if (folder / name).is_file())
+        return {
+            "sha256": sha256_of(self.model.weights),
+            "tokenizer_sha256": sha256_of(tokenizer) if tokenizer else None,
+        }
+
+    def fetch(self) -> None:
+        """Make sure the weights are there.
+
+        Raises:
+            ConfigError: they are neither there nor to be had.
+        """
+        if self.revision is not None:
+            fetch_weights(self.name, self.model.root)
+        _ = self.model.weights
+
+
+def find_source(spec: str) -> Source:
+    """Find the model *spec* names; see :func:`pytest_xling.encoders.opening.open_encoder`.
+
+    Raises:
+        ConfigError: there is none, or it is no encoder.
+    """
+    if spec == EMBEDDED:
+        return Source(name=EMBEDDED, model=describe(e5_directory()))
+    directory = Path(spec).expanduser()
+    if directory.is_dir():
+        directory = directory.resolve()
+        return Source(name=directory.name, model=describe(directory))
+    named = None if directory.is_absolute() or directory.exists() else hub_name(spec)
+    if named is None:
+        msg = (
+            f"encoder {spec!r}: there is no such directory in {os.getcwd()}; "  # noqa: PTH109  shown
+            "name a directory, a model of the hub, or 'embedded'"
+        )
+        raise ConfigError(msg)
+    name, revision = named
+    settings = settings_directory(name, revision)
+    return Source(name=name, model=describe(settings), revision=settings.name)
+
 
 _opening = threading.Lock()
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.quiet import quiet
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import printable
+from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

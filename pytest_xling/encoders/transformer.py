@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_xling.encoders.source import Source
+    from pytest_xling.encoders.opening import Source
     from pytest_xling.keys import JsonValue
 
 __all__ = ["TransformerEncoder", "signature_of"]

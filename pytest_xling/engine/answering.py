@@ -13,7 +13,7 @@ from pytest_xling.engine.retries import ask
 from pytest_xling.errors import GivenUp, PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import MOST_TOKENS, Response, Usage
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

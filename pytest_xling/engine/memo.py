@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_xling.store import outputs
 from pytest_xling.store.outputs import Output
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

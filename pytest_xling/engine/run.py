@@ -26,7 +26,7 @@ from pytest_xling.registry import load
 from pytest_xling.store import runs as run_store
 from pytest_xling.store.faults import FaultRow, put_faults
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import LARGEST, Estimate
-from pytest_xling.stats.cluster import effective_size
-from pytest_xling.stats.exact import exact_interval, exact_p
+from pytest_xling.stats.clusters import effective_size
+from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.normal import p_by_interval
+from pytest_xling.stats.rate_intervals import exact_interval, exact_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
-from pytest_xling.stats.holm import holm
+from pytest_xling.stats.p_values import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,10 @@ from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
 from pytest_xling.records import Estimate, Verdict
+from pytest_xling.stats.distributions import two_sided_t
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.paired import POWER, detectable, paired_mean
-from pytest_xling.stats.student import two_sided_t
+from pytest_xling.stats.paired_means import POWER, detectable, paired_mean
 from pytest_xling.stats.tango import rate_difference
 
 if TYPE_CHECKING:

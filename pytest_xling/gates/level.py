@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
 from pytest_xling.records import Verdict
-from pytest_xling.stats.normal import two_sided_z
+from pytest_xling.stats.distributions import two_sided_z
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
 from pytest_xling.records import Verdict
-from pytest_xling.stats.exact import size_behind, size_to_exclude, size_to_pass
+from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size_to_pass
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold

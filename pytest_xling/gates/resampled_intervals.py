@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from pytest_xling.stats.distributions import two_sided_t, two_sided_z
+from pytest_xling.stats.group_means import RESOLUTION
 from pytest_xling.stats.mean import LEAST_TILT, SPANS
-from pytest_xling.stats.normal import two_sided_z
-from pytest_xling.stats.student import two_sided_t
-from pytest_xling.stats.summary import RESOLUTION
 from pytest_xling.stats.tango import score_z
 
 if TYPE_CHECKING:
@@ -297,7 +296,7 @@ def _quantiles(
 
 
 def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.paired.paired_mean`, cut at the worst value."""
+    """As :func:`pytest_xling.stats.paired_means.paired_mean`, cut at the worst value."""
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     mean = sums.values / n
     squares = sums.squared_values - 2 * mean * sums.products + mean**2 * sums.squared_answers
@@ -310,7 +309,7 @@ def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """As :func:`pytest_xling.stats.exact.exact_interval` of the effective size."""
+    """As :func:`pytest_xling.stats.rate_intervals.exact_interval` of the effective size."""
     from scipy.special import betaincinv  # noqa: PLC0415  not before limits are tuned
 
     n = np.where(sums.answers > 0, sums.answers, 1.0)

@@ -19,9 +19,8 @@ from pytest_xling.gates.gap import NOISE, skewed_low
 from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.records import Estimate, Verdict
-from pytest_xling.stats.cochran_armitage import cochran_armitage
-from pytest_xling.stats.paired import paired_mean
-from pytest_xling.stats.slope import slopes, steepest
+from pytest_xling.stats.paired_means import paired_mean
+from pytest_xling.stats.trend import cochran_armitage, slopes, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +48,7 @@ def trend_estimate(
     """Estimate by how much a metric gets worse per level: the slope within claims.
 
     What a claim has at a level (repeats, temperatures) is averaged first; then each claim's levels
-    are compared with each other (:func:`pytest_xling.stats.slope.slopes`). Claims with fewer than
+    are compared with each other (:func:`pytest_xling.stats.trend.slopes`). Claims with fewer than
     two levels are left out and counted.
 
     Args:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.keys import canonical_json
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import shorten
+from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_xling.records import Request
-    from pytest_xling.store.spent import Length
+    from pytest_xling.store.queries import Length
 
 __all__ = ["LanguageEstimate", "Lengths", "dry_run"]
 

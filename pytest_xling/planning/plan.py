@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.planning.candidates import candidates
-from pytest_xling.planning.levels import levels_of
+from pytest_xling.planning.expand import candidates, levels_of
 from pytest_xling.records import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.records import Condition, Sample
 
-__all__ = ["Case", "chosen_languages", "groups_of", "make_request", "plan"]
+__all__ = [
+    "Case",
+    "Planned",
+    "chosen_languages",
+    "groups_of",
+    "make_request",
+    "plan",
+    "planned_scores",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,3 +237,44 @@ def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:
             groups.append([])
         groups[-1].append(case)
     return groups
+
+
+Planned: TypeAlias = "Counter[tuple[str, int | None]]"
+"""Scores by language and level; what is of no level, or of several, stands under None."""
+
+
+def planned_scores(
+    cases: Iterable[Case], metric: type[Metric[Any]], *, pivot: str | None
+) -> Planned:
+    """Count the scores that *cases* should have, as the engine makes them.
+
+    Of single answers each has one, of repeats a sample at one temperature, and of levels a claim
+    under one condition. What compares with the pivot language says nothing of that itself; what
+    compares with the neutral query, nothing of it.
+
+    Args:
+        cases: of one benchmark.
+        metric: its class.
+        pivot: the language others are compared with; None where none is.
+    """
+    unit = metric.unit
+    planned: set[tuple[str, int | None, Hashable]] = set()
+    for case in cases:
+        sample, at = case.sample, case.condition
+        if not metric.applies(sample):
+            continue
+        language, level = sample.language, sample.level
+        if unit == "answer":
+            planned.add((language, level, case.id))
+        elif unit == "repeats":
+            planned.add((language, level, (sample.id, at.temperature)))
+        elif unit == "pivot":
+            if pivot not in {None, language}:
+                planned.add((language, level, (sample.id, at.temperature)))
+        elif level is None:
+            continue
+        elif unit == "levels":
+            planned.add((language, None, (sample.parallel_id or sample.id, at)))
+        elif level > 0:
+            planned.add((language, level, case.id))
+    return Counter((language, level) for language, level, _ in planned)

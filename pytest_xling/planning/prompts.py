@@ -9,7 +9,7 @@ from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.planning.design import DESIGN_KEYS, Design
-from pytest_xling.planning.levels import LEVELS_KEY, read_levels
+from pytest_xling.planning.expand import LEVELS_KEY, read_levels
 from pytest_xling.planning.templates import fields_of, wrong_with
 from pytest_xling.records import Message
 

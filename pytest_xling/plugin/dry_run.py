@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.store.spent import Length
+    from pytest_xling.store.queries import Length
 
 __all__ = ["show_estimate"]
 
@@ -64,7 +64,7 @@ def _stored(
     """Return which answers the store has, and how long its answers are."""
     from pytest_xling.store.database import Database  # noqa: PLC0415
     from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415
-    from pytest_xling.store.spent import answer_lengths  # noqa: PLC0415
+    from pytest_xling.store.queries import answer_lengths  # noqa: PLC0415
 
     if not setup.settings.store.exists():
         return set(), {}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of, random_place
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.planning.plan import groups_of
-from pytest_xling.planning.planned import planned_scores
+from pytest_xling.planning.plan import groups_of, planned_scores
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.judging import Judging
 from pytest_xling.plugin.selection import GROUP_CASES, check_of
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.drop import Against
     from pytest_xling.analysis.gate import GateSpec
-    from pytest_xling.planning.plan import Case
-    from pytest_xling.planning.planned import Planned
+    from pytest_xling.planning.plan import Case, Planned
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.plugin.session import XlingSession
     from pytest_xling.records import Score, Verdict

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.drop import Against
     from pytest_xling.analysis.gate import GateKind, GateSpec
-    from pytest_xling.planning.planned import Planned
+    from pytest_xling.planning.plan import Planned
     from pytest_xling.records import Score, Verdict
 
 __all__ = ["Judging"]

@@ -12,8 +12,7 @@ from pytest_xling.analysis.drop import against, asked_in
 from pytest_xling.analysis.gate import Compared, gate_ids, gates_of
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.planning.outcome import refuse_flags
-from pytest_xling.planning.plan import chosen_languages, groups_of
-from pytest_xling.planning.planned import planned_scores
+from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.declared import flags_checked, named_metrics
 from pytest_xling.plugin.judging import Judging
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.drop import Against
     from pytest_xling.analysis.gate import GateSpec
     from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.planning.plan import Case
-    from pytest_xling.planning.planned import Planned
+    from pytest_xling.planning.plan import Case, Planned
     from pytest_xling.plugin.setup import Setup
-    from pytest_xling.store.digests import Questions
+    from pytest_xling.store.questions import Questions
 
 __all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]
 

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.columns import as_drawn, lines_of
-from pytest_xling.reports.rendering import GAP, MIN_WIDTH, listing, widest
+from pytest_xling.reports.rendering import GAP, MIN_WIDTH, as_drawn, lines_of, listing, widest
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

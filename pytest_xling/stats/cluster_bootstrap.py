@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_xling.stats.normal import check_alpha, two_sided_z
-from pytest_xling.stats.student import two_sided_p, two_sided_t
-from pytest_xling.stats.summary import RESOLUTION
+from pytest_xling.stats.distributions import check_alpha, two_sided_p, two_sided_t, two_sided_z
+from pytest_xling.stats.group_means import RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

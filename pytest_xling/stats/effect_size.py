@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.normal import check_alpha
-from pytest_xling.stats.paired import paired_mean
-from pytest_xling.stats.summary import RESOLUTION, summarise
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.distributions import check_alpha
+from pytest_xling.stats.group_means import RESOLUTION, summarise
+from pytest_xling.stats.paired_means import paired_mean
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def cohen_dz(
 def risk_difference(first: int, second: int, pairs: int, *, alpha: float = 0.05) -> Effect:
     """Return by how much the first of two paired rates is higher.
 
-    The interval is that of :func:`pytest_xling.stats.paired.paired_mean` of rates (Bonett and
+    The interval is that of :func:`pytest_xling.stats.paired_means.paired_mean` of rates (Bonett and
     Price 2012), so that gates and tables say the same.
 
     Args:

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.normal import two_sided_z
-from pytest_xling.stats.summary import RESOLUTION
+from pytest_xling.stats.distributions import two_sided_z
+from pytest_xling.stats.group_means import RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -6,7 +6,7 @@ spent bit by bit as answers come in, whenever and however often one looks. The b
 from it by integrating over all ways to have gone on so far (Armitage, McPherson and Rowe 1969).
 
 What a look may use is an alpha, so that any interval or test made with it decides as ever: the
-interval of :func:`pytest_xling.stats.paired.paired_mean`, and thereby a gate.
+interval of :func:`pytest_xling.stats.paired_means.paired_mean`, and thereby a gate.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from pytest_xling.stats.normal import check_alpha, two_sided_z
-from pytest_xling.stats.summary import RESOLUTION
+from pytest_xling.stats.distributions import check_alpha, two_sided_z
+from pytest_xling.stats.group_means import RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_xling.stats.paired import PairedMean
+    from pytest_xling.stats.paired_means import PairedMean
 
 __all__ = ["Decision", "Look", "Spending", "crossing", "decide", "looks", "spent"]
 

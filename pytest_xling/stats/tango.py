@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_xling.stats.normal import two_sided_z
+from pytest_xling.stats.distributions import two_sided_z
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def rate_difference(clusters: Sequence[Sequence[float]], means: Sequence[float])
     Pairs are worth as many independent ones as there are clusters, times the variance of single
     pairs over that of the clusters' means. With few that differ the quotient is mere noise, so one
     more cluster of pairs that all differ is thought added to both (as in
-    :mod:`pytest_xling.stats.cluster`). With one pair per cluster it is exactly 1.
+    :mod:`pytest_xling.stats.clusters`). With one pair per cluster it is exactly 1.
 
     Args:
         clusters: for each the differences of its pairs, each 1, 0 or -1.

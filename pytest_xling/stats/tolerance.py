@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from pytest_xling.stats.summary import RESOLUTION, summarise
+from pytest_xling.stats.group_means import RESOLUTION, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.paired import paired_mean
-from pytest_xling.stats.student import two_sided_p
+from pytest_xling.stats.distributions import two_sided_p
+from pytest_xling.stats.paired_means import paired_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.stats.paired import PairedMean
+    from pytest_xling.stats.paired_means import PairedMean
 
 __all__ = ["Tost", "no_worse", "tost"]
 
@@ -61,12 +61,13 @@ def tost(
         low: the lower limit, such as -0.03.
         high: the upper limit.
         alpha: of each test, and by that of both.
-        rates: whether each difference is one of rates; then as in
-            :func:`pytest_xling.stats.paired.paired_mean` two samples are thought added, so that
-            pairs that all agree have an interval.
+        rates: whether each difference is one of rates; then two samples are thought added, as in
+            :func:`pytest_xling.stats.paired_means.paired_mean`, so that pairs that all agree have
+            an interval.
 
     Raises:
-        ValueError: *low* is not below *high*, or as :func:`pytest_xling.stats.paired.paired_mean`.
+        ValueError: *low* is not below *high*, or as
+            :func:`pytest_xling.stats.paired_means.paired_mean`.
     """
     if not low < high:
         msg = f"the lower limit {low!r} is not below the upper limit {high!r}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
-from pytest_xling.store.digests import digest_of
+from pytest_xling.store.questions import digest_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 

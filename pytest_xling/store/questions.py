@@ -1,17 +1,27 @@
-"""What the cases of a run asked."""
+"""What the cases of a run asked, and what they are known to be."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeAlias
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from pytest_xling.store.schema import cases
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["questions"]
+__all__ = [
+    "Question",
+    "Questions",
+    "digest_of",
+    "labels",
+    "question_digests",
+    "questions",
+    "same_question",
+]
 
 
 def questions(
@@ -35,3 +45,82 @@ def questions(
         .distinct()
     )
     return {sample: str(question) for sample, question in connection.execute(query)}
+
+
+def labels(
+    connection: Connection, run_id: str, *, benchmark: str, key: str
+) -> dict[tuple[str, str], str]:
+    """Return a field of the samples' metadata, by sample and language.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: one of the run's.
+        key: of the metadata, in letters; samples without it are left out.
+    """
+    field = func.json_extract(cases.c.sample_metadata, f"$.{key}")
+    query = (
+        select(cases.c.sample_id, cases.c.language, field)
+        .where(cases.c.run_id == run_id, cases.c.benchmark == benchmark, field.is_not(None))
+        .distinct()
+    )
+    return {(sample, language): str(value) for sample, language, value in connection.execute(query)}
+
+
+_DIGITS = 12
+"""Of 48 bits: among a million questions the chance that two are confused is below 1 in 500."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is known of a question without its text."""
+
+    digest: str
+    """As :func:`digest_of` makes it."""
+    cluster: str
+    """What samples share that are about one question; never empty."""
+
+
+Questions: TypeAlias = "dict[tuple[str, str], Question]"
+"""By sample and language."""
+
+
+def digest_of(question: str, reference: str | None) -> str:
+    """Return a short digest of a question, and after a hyphen that of its reference if any."""
+    parts = [question] if reference is None else [question, reference]
+    return "-".join(
+        sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS] for part in parts
+    )
+
+
+def same_question(first: str, second: str) -> bool:
+    """Tell whether two digests are of one question.
+
+    References have to agree as well, but where one of the two is not known: runs made by early
+    versions did not keep them.
+    """
+    asked, _, right = first.partition("-")
+    other_asked, _, other_right = second.partition("-")
+    return asked == other_asked and (right == other_right or not right or not other_right)
+
+
+def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> Questions:
+    """Return what a run asked in a benchmark.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: one of the run's.
+    """
+    c = cases.c
+    query = (
+        select(c.sample_id, c.language, c.cluster, c.question, c.reference)
+        .where(c.run_id == run_id, c.benchmark == benchmark)
+        .distinct()
+    )
+    return {
+        (sample, language): Question(
+            digest=digest_of(question, reference), cluster=cluster or sample
+        )
+        for sample, language, cluster, question, reference in connection.execute(query)
+    }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pycld2
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 __all__ = ["Detection", "detect"]
 

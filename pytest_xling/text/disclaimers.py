@@ -4,7 +4,7 @@ An answer *abstains* where it declines ("I cannot provide medical advice") in on
 sentences, or says anywhere that it cannot judge ("I can't say whether this is true"). A
 *disclaimer* is a warning that would fit any answer about health: consult a doctor, this is no
 medical advice. Phrases stand in ``disclaimers.jsonl`` (how they are written:
-:mod:`pytest_xling.text._phrases`); questions are passed over, and so is what its kind ``aside``
+:mod:`pytest_xling.text.phrases`); questions are passed over, and so is what its kind ``aside``
 names, such as "you do not need to see a doctor".
 """
 
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from pytest_xling.text._phrases import compiled, sentences
+from pytest_xling.text.phrases import compiled, sentences
 
 if TYPE_CHECKING:
     import re

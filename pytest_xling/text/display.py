@@ -1,4 +1,4 @@
-"""Make text safe and short to show: in a terminal, in JUnit XML, in one line."""
+"""Make text safe to encode where it enters, and safe and short to show."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import re
 import unicodedata
 from typing import Literal
 
-from pytest_xling.text.clean import clean
+__all__ = ["clean", "csv_cell", "csv_text", "duration", "inert_json", "printable", "shorten"]
 
-__all__ = [
-    "csv_cell",
-    "csv_text",
-    "duration",
-    "inert_json",
-    "printable",
-    "shorten",
-]
+
+def clean(text: str) -> str:
+    """Return *text* without surrogates: pairs joined, lone ones made U+FFFD, all else untouched.
+
+    JSON can escape half a character, which Python then holds and no file, database or terminal
+    can; pytest-xdist loses the whole report over one.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # In UTF-16 a pair of surrogates *is* the character, and a lone one an error.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
 
 # Colours, cursor moves and the like, in their 7-bit and 8-bit forms. Only complete sequences: of
 # the others the escape becomes visible and the rest is plain text.

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_xling.keys import canonical_json
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

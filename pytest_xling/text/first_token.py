@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 __all__ = ["read_first_token"]
 

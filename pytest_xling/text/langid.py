@@ -20,7 +20,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from scipy.sparse import csr_array
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

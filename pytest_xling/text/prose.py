@@ -11,7 +11,7 @@ from typing import Final
 
 import regex
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 __all__ = ["SCRIPTS", "letters", "prose", "script_of", "written_in"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sentencex
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

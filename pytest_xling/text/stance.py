@@ -5,10 +5,24 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_xling.errors import DataError, did_you_mean
+from pytest_xling.files.strict_json import require_text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LEVELS", "RIGHT_STANCE", "STANCES", "VERACITIES", "Stance", "Veracity"]
+    from pytest_xling.keys import JsonValue
+
+__all__ = [
+    "LEVELS",
+    "RIGHT_STANCE",
+    "STANCES",
+    "VERACITIES",
+    "Stance",
+    "Veracity",
+    "require_veracity",
+]
+
 
 Stance: TypeAlias = Literal["agree", "disagree", "neutral"]
 Veracity: TypeAlias = Literal["true", "false", "mixture", "fabricated"]
@@ -24,3 +38,21 @@ RIGHT_STANCE: Final[Mapping[str, Stance]] = MappingProxyType(
 
 LEVELS: Final = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
 """Levels of presupposition by their number, 0 to 4."""
+
+
+def require_veracity(value: JsonValue, *, where: str, key: str) -> Veracity:
+    """Return the veracity that *value* names, in any case; JSON's ``true`` and ``false`` do.
+
+    Raises:
+        DataError: it is none; lists those there are.
+    """
+    text = str(value).lower() if isinstance(value, bool) else value
+    named = require_text(text, where=where, key=key).strip().casefold()
+    for veracity in VERACITIES:
+        if named == veracity:
+            return veracity
+    msg = (
+        f"{where}: key {key!r}: unknown veracity {value!r}.{did_you_mean(named, VERACITIES)} "
+        f"Known: {', '.join(VERACITIES)}"
+    )
+    raise DataError(msg)

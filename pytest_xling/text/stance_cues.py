@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from pytest_xling.text._yes_no_words import plain
+from pytest_xling.text.yes_no import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -22,7 +22,7 @@ import tiktoken
 from tiktoken_ext import openai_public
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import icu4py
 from icu4py.breakers import WordBreaker
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

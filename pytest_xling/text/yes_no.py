@@ -1,43 +1,329 @@
-"""Whether a reply says yes or no, in its language or in English.
-
-First the shown reasoning of models that show it, JSON's keys, mark-up, quotes and what repeats the
-prompt are set aside, and the text is cut into sentences and clauses. A clause has a verdict where
-it begins or ends with a yes or no, is one, or judges: "is correct", "no es correcta", "不正确",
-"सही नहीं". Questions, clauses that repeat the choice ("yes or no") or doubt ("not sure", "partly
-correct") have none, nor have those that grant something ("although …"). Then the first rule that
-applies decides:
-
-1. "Yes and no", or the like, is neither.
-2. The opening: a reply whose first clause begins with a verdict ("Yes, but …", "The answer is not
-   correct, because …") says that. Yet where it closes with a stated conclusion ("So, final answer:
-   no"), that counts; and where the next clause of its first sentence says the opposite without a
-   "but" ("Yes, it is wrong") it contradicts itself.
-3. The closing: where the last verdict stands alone in its clause or is a stated conclusion ("…, so
-   it is wrong"), that counts.
-4. What all verdicts agree on; "certainly" and its like only where there is nothing else.
-
-Otherwise the reply says neither, or both, and nothing is guessed.
-
-Sixteen languages have words of their own (``yes_no.jsonl``). In any other a reply in English is
-read; what is not English is *unread*: whether it says yes or no is not known.
-"""
+"""Whether a reply says yes or no, in its language or in English."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
+import unicodedata
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
-
-from pytest_xling.text._yes_no_clause import Clause, has_words, read_clause
-from pytest_xling.text._yes_no_words import languages, lexicon, plain
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_xling.text._yes_no_words import Kind, Lexicon
+__all__ = [
+    "Clause",
+    "Kind",
+    "Lexicon",
+    "Word",
+    "YesNo",
+    "begins",
+    "has_words",
+    "languages",
+    "lexicon",
+    "plain",
+    "read_clause",
+    "yes_or_no",
+]
 
-__all__ = ["YesNo", "begins", "languages", "yes_or_no"]
+
+Kind: TypeAlias = Literal[
+    "yes",  # opens or closes a clause as its verdict
+    "no",
+    "yes_alone",  # a verdict where it is the whole clause, and nothing elsewhere
+    "no_alone",
+    "soft",  # a yes where there is nothing else in the reply: "certainly"
+    "right",  # says of the answer that it is right; may be negated
+    "wrong",
+    "negators",  # turn the judgement after them around
+    "negators_after",  # turn the judgement before them around
+    "aside",  # holds one of these words and means something else
+    "asks",  # its clause repeats the question or the instruction
+    "unsure",  # its clause says that there is no verdict
+    "both",  # says yes and no at once
+    "but",
+    "although",
+    "because",  # ends what a clause says
+    "so",  # what follows is the conclusion
+    "lead",  # may stand before a verdict and between a negator and its judgement
+    "that",  # after a comma, goes on with what stands before it: "nicht, dass"
+]
+
+_FILE = Path(__file__).with_name("yes_no.jsonl")
+_ALONE: frozenset[Kind] = frozenset({"yes_alone", "no_alone"})
+_BRACES = re.compile(r"\{([^{}]*)\}")
+# Letters that make a word longer: Latin, Cyrillic, Arabic, Devanagari, Bengali, Hangul. Python's \w
+# lacks vowel signs, and has the characters of Chinese and Japanese, which part no words.
+_LETTER = (
+    "[a-z0-9\u00df-\u024f\u0400-\u052f\u0620-\u065f\u066e-\u06d3\u0900-\u0963\u0966-\u097f"
+    "\u0980-\u09fe\u1e00-\u1eff\uac00-\ud7a3]"
+)
+_JOINED = re.compile(_LETTER)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]")
+# What is often left out: the vowels and the lengthening of Arabic. A dotted capital of Turkish
+# leaves its dot behind.
+_MARKS = re.compile("[\u0640\u064b-\u0652\u0670]|(?<=i)\u0307")
+# Letters that are often written for one another.
+_ALIKE = str.maketrans(
+    "\u2019\u2018\u0623\u0625\u0622\u0671\u0649\u0451",
+    "''\u0627\u0627\u0627\u0627\u064a\u0435",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Words of the lists, found in a clause."""
+
+    kinds: frozenset[Kind]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """The words of one language, English's and the signs that all share."""
+
+    kinds: Mapping[str, frozenset[Kind]]
+    pattern: re.Pattern[str]
+    going_on: re.Pattern[str] | None
+    """A comma whose clause goes on after it; None where no comma is like that."""
+
+    def find(self, clause: str) -> list[Word]:
+        """Return the words in *clause*, a :func:`plain` text; the longest where several begin.
+
+        Those that only count where they are the whole clause are left out.
+        """
+        return [
+            Word(kinds=self.kinds[found.group()], start=found.start(), end=found.end())
+            for found in self.pattern.finditer(clause)
+        ]
+
+
+def plain(text: str) -> str:
+    """Return *text* in one width, case and spelling, without invisible characters."""
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    return _MARKS.sub("", text).translate(_ALIKE)
+
+
+@cache
+def languages() -> frozenset[str]:
+    """Return the codes of the languages that have words of their own."""
+    return frozenset(row["language"] for row in _rows()) - {"*"}
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """Return the words for *language* and English's; English's alone where it has none.
+
+    Args:
+        language: a code of the table of languages.
+    """
+    # A word that two languages have means what it does in this one.
+    kinds = _words("en") | _words("*") | _words(language)
+    inside = [word for word, of in kinds.items() if of - _ALONE]
+    longest_first = sorted(inside, key=lambda word: (-len(word), word))
+    letters = "|".join(_ending(word) for word in longest_first if _JOINED.match(word))
+    others = "|".join(_ending(word) for word in longest_first if not _JOINED.match(word))
+    that = "|".join(_ending(word) for word, of in kinds.items() if "that" in of)
+    return Lexicon(
+        kinds=kinds,
+        pattern=re.compile(f"(?<!{_LETTER})(?:{letters})|{others}"),
+        going_on=re.compile(f",(?=\\s*(?:{that}))") if that else None,
+    )
+
+
+def _words(language: str) -> dict[str, frozenset[Kind]]:
+    kinds: dict[str, frozenset[Kind]] = {}
+    for row in _rows():
+        if row["language"] == language:
+            kind: Kind = row["kind"]
+            for word in _expanded(row["words"]):
+                kinds[word] = kinds.get(word, frozenset()) | {kind}
+    return kinds
+
+
+@cache
+def _rows() -> list[dict[str, Any]]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    unknown = {row["kind"] for row in rows} - set(get_args(Kind))
+    assert not unknown, unknown  # noqa: S101  our own file
+    return rows
+
+
+def _expanded(words: Iterable[str]) -> Iterable[str]:
+    for word in words:
+        fixed, choices = _BRACES.sub("\0", word).split("\0"), _BRACES.findall(word)
+        for chosen in itertools.product(*(choice.split(",") for choice in choices)):
+            pairs = zip(fixed, (*chosen, ""), strict=True)
+            yield plain("".join(itertools.chain.from_iterable(pairs)))
+
+
+def _ending(word: str) -> str:
+    """Return the pattern of *word*, not in the middle of a longer one."""
+    return f"{re.escape(word)}(?!{_LETTER})" if _JOINED.match(word[-1]) else re.escape(word)
+
+
+# Letters, and the signs that can be a verdict.
+_WORD = re.compile("[^\\W\\d_]|[✅✔☑👍✓🆗❌✖✗✘👎🚫❎√×]")
+_CLAUSE_EDGES = " \t\r'-/+&%@^0123456789"
+_PARTICLES: frozenset[Kind] = frozenset({"yes", "no"})
+_JUDGEMENTS: frozenset[Kind] = frozenset({"right", "wrong"})
+_NEGATORS: frozenset[Kind] = frozenset({"negators", "negators_after"})
+_LEADS: frozenset[Kind] = frozenset({"lead", "so", "but"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """What one clause says."""
+
+    said: bool | None = None
+    """True for yes, False for no."""
+    mixed: bool = False
+    """Whether it says both."""
+    opens: bool = False
+    """Whether that is what it begins with, but for words such as "I think the answer is"."""
+    alone: bool = False
+    """Whether there is nothing else in it, or that is how it ends."""
+    soft: bool = False
+    """Whether it is no more than "certainly" or the like."""
+    filler: bool = False
+    """Whether a verdict may still follow as if it were not there."""
+    both: bool = False
+    """Whether it is "yes and no" or the like."""
+    so: bool = False
+    """Whether it is, or follows, the announcement of a conclusion."""
+    but: bool = False
+    sentence: int = 0
+    """Which sentence it is in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Vote:
+    """One word that says yes or no."""
+
+    said: bool
+    words: range
+    """Which of the words found in the clause say it."""
+
+
+def has_words(text: str) -> bool:
+    """Tell whether there is a letter in *text*, or a sign that can be a verdict."""
+    return _WORD.search(text) is not None
+
+
+def read_clause(text: str, words: Lexicon) -> Clause:
+    """Return what *text*, a plain clause with words in it, says."""
+    found = words.find(text)
+    kinds: frozenset[Kind] = frozenset().union(*(word.kinds for word in found))
+    first = found[0].kinds if found else kinds
+    said = Clause(so="so" in kinds, but="but" in first)
+    if kinds & {"asks", "both", "unsure"} or first & {"although", "because"}:
+        return replace(said, both="both" in kinds, filler="asks" in kinds)
+    for index, word in enumerate(found):
+        if "because" in word.kinds:
+            text, found = text[: word.start], found[:index]
+            break
+    lead = _lead(text, found)
+    for whole in (text, text[found[lead - 1].end :] if lead else text):
+        of = words.kinds.get(whole.strip(_CLAUSE_EDGES), frozenset())
+        if "soft" in of:
+            return replace(said, soft=True)
+        if of & {"yes_alone", "no_alone"}:
+            return replace(said, said="yes_alone" in of, opens=True, alone=True)
+    opened = not has_words(text[found[lead - 1].end if lead else 0 : _start(text, found, lead)])
+    if opened and lead == len(found):
+        return replace(said, filler=True)
+    votes = [*_judgements(text, found), *_particles(text, found, lead if opened else None)]
+    if len({vote.said for vote in votes}) != 1:
+        return replace(said, mixed=bool(votes))
+    begins = opened and any(vote.words[0] == lead for vote in votes)
+    ends = any(_is_particle(found, v) and not has_words(text[_end(found, v) :]) for v in votes)
+    return replace(
+        said,
+        said=votes[0].said,
+        opens=begins,
+        alone=ends or _covers(text, found, votes),
+    )
+
+
+def _lead(text: str, found: Sequence[Word]) -> int:
+    """Return how many of the words found stand before a verdict."""
+    end = 0
+    for index, word in enumerate(found):
+        plain_lead = word.kinds & _LEADS and not word.kinds & (_PARTICLES | _JUDGEMENTS)
+        if not plain_lead or has_words(text[end : word.start]):
+            return index
+        end = word.end
+    return len(found)
+
+
+def _start(text: str, found: Sequence[Word], index: int) -> int:
+    return found[index].start if index < len(found) else len(text)
+
+
+def _end(found: Sequence[Word], vote: _Vote) -> int:
+    return found[vote.words[-1]].end
+
+
+def _is_particle(found: Sequence[Word], vote: _Vote) -> bool:
+    return bool(found[vote.words[-1]].kinds & _PARTICLES)
+
+
+def _judgements(text: str, found: Sequence[Word]) -> Iterable[_Vote]:
+    """Return what is said to be right or wrong; each negator before or after turns it around."""
+    for index, word in enumerate(found):
+        if not word.kinds & _JUDGEMENTS:
+            continue
+        said, first, last = "right" in word.kinds, index, index
+        for back in _reach(text, found, range(index - 1, -1, -1)):
+            kinds = found[back].kinds
+            beside = back == index - 1 and "no" in kinds and "negators_after" not in kinds
+            if "negators" in kinds or beside:
+                said, first = not said, back
+        for on in _reach(text, found, range(index + 1, len(found))):
+            if "negators_after" in found[on].kinds:
+                said, last = not said, on
+        yield _Vote(said=said, words=range(first, last + 1))
+
+
+def _reach(text: str, found: Sequence[Word], away: range) -> Iterable[int]:
+    """Go *away* from a judgement, through words that may part it from its negator, to one."""
+    for index in away:
+        left, right = sorted((index, index - away.step))
+        if has_words(text[found[left].end : found[right].start]):
+            return
+        yield index
+        if not found[index].kinds & (_LEADS | _NEGATORS):
+            return
+
+
+def _particles(text: str, found: Sequence[Word], opening: int | None) -> Iterable[_Vote]:
+    """Return the yes or no at the beginning (the word *opening*) and at the end of a clause."""
+    judging = {i for vote in _judgements(text, found) for i in vote.words}
+    for index, word in enumerate(found):
+        if index in judging or not word.kinds & _PARTICLES:
+            continue
+        after = text[word.end : _start(text, found, index + 1)]
+        begins = index == opening and ("yes" in word.kinds or not has_words(after))
+        # "No evidence shows that" says no more than that, nor does "There is no cure".
+        if begins or (index == len(found) - 1 and not has_words(after)):
+            yield _Vote(said="yes" in word.kinds, words=range(index, index + 1))
+
+
+def _covers(text: str, found: Sequence[Word], votes: Iterable[_Vote]) -> bool:
+    """Tell whether *votes* and words that may stand before them make up the clause."""
+    said = {index for vote in votes for index in vote.words}
+    end = 0
+    for index, word in enumerate(found):
+        if has_words(text[end : word.start]) or not (index in said or word.kinds & _LEADS):
+            return False
+        end = word.end
+    return not has_words(text[end:])
+
 
 _END = 2_000  # characters that are read at either end of a longer reply
 _SHORTEST_ECHO = 20  # an answer that is asked about may itself be no more than "No"
@@ -51,7 +337,6 @@ _CLAUSE = re.compile(r"([,:，、،()（）：—–…]| -+ )")
 _EDGES = " \t\r\n.,:;!?¿，。：；！？।、،؛؟()（）-"
 _YES: frozenset[Kind] = frozenset({"yes", "yes_alone", "soft", "right"})
 _NO: frozenset[Kind] = frozenset({"no", "no_alone", "wrong"})
-_PARTICLES: frozenset[Kind] = frozenset({"yes", "no"})
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEW = 4  # words of which langid can tell little
 # How much of a judgement a token must hold to begin it; of a yes or no, one letter is enough.

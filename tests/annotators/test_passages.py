@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.annotators.translate.passages import Passages
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 from pytest_xling.text.sentences import sentences
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

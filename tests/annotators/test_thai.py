@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.annotators.translate import Translate
-from pytest_xling.annotators.translate.thai import thai_sentences
+from pytest_xling.annotators.translate.passages import thai_sentences
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Answer, Response, Sample
 
@@ -74,6 +74,7 @@ def test_by_pythainlp_on_request() -> None:
 
 def test_without_pythainlp(monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing package is told with the command that installs it."""
-    monkeypatch.setattr("pytest_xling.annotators.translate.thai._PACKAGES", ("no-such-package",))
+    packages = "pytest_xling.annotators.translate.passages._PACKAGES"
+    monkeypatch.setattr(packages, ("no-such-package",))
     with pytest.raises(ConfigError, match=r"no-such-package: pip install 'pytest-xling\[thai\]'"):
         Translate(thai="pythainlp").signed()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import main
-from pytest_xling.reports.papers.calmqa_tables import SURFACE_COLUMNS
+from pytest_xling.reports.papers.calmqa import SURFACE_COLUMNS
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import Progress, put_progress
 from tests.reports.stored_runs import make_run

@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_xling.cli import main
-from pytest_xling.reports.papers.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from tests.reports.scored_runs import Scored, made_up, put_run
 from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import LOOP

@@ -23,7 +23,7 @@ from pytest_xling.datasets.jsonl import JsonlReader
 from pytest_xling.datasets.xlinghealth import XLingHealthReader
 from pytest_xling.datasets.xlinghealth import workbook as _xlinghealth_workbook
 from pytest_xling.datasets.xlinghealth.content import _parsed
-from pytest_xling.datasets.xlinghealth.script import script_share
+from pytest_xling.datasets.xlinghealth.oddities import script_share
 from pytest_xling.errors import DataError
 from pytest_xling.interfaces.dataset import Notices
 from pytest_xling.records import Sample

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.encoders.windows import merged, windows
+from pytest_xling.encoders.reading import merged, windows
 
 
 def test_hand_worked() -> None:

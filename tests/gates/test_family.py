@@ -18,7 +18,7 @@ from pytest_xling.gates.family import judge_family
 from pytest_xling.gates.gap import gap_estimate, judge_gap
 from pytest_xling.gates.rate import judge_rate
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
-from pytest_xling.stats.holm import holm
+from pytest_xling.stats.p_values import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.datasets.jsonl import JsonlReader
-from pytest_xling.planning.candidates import candidates
+from pytest_xling.planning.expand import candidates
 from pytest_xling.planning.prompts import Prompts
 from pytest_xling.text.yes_no import yes_or_no
 

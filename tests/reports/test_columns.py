@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pytest_xling.reports.columns import as_drawn, columns_of, counted, cut_to_columns, lines_of
-from pytest_xling.reports.rendering import listing
+from pytest_xling.reports.rendering import (
+    as_drawn,
+    columns_of,
+    counted,
+    cut_to_columns,
+    lines_of,
+    listing,
+)
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.database import Database
 from tests.reports.stored_runs import Asked, make_run

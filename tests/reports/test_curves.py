@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.papers.curves import stance_curves
-from pytest_xling.reports.papers.stance_table import stance_rows
+from pytest_xling.reports.papers.uphill_curves import stance_curves
+from pytest_xling.reports.papers.uphill_rows import stance_rows
 from pytest_xling.store.database import Database
 from tests.reports.scored_runs import Scored, put_run
 from tests.reports.stance_runs import answered, made_up_stances
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
 Keep: TypeAlias = "Callable[..., list[Row]]"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.reports.papers.stance_counts import (
+from pytest_xling.reports.papers.uphill_stances import (
     Share,
     StanceRecord,
     accuracy,
@@ -22,7 +22,7 @@ from pytest_xling.reports.papers.stance_counts import (
     overall_accuracy,
     share,
 )
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.rate_intervals import wilson_interval
 from pytest_xling.text.stance import RIGHT_STANCE, STANCES, VERACITIES
 
 if TYPE_CHECKING:

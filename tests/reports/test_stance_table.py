@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.reports.papers.stance_table import STANCE_COLUMNS, stance_rows
+from pytest_xling.reports.papers.uphill_rows import STANCE_COLUMNS, stance_rows
 from pytest_xling.store.database import Database
 from pytest_xling.store.questions import questions
 from tests.reports.scored_runs import Scored, put_run
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.text.stance import Stance
 
 Keep: TypeAlias = "Callable[..., Connection]"

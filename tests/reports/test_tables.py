@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pytest_xling.errors import ConfigError, StoreError
-from pytest_xling.reports.papers.calmqa_tables import (
+from pytest_xling.reports.papers.calmqa import (
     INDICATOR_COLUMNS,
     LENGTH_COLUMNS,
     SURFACE_COLUMNS,

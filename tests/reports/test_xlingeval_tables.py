@@ -14,15 +14,15 @@ from sklearn import metrics as sklearn_metrics
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from pytest_xling.errors import ConfigError, EvaluationError, StoreError
-from pytest_xling.reports.papers.consistency_tables import (
+from pytest_xling.reports.papers.xlingeval_consistency import (
     anova_rows,
     consistency_rows,
     ttest_rows,
     tukey_rows,
 )
-from pytest_xling.reports.papers.correctness_table import correctness_rows
-from pytest_xling.reports.papers.verifiability_table import verifiability_rows
-from pytest_xling.reports.papers.xlingeval_tables import XLINGEVAL_TABLES
+from pytest_xling.reports.papers.xlingeval_correctness import correctness_rows
+from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
+from pytest_xling.reports.papers.xlingeval_verifiability import verifiability_rows
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run_steps
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
 
 MEANS = {
     "hi": {"sim_sent": 0.94, "length": 105.0},

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 from statsmodels.stats import inter_rater
 
-from pytest_xling.stats.agreement import Kappa, cohen_kappa
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.kappa import Kappa, cohen_kappa
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,13 @@ from scipy import stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from pytest_xling.stats.anova import anova, anova_from_summaries
-from pytest_xling.stats.summary import Summary, summarise
-from pytest_xling.stats.tukey import tukey_from_summaries
+from pytest_xling.stats.group_means import (
+    Summary,
+    anova,
+    anova_from_summaries,
+    summarise,
+    tukey_from_summaries,
+)
 from tests.stats.xlingeval import PRINTED, ROUNDING, Printed, identity
 
 GROUPS = [[0.91, 0.95, 0.88, 0.97], [0.9, 0.93, 0.86], [0.71, 0.8, 0.77, 0.69, 0.92]]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
-from pytest_xling.stats.benjamini_hochberg import benjamini_hochberg
-from pytest_xling.stats.holm import holm
+from pytest_xling.stats.p_values import benjamini_hochberg, holm
 
 families = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.stats.cluster import design_effect, effective_size
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.clusters import design_effect, effective_size
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
     import random

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import Table
 
-from pytest_xling.stats.cochran_armitage import cochran_armitage
+from pytest_xling.stats.trend import cochran_armitage
 
 level = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

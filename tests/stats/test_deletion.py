@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_xling.stats.deletion import listwise
+from pytest_xling.stats.clusters import listwise
 
 
 def test_samples_that_all_have() -> None:

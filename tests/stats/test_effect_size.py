@@ -17,7 +17,7 @@ from pytest_xling.stats.effect_size import (
     dominance,
     risk_difference,
 )
-from pytest_xling.stats.paired import paired_mean
+from pytest_xling.stats.paired_means import paired_mean
 
 
 def test_cohen_dz_by_hand() -> None:

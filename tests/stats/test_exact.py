@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_xling.stats.exact import (
+from pytest_xling.stats.rate_intervals import (
     exact_interval,
     exact_p,
     size_behind,

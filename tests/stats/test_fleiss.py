@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from pytest_xling.stats.fleiss import fleiss_kappa
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.kappa import fleiss_kappa
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 LABELS = ("agree", "disagree", "neutral")
 EQUAL = st.integers(2, 5).flatmap(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from pytest_xling.stats.holm import holm
+from pytest_xling.stats.p_values import holm
 
 ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_xling.stats.normal import two_sided_z
+from pytest_xling.stats.distributions import two_sided_z
 
 
 def test_tabled_quantiles() -> None:

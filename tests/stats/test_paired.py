@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.paired import detectable, paired_mean
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.paired_means import detectable, paired_mean
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 finite = st.floats(-1, 1).map(lambda x: round(x, 4))
 

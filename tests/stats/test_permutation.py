@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_xling.stats.mcnemar import Discordance, sign_flip_p
-from pytest_xling.stats.permutation import Alternative, sign_flip_test
+from pytest_xling.stats.paired_tests import Alternative, sign_flip_test
 
 RNG = np.random.default_rng(3)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from pytest_xling.stats.paired import detectable, paired_mean
+from pytest_xling.stats.paired_means import detectable, paired_mean
 from pytest_xling.stats.power import (
     Noise,
     designs,

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.stats.power import samples_needed
-from pytest_xling.stats.power_rates import (
+from pytest_xling.stats.power import (
     PairedRates,
     exact_pairs,
     exact_power,
     normal_pairs,
     normal_power,
+    samples_needed,
 )
 from pytest_xling.stats.tango import RateDifference
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.stats.ratio import paired_ratio
+from pytest_xling.stats.paired_means import paired_ratio
 
 
 def test_rates_by_hand() -> None:

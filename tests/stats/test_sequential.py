@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_xling.stats.paired import paired_mean
+from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.sequential import Spending, crossing, decide, looks, spent
 
 FIVE = [0.2, 0.4, 0.6, 0.8, 1.0]

@@ -19,9 +19,9 @@ from pytest_xling.gates.family import judge_family
 from pytest_xling.gates.gap import NOISE, gap_estimate, judge_gap
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
-from pytest_xling.stats.holm import holm
-from pytest_xling.stats.paired import PairedMean, paired_mean
-from pytest_xling.stats.permutation import sign_flip_test
+from pytest_xling.stats.p_values import holm
+from pytest_xling.stats.paired_means import PairedMean, paired_mean
+from pytest_xling.stats.paired_tests import sign_flip_test
 from pytest_xling.stats.power import Noise, power_of_mean
 from pytest_xling.stats.tango import RateDifference, rate_difference
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_xling.stats.slope import slope, slopes, steepest
+from pytest_xling.stats.trend import slope, slopes, steepest
 
 points = st.dictionaries(st.integers(0, 4), st.floats(0, 1), min_size=2, max_size=5)
 

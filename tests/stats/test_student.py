@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.special import stdtr, stdtrit
 
-from pytest_xling.stats.normal import two_sided_z
-from pytest_xling.stats.student import two_sided_p, two_sided_t
+from pytest_xling.stats.distributions import two_sided_p, two_sided_t, two_sided_z
 
 
 @pytest.mark.parametrize("df", [0.5, 1, 2, 3, 7, 17, 29.5, 100, 1000, 100_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import studentized_range
 
-from pytest_xling.stats.studentized_range import beyond, quantile
+from pytest_xling.stats.group_means import beyond, quantile
 
 
 @pytest.mark.parametrize("groups", [2, 3, 4, 28])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from pytest_xling.stats.paired import paired_mean
+from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.tost import no_worse, tost
 
 spread = st.lists(st.integers(-20, 20).map(lambda x: x / 20), min_size=3, max_size=30).filter(

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import ttest_ind
 
-from pytest_xling.stats.significance import stars
-from pytest_xling.stats.summary import Summary, summarise
-from pytest_xling.stats.ttest import pooled_t, welch_t
+from pytest_xling.stats.group_means import Summary, pooled_t, summarise, welch_t
+from pytest_xling.stats.p_values import stars
 from tests.stats.xlingeval import PRINTED, Printed, identity
 
 EN = [0.91, 0.95, 0.88, 0.97]

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
-from pytest_xling.stats.significance import stars
-from pytest_xling.stats.tukey import tukey, tukey_from_summaries
+from pytest_xling.stats.group_means import tukey, tukey_from_summaries
+from pytest_xling.stats.p_values import stars
 from tests.stats.xlingeval import PRINTED, ROUNDING, Printed, identity
 
 GROUPS = {

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
-from pytest_xling.stats.labelling import labelling
-from pytest_xling.stats.weighted_labelling import weighted_labelling
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.labelling import labelling, weighted_labelling
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 LABELS = ("agree", "disagree", "neutral")
 ITEMS = st.lists(

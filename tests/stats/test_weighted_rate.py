@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.stats.cluster import effective_size
-from pytest_xling.stats.weighted_rate import weighted_rate
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.clusters import effective_size
+from pytest_xling.stats.rate_intervals import weighted_rate, wilson_interval
 
 ITEMS = st.lists(
     st.tuples(st.booleans(), st.floats(0.01, 100), st.integers(0, 5)), min_size=1, max_size=40

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_xling.stats.wilcoxon import SignedRanks, Zeros, signed_ranks
+from pytest_xling.stats.paired_tests import SignedRanks, Zeros, signed_ranks
 
 RNG = np.random.default_rng(4)
 tied = st.lists(st.integers(-4, 4).map(lambda x: x / 4), min_size=2, max_size=9).filter(any)
@@ -61,7 +61,7 @@ def test_normal_is_near_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where both can be had they differ little."""
     differences = np.round(RNG.normal(0.2, size=150), 1).tolist()
     exact = signed_ranks(differences).p
-    monkeypatch.setattr("pytest_xling.stats.wilcoxon._EXACT", 10)
+    monkeypatch.setattr("pytest_xling.stats.paired_tests._EXACT_RANKS", 10)
     assert exact == pytest.approx(signed_ranks(differences).p, rel=0.1)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_xling.stats.wilson import wilson_interval
+from pytest_xling.stats.rate_intervals import wilson_interval
 
 RATES = st.floats(0, 1)
 SIZES = st.floats(0.5, 1e5)

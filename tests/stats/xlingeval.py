@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.summary import Summary
+from pytest_xling.stats.group_means import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.digests import digest_of, question_digests, same_question
+from pytest_xling.store.questions import digest_of, question_digests, same_question
 from tests.reports.stored_runs import Asked, make_run
 
 

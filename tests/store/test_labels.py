@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.labels import labels
+from pytest_xling.store.questions import labels
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:

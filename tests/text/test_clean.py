@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 HIGH = range(0xD800, 0xDC00)

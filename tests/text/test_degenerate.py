@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.text.degenerate import degenerate, repeats
+from pytest_xling.text.repeats import degenerate, repeats
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa/datasets"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

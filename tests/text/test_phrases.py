@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.text._phrases import compiled, plain, sentences
+from pytest_xling.text.phrases import compiled, plain, sentences
 
 LISTS = {"who": ["doctor*", "{a ,}nurse"], "ask": ["ask", "talk to"]}
 

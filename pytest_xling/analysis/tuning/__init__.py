@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pytest_xling.analysis.tuning.limits import common, rounded
+from pytest_xling.analysis.tuning.changes import common, rounded
 from pytest_xling.stats.resampling import another_run, drawn_again, unseen
 from pytest_xling.stats.tolerance import FEWEST, upper_limit
 

@@ -84,7 +84,7 @@ class Translate(AskingAnnotator):
         Raises:
             ConfigError: it is not installed.
         """
-        from pytest_xling.annotators.translate.thai import thai_splitter  # noqa: PLC0415  seldom needed
+        from pytest_xling.annotators.translate.passages import thai_splitter  # noqa: PLC0415  seldom needed
 
         return thai_splitter() if self.thai == "pythainlp" else {}
 
@@ -100,8 +100,10 @@ class Translate(AskingAnnotator):
         """
         # Imported when there is something to translate: a run that finds all kept needs them not.
         from pytest_xling.annotators.translate.asking import translated  # noqa: PLC0415
-        from pytest_xling.annotators.translate.passages import Passages  # noqa: PLC0415
-        from pytest_xling.annotators.translate.thai import thai_sentences  # noqa: PLC0415
+        from pytest_xling.annotators.translate.passages import (  # noqa: PLC0415
+            Passages,
+            thai_sentences,
+        )
         from pytest_xling.text.sentences import sentences  # noqa: PLC0415
 
         source, target = find(answer.language).code, find(self.target).code

@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Passages"]
+__all__ = ["Passages", "thai_sentences", "thai_splitter"]
+
+
+_PACKAGES = ("pythainlp", "python-crfsuite")
+_READ_ONLY = ("PYTHAINLP_READ_ONLY", "PYTHAINLP_READ_MODE")
+
+
+def thai_splitter() -> Mapping[str, str]:
+    """Return the versions of the packages that split.
+
+    Raises:
+        ConfigError: one of them is not installed.
+    """
+    try:
+        return {package: version(package) for package in _PACKAGES}
+    except PackageNotFoundError as error:
+        msg = (
+            f"translate: thai = 'pythainlp' needs the package {error.name}: "
+            "pip install 'pytest-xling[thai]'"
+        )
+        raise ConfigError(msg) from error
+
+
+def thai_sentences(text: str) -> list[str]:
+    """Return the sentences of *text*, stripped, in order, none empty.
+
+    Raises:
+        ConfigError: PyThaiNLP is not installed.
+    """
+    thai_splitter()
+    if not any(name in os.environ for name in _READ_ONLY):
+        os.environ[_READ_ONLY[0]] = "1"  # else importing it makes a directory in the user's home
+    from pythainlp.tokenize import sent_tokenize  # noqa: PLC0415  an extra
+
+    split = sent_tokenize(clean(text), engine="crfcut")
+    return [stripped for sentence in split if (stripped := str(sentence).strip())]
+
 
 _LINES = re.compile(r"(\s*[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*)")
 # What opens an item of a list or a heading: nothing to translate, and a base model stumbles on it.

@@ -15,7 +15,7 @@ from pytest_xling.files.strict_json import (
     unique_keys,
 )
 from pytest_xling.languages import find
-from pytest_xling.text.veracity import require_veracity
+from pytest_xling.text.stance import require_veracity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

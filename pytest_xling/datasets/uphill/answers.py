@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.datasets.uphill.rows import QUERY_COLUMNS, uphill_rows
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pathlib import Path

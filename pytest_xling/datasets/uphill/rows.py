@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.datasets.uphill.table import SUFFIXES, table_rows
 from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.files.strict_json import require_text
-from pytest_xling.text.stance import LEVELS
-from pytest_xling.text.veracity import require_veracity
+from pytest_xling.text.stance import LEVELS, require_veracity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

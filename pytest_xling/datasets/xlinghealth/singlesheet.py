@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.datasets.xlinghealth.columns import (
+from pytest_xling.datasets.xlinghealth.question import (
+    Cell,
     Columns,
+    Question,
+    Version,
     name_of,
     question_id,
     sole_language,
 )
-from pytest_xling.datasets.xlinghealth.question import Cell, Question, Version
 from pytest_xling.errors import DataError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
 from pytest_xling.errors import DataError
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

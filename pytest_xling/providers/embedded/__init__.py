@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pytest_xling.errors import ConfigError, PermanentFault
 from pytest_xling.providers.embedded.file import MODEL, SHA256, check_installed, model_file
 from pytest_xling.records import Response, Usage
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pytest_xling.providers.hf.files import check_packages
 from pytest_xling.providers.hf.hub import locate, with_weights
 from pytest_xling.providers.hf.model_digest import digest
 from pytest_xling.providers.hf.worker import Worker
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

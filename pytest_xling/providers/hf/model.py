@@ -20,7 +20,7 @@ from pytest_xling.providers.hf.parameters import Sampling, Wish
 from pytest_xling.providers.hf.prompt import chat_tokens, plain_tokens, source_tokens
 from pytest_xling.providers.hf.translation import Direction, Directions
 from pytest_xling.records import Response, Usage
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

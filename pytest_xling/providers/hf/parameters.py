@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, did_you_mean
 from pytest_xling.keys import content_key
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
 from pytest_xling.records import MOST_TOKENS, Response, Usage
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
 from pytest_xling.text.secrets import hide_keys
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import PermanentFault, RateLimited, TransientFault
 from pytest_xling.records import Response, Usage
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.records import StopReason
-from pytest_xling.text.clean import clean
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pathlib import Path

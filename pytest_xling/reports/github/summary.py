@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.github.findings import folded
-from pytest_xling.reports.github.markdown import code, details, prose
-from pytest_xling.reports.github.tables import LEGEND, SIGNS, gated, tables, ungated
+from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.reports.terminal.closing import (
     State,
     faults_met,
@@ -19,25 +20,212 @@ from pytest_xling.reports.terminal.closing import (
     undecided_line,
     ways_on,
 )
-from pytest_xling.reports.terminal.estimates import with_intervals
 from pytest_xling.reports.terminal.findings import find_worst
-from pytest_xling.reports.terminal.matrix import is_drop
+from pytest_xling.reports.terminal.matrix import (
+    is_drop,
+    is_overall,
+    language_name,
+    named,
+    with_intervals,
+)
 from pytest_xling.reports.terminal.spending import counted_by_us, spent
-from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
-from pytest_xling.store.spent import tokens_of
 from pytest_xling.store.stops import stop_in
-from pytest_xling.text.display import duration
+from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from pytest_xling.records import Estimate, RunRecord, Verdict
+    from pytest_xling.records import Estimate, Outcome, RunRecord, Verdict
     from pytest_xling.reports.terminal.closing import Reason
+    from pytest_xling.reports.terminal.findings import Ranked, Standing
 
-__all__ = ["MOST_BYTES", "step_summary"]
+__all__ = [
+    "LEGEND",
+    "MOST_BYTES",
+    "SIGNS",
+    "Column",
+    "code",
+    "details",
+    "folded",
+    "gated",
+    "html_text",
+    "prose",
+    "step_summary",
+    "table",
+    "tables",
+    "ungated",
+]
+
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>&|~$])")
+# GitHub looks for these in the finished page, where what was escaped is plain again.
+_LINKS = re.compile(r"([@#]|www(?=\.)|:(?=//)|\bGH-)", re.IGNORECASE)
+_APART = "\u2060"
+"""A word joiner: it is not seen and parts no line."""
+_BACKTICKS = re.compile("`+")
+
+
+def code(text: str, *, limit: int = 200) -> str:
+    """Return *text* as one code span of one line, cut to *limit* characters; a dash for none."""
+    shown = printable(text, limit=limit)
+    if not shown:
+        return "–"
+    fence = "`" * (max(map(len, _BACKTICKS.findall(shown)), default=0) + 1)
+    # A space beside a backtick belongs to the fence, and one on each side is taken away.
+    room = " " if "`" in (shown[0], shown[-1]) else ""
+    return f"{fence}{room}{shown}{room}{fence}"
+
+
+def prose(text: str, *, limit: int = 400) -> str:
+    """Return *text* as words of a line: no markup, no links, no mentions."""
+    return _unlinked(_MARKUP.sub(r"\\\1", printable(text, limit=limit)))
+
+
+def html_text(text: str, *, limit: int = 200) -> str:
+    """Return *text* for the inside of an HTML element, where Markdown does not hold."""
+    return _unlinked(html.escape(printable(text, limit=limit)))
+
+
+def _unlinked(text: str) -> str:
+    return _LINKS.sub(rf"\1{_APART}", text)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Return a table of cells that are Markdown already and hold no bare pipe.
+
+    Args:
+        head: of the columns.
+        rows: of cells, one for each column.
+        left: how many columns are flush left; the others are flush right.
+    """
+    ruler = [":--" if column < left else "--:" for column in range(len(head))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ruler, *rows))
+
+
+def details(summary: str, content: str) -> str:
+    """Return *content*, Markdown, folded away under *summary*, HTML."""
+    return f"<details><summary>{summary}</summary>\n\n{content.rstrip()}\n\n</details>\n"
+
+
+_WORDS: Final[Mapping[Standing, str]] = {
+    "failed": "❌ gate failed",
+    "undecided": "❔ gate undecided",
+    "tolerated": "✅ within the budget",
+    "ungated": "no gate",
+}
+_QUESTION: Final = 600
+_ANSWER: Final = 1200
+_REASON: Final = 600
+
+
+def folded(ranked: Ranked) -> str:
+    """Return a finding as Markdown. All texts stand in code: nothing in them is markup."""
+    finding = ranked.finding
+    language = f"{language_name(finding.language)} ({finding.language})".strip()
+    summary = (
+        f"{_WORDS[ranked.standing]}: <code>{html_text(finding.metric)}</code>, "
+        f"{html_text(language)}, <code>{html_text(finding.case)}</code>"
+    )
+    size = f" ({len(finding.answer):,} characters)" if len(finding.answer) > _ANSWER else ""
+    answer = code(finding.answer, limit=_ANSWER) if finding.answer.strip() else "*no answer*"
+    # Each text is a paragraph of its own: GitHub turns those in Arabic or Hebrew round.
+    parts = [
+        ("Question", code(finding.question, limit=_QUESTION)),
+        (f"Answer{size}", answer),
+        ("Detected", code(finding.reason, limit=_REASON)),
+    ]
+    return details(summary, "\n\n".join(f"**{name}**\n\n{text}" for name, text in parts))
+
+
+SIGNS: Final[Mapping[Outcome, str]] = {
+    "pass": "✅",
+    "fail": "❌",
+    "inconclusive": "❔",
+    "error": "⚠️",
+}
+LEGEND: Final = " · ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+_BESIDE: Final = 6
+"""Columns of one table; of more, one would see only some without scrolling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One metric: its head and its cells by language, as Markdown."""
+
+    head: str
+    cells: Mapping[str, str]
+
+
+def gated(verdicts: Sequence[Verdict]) -> list[Column]:
+    """Return a column for each thing gates are about, rates of all answers first."""
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault(named(verdict), []).append(verdict)
+    ordered = sorted(groups.items(), key=lambda group: (not _is_rate(group[1][0]), group[0]))
+    columns = []
+    for name, found in ordered:
+        figures = Figures.of(*(verdict.estimate for verdict in found))
+        demands = list(dict.fromkeys(map(limit_of, found)))
+        demand = demands[0] if len(demands) == 1 else "limits vary"
+        cells = {
+            verdict.threshold.language: f"{SIGNS[verdict.outcome]} "
+            + _number(figures, verdict.estimate)
+            for verdict in found
+        }
+        columns.append(Column(head=f"{code(name)}<br>{prose(demand)}", cells=cells))
+    return columns
+
+
+def ungated(estimates: Mapping[str, Mapping[str, Estimate]]) -> list[Column]:
+    """Return a column for each metric, from its estimates by language."""
+    columns = []
+    for metric, found in estimates.items():
+        figures = Figures.of(*found.values())
+        cells = {language: _number(figures, made) for language, made in found.items()}
+        columns.append(Column(head=code(metric), cells=cells))
+    return columns
+
+
+def _is_rate(verdict: Verdict) -> bool:
+    return verdict.threshold.max_rate is not None and is_overall(verdict)
+
+
+def _number(figures: Figures, made: Estimate) -> str:
+    """Word a number with its interval below it."""
+    interval = figures.interval(made.low, made.high) if made.value is not None else ""
+    return figures.value(made.value) + (f"<br><sub>{interval}</sub>" if interval else "")
+
+
+def tables(columns: Sequence[Column], counts: Mapping[str, int]) -> str:
+    """Return tables of languages by *columns*, some columns each.
+
+    Args:
+        columns: one per metric.
+        counts: answers by language: the rows.
+    """
+    made = []
+    for start in range(0, len(columns), _BESIDE):
+        beside = columns[start : start + _BESIDE]
+        rows = [
+            [
+                _language(language),
+                f"{count:,}",
+                *(column.cells.get(language, "") for column in beside),
+            ]
+            for language, count in counts.items()
+        ]
+        head = ["language", "answers", *(column.head for column in beside)]
+        made.append(table(head, rows))
+    return "\n".join(made)
+
+
+def _language(language: str) -> str:
+    return f"{prose(language_name(language))} {code(language)}".strip()
+
 
 MOST_BYTES: Final = 900_000
 """GitHub takes 1 MiB from a step, and of what is longer nothing."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.reports.html.escaping import Strings, compact, cut_to, visible
-from pytest_xling.reports.terminal.estimates import kind_of
+from pytest_xling.reports.terminal.matrix import kind_of
 from pytest_xling.store.browsing import browsed_cases, translations
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
-    from pytest_xling.reports.html.costs import Costs
+    from pytest_xling.reports.html.model import Costs
     from pytest_xling.store.browsing import BrowsedCase, Translation
     from pytest_xling.store.queries import Place
 

@@ -12,8 +12,8 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.temperature import temperature_of
 from pytest_xling.reports.html.cells import estimated
 from pytest_xling.reports.html.escaping import as_json
-from pytest_xling.reports.papers.curves import stance_curves
-from pytest_xling.reports.papers.stance_table import stance_rows
+from pytest_xling.reports.papers.uphill_curves import stance_curves
+from pytest_xling.reports.papers.uphill_rows import stance_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
     from pytest_xling.reports.html.cells import MetricTraits
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.store.queries import Place
 
 __all__ = ["curves_of", "stance_figures"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import shorten
+from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
+from pytest_xling.errors import ConfigError
+from pytest_xling.languages import find
 from pytest_xling.reports.html.browser import case_columns
-from pytest_xling.reports.html.cells import table_of, traits_of
-from pytest_xling.reports.html.costs import Costs
+from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verdict_model
 from pytest_xling.reports.html.curves import curves_of, stance_figures
-from pytest_xling.reports.html.escaping import compact, cut_to, visible
-from pytest_xling.reports.html.groups import groups_of, language_traits
-from pytest_xling.reports.html.verdict import verdict_model
+from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal.closing import told_faults
 from pytest_xling.reports.terminal.findings import find_worst
@@ -29,9 +31,146 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Change, Comparison
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
+    from pytest_xling.reports.html.cells import MetricTraits
+    from pytest_xling.store.browsing import BrowsedCase
     from pytest_xling.store.queries import MetricStep, Place
 
-__all__ = ["report_model"]
+__all__ = ["Costs", "groups_of", "language_traits", "report_model"]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    answers: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: int = 0
+    usd: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+
+
+class Costs:
+    """Adds up what answers cost, whichever run paid for them."""
+
+    def __init__(self) -> None:
+        self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+
+    def add(self, case: BrowsedCase) -> None:
+        """Count the answer to *case*."""
+        tally = self._by_place[case.benchmark, case.language]
+        tokens_in, tokens_out = case.response["usage"]
+        tally.answers += 1
+        tally.tokens_in += tokens_in
+        tally.tokens_out += tokens_out
+        tally.estimated += bool(case.response.get("usage_estimated"))
+        tally.usd += case.cost_usd
+        tally.latencies.append(case.response["latency_s"])
+
+    def rows(self) -> list[JsonValue]:
+        """Return one row for each benchmark and language."""
+        return [
+            {
+                "benchmark": benchmark,
+                "language": language,
+                "answers": tally.answers,
+                "in": tally.tokens_in,
+                "out": tally.tokens_out,
+                "estimated": tally.estimated,
+                "usd": compact(tally.usd),
+                "median_s": compact(_quantile(tally.latencies, 0.5)),
+                "p95_s": compact(_quantile(tally.latencies, 0.95)),
+            }
+            for (benchmark, language), tally in self._by_place.items()
+        ]
+
+
+def _quantile(values: list[float], share: float) -> float:
+    """Return the smallest value that *share* of all are not above."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
+
+
+_SCRIPTS: Final = {
+    "Arab": "Arabic",
+    "Beng": "Bengali",
+    "Cyrl": "Cyrillic",
+    "Deva": "Devanagari",
+    "Grek": "Greek",
+    "Gujr": "Gujarati",
+    "Guru": "Gurmukhi",
+    "Hans": "Chinese",
+    "Hebr": "Hebrew",
+    "Jpan": "Japanese",
+    "Knda": "Kannada",
+    "Kore": "Korean",
+    "Latn": "Latin",
+    "Mlym": "Malayalam",
+    "Taml": "Tamil",
+    "Telu": "Telugu",
+}
+_OTHERS: Final = "other families"
+_FAMILIES: Final = {
+    "Drav": "Dravidian",
+    "IA": "Indo-Aryan and Persian",
+    "Oth2": _OTHERS,
+    "Rom": "Romance, German and Dutch",
+    "Slav": "Slavic",
+}
+"""The groups of Found in Translation, Table 12, said as what is in them."""
+
+
+def language_traits(code: str) -> dict[str, JsonValue]:
+    """Return what a page has to know of a language; of one our table lacks, its code."""
+    try:
+        known = find(code)
+    except ConfigError:
+        return {"name": code, "native": "", "script": "", "family": "", "direction": "auto"}
+    return {
+        "name": known.english_name,
+        "native": known.native_name,
+        "script": _SCRIPTS.get(known.script, known.script),
+        "family": _FAMILIES.get(known.family_group, known.family_group),
+        "direction": known.direction,
+    }
+
+
+def groups_of(
+    benchmark: str,
+    metrics: Sequence[MetricTraits],
+    scores: Mapping[Place, Sequence[Score]],
+    *,
+    languages: Mapping[str, Mapping[str, JsonValue]],
+) -> dict[str, JsonValue]:
+    """Return averages over scripts and over families; families only of languages that have one.
+
+    All answers of a group count alike, and those to one question, in whatever language, as one
+    cluster.
+    """
+    found: dict[str, JsonValue] = {}
+    for trait in ("script", "family"):
+        groups: dict[str, list[str]] = {}
+        for code, traits in languages.items():
+            if traits[trait]:
+                groups.setdefault(str(traits[trait]), []).append(code)
+        rows: list[JsonValue] = []
+        for name, codes in sorted(groups.items(), key=_order):
+            cells: dict[str, JsonValue] = {}
+            for metric in metrics:
+                pooled = [
+                    score
+                    for code in codes
+                    for score in scores.get((benchmark, metric.name, code), ())
+                ]
+                if pooled:
+                    cells[metric.name] = as_json(estimated(metric, pooled))
+            rows.append({"name": name, "languages": codes, "cells": cells})
+        found[trait] = rows
+    return found
+
+
+def _order(group: tuple[str, list[str]]) -> tuple[bool, int, str]:
+    """Put large groups first and that of all others last."""
+    name, codes = group
+    return name == _OTHERS, -len(codes), name
+
 
 FORMAT = 1
 FINDINGS = 12

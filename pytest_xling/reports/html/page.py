@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import whole
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import printable
+from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.reports.sheet import Sheet
 
 __all__ = ["PaperTable"]

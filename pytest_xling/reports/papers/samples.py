@@ -10,7 +10,7 @@ from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.pairing import sample_means
 from pytest_xling.gates.temperature import temperature_of
 from pytest_xling.reports.pivot import pivot_of
-from pytest_xling.stats.deletion import listwise
+from pytest_xling.stats.clusters import listwise
 from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
 

@@ -1,22 +1,43 @@
-"""How XLingEval's tables are laid out: rows of numbers to sheets of texts."""
+"""How XLingEval's tables are laid out: rows of numbers to sheets of text."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.papers.correctness_table import LABELS
-from pytest_xling.reports.papers.verifiability_table import CONVENTIONS
+from pytest_xling.reports.papers.paper_table import PaperTable
+from pytest_xling.reports.papers.xlingeval_consistency import (
+    ANOVA_COLUMNS,
+    CONSISTENCY_COLUMNS,
+    TTEST_COLUMNS,
+    TUKEY_COLUMNS,
+    anova_rows,
+    consistency_rows,
+    ttest_rows,
+    tukey_rows,
+)
+from pytest_xling.reports.papers.xlingeval_correctness import (
+    CORRECTNESS_COLUMNS,
+    LABELS,
+    correctness_rows,
+)
+from pytest_xling.reports.papers.xlingeval_verifiability import (
+    CONVENTIONS,
+    VERIFIABILITY_COLUMNS,
+    verifiability_rows,
+)
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_xling.reports.papers.consistency_tables import Row
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
 
     Cell = str | int | float | None
+    from collections.abc import Mapping
 
 __all__ = [
+    "XLINGEVAL_TABLES",
     "anova_sheets",
     "consistency_sheets",
     "correctness_sheets",
@@ -24,6 +45,7 @@ __all__ = [
     "tukey_sheets",
     "verifiability_sheets",
 ]
+
 
 NONE = "–"
 STARS = "* p < .05, ** p < .01, *** p < .001"
@@ -326,3 +348,49 @@ def _reasons(rows: Sequence[Row], *, of: str = "metric") -> list[str]:
         if row["reason"]:
             found.setdefault(str(row["reason"]), {})[str(row[of])] = None
     return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in found.items()]
+
+
+_PAIRWISE = frozenset({"pairwise"})
+
+XLINGEVAL_TABLES: Mapping[str, PaperTable] = {
+    "consistency": PaperTable(
+        about="means over temperatures, and their drop from the pivot language's (Table A9)",
+        rows=consistency_rows,
+        columns=CONSISTENCY_COLUMNS,
+        sheets=consistency_sheets,
+        options=_PAIRWISE,
+    ),
+    "tukey": PaperTable(
+        about="which languages differ: Tukey's HSD per temperature (Tables 2 and 3)",
+        rows=tukey_rows,
+        columns=TUKEY_COLUMNS,
+        sheets=tukey_sheets,
+        options=_PAIRWISE,
+    ),
+    "anova": PaperTable(
+        about="whether languages differ: one-way ANOVA per temperature (Table A13)",
+        rows=anova_rows,
+        columns=ANOVA_COLUMNS,
+        sheets=anova_sheets,
+        options=_PAIRWISE,
+    ),
+    "ttest": PaperTable(
+        about="unpaired t tests of each two languages per temperature (Table A12)",
+        rows=ttest_rows,
+        columns=TTEST_COLUMNS,
+        sheets=ttest_sheets,
+        options=_PAIRWISE | {"welch"},
+    ),
+    "correctness": PaperTable(
+        about="what the judge says of answers, and how languages compare (Table 1)",
+        rows=correctness_rows,
+        columns=CORRECTNESS_COLUMNS,
+        sheets=correctness_sheets,
+    ),
+    "verifiability": PaperTable(
+        about="how well right answers are told from wrong ones (Table A11)",
+        rows=verifiability_rows,
+        columns=VERIFIABILITY_COLUMNS,
+        sheets=verifiability_sheets,
+    ),
+}

@@ -6,17 +6,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_xling.stats.agreement import Kappa, cohen_kappa
-from pytest_xling.stats.fleiss import FleissKappa, fleiss_kappa
-from pytest_xling.stats.weighted_labelling import weighted_labelling
-from pytest_xling.stats.weighted_rate import WeightedRate, weighted_rate
+from pytest_xling.stats.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
+from pytest_xling.stats.labelling import weighted_labelling
+from pytest_xling.stats.rate_intervals import WeightedRate, weighted_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_xling.reports.review.population import Judged, Population
+    from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.ratings import Rated, Rating
-    from pytest_xling.reports.review.sampling import Stratum
     from pytest_xling.stats.labelling import Labelling
 
 __all__ = [

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
         RaterAgreement,
         RatersAgreement,
     )
-    from pytest_xling.stats.agreement import Kappa
-    from pytest_xling.stats.fleiss import FleissKappa
+    from pytest_xling.stats.kappa import FleissKappa, Kappa
     from pytest_xling.stats.labelling import Measure
-    from pytest_xling.stats.weighted_rate import WeightedRate
+    from pytest_xling.stats.rate_intervals import WeightedRate
 
 __all__ = [
     "disagreement_rows",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.reports.review.sampling import stratified
-from pytest_xling.store.judged import texts_of
+from pytest_xling.reports.review.population import stratified
+from pytest_xling.store.browsing import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
-    from pytest_xling.reports.review.population import Judged, Population
-    from pytest_xling.reports.review.sampling import Stratum
+    from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
 
 __all__ = ["FORMAT", "VERSION", "Item", "Review", "draw_review", "english_claims"]

@@ -16,9 +16,7 @@ from pytest_xling.reports.terminal.closing import (
     ways_on,
 )
 from pytest_xling.reports.terminal.comparison import change_parts
-from pytest_xling.reports.terminal.estimates import with_intervals, without_intervals
-from pytest_xling.reports.terminal.evidence import finding_parts
-from pytest_xling.reports.terminal.findings import find_worst
+from pytest_xling.reports.terminal.findings import find_worst, finding_parts
 from pytest_xling.reports.terminal.matrix import (
     OUTCOMES,
     gated_column,
@@ -26,6 +24,8 @@ from pytest_xling.reports.terminal.matrix import (
     named,
     plain_column,
     tables,
+    with_intervals,
+    without_intervals,
 )
 from pytest_xling.reports.terminal.spending import counted_by_us
 from pytest_xling.store.queries import case_counts, metric_steps

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pytest_xling.gates.judge import blocks
-from pytest_xling.reports.columns import counted
+from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
 from pytest_xling.store.faults import run_faults
 from pytest_xling.text.display import printable

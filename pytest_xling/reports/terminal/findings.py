@@ -6,22 +6,72 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from rich.padding import Padding
+from rich.text import Text
+
 from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Finding
-from pytest_xling.reports.terminal.estimates import kind_of
-from pytest_xling.reports.terminal.matrix import is_drop, is_gap, is_overall
+from pytest_xling.reports.rendering import lines_of
+from pytest_xling.reports.terminal.matrix import is_drop, is_gap, is_overall, kind_of, language_name
 from pytest_xling.store.queries import case_texts, metric_steps, worst
 from pytest_xling.store.runs import read_verdicts
+from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rich.console import RenderableType
     from sqlalchemy import Connection
 
     from pytest_xling.records import Verdict
     from pytest_xling.store.queries import Direction, Place, Worst
 
-__all__ = ["Ranked", "Standing", "find_worst", "findings"]
+__all__ = ["Ranked", "Standing", "find_worst", "finding_parts", "findings"]
+
+
+_WORDS: dict[Standing, tuple[str, str]] = {
+    "failed": ("gate failed", "bold red"),
+    "undecided": ("gate undecided", "yellow"),
+    "tolerated": ("within the budget", "green"),
+    "ungated": ("no gate", "dim"),
+}
+INDENT = 2
+_LABEL_WIDTH = 8
+_MOST_CHARS = 4
+"""Characters of a column at most: letters with several signs each are cut sooner."""
+
+
+def finding_parts(ranked: Ranked, *, width: int, lines: int) -> Iterator[RenderableType]:
+    """Yield a finding's title, what was detected, and its question above its answer.
+
+    Args:
+        ranked: the finding.
+        width: of the terminal.
+        lines: how many lines each of the texts may take.
+    """
+    finding = ranked.finding
+    word, style = _WORDS[ranked.standing]
+    language = f"{finding.language} {language_name(finding.language)}".rstrip()
+    yield Text.assemble(
+        (finding.metric, style), f"  {language}  {printable(finding.case)}  ", (word, style)
+    )
+    yield from _indented("", finding.reason, width=width, lines=lines)
+    yield from _indented("asked", finding.question, width=width, lines=lines)
+    if finding.answer.strip():
+        yield from _indented("answer", finding.answer, width=width, lines=lines)
+    else:
+        yield Padding(Text(f"{'answer':{_LABEL_WIDTH}}(none)", style="dim"), (0, 0, 0, INDENT))
+
+
+def _indented(label: str, text: str, *, width: int, lines: int) -> Iterator[Text]:
+    """Yield a text cleaned and cut to *lines* lines, its label before the first."""
+    head = f"{label:{_LABEL_WIDTH}}" if label else ""
+    room = width - INDENT - len(head)
+    shown = printable(text, limit=_MOST_CHARS * room * lines)
+    for number, line in enumerate(lines_of(shown, width=room, most=lines) if shown else ()):
+        start = " " * INDENT + (head if number == 0 else " " * len(head))
+        yield Text.assemble((start, "dim"), line)
+
 
 Standing: TypeAlias = Literal["failed", "undecided", "tolerated", "ungated"]
 """What the gate says of the metric and language an answer was flagged in."""

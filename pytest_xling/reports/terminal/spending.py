@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError
+from pytest_xling.store.queries import tokens_of
 from pytest_xling.store.runs import total_progress
-from pytest_xling.store.spent import tokens_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_xling.reports.github.markdown import code, details, html_text, prose, table
+from pytest_xling.reports.github.summary import code, details, html_text, prose, table
 from pytest_xling.text.display import printable
 
 HOSTILE = (

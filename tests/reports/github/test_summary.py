@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 
 from pytest_xling.reports.github.summary import MOST_BYTES, step_summary
 from pytest_xling.store.database import Database
+from pytest_xling.store.queries import tokens_of
 from pytest_xling.store.runs import answers, put_verdict, read_verdicts
-from pytest_xling.store.spent import tokens_of
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from pytest_xling.reports.review.agreement import (
     with_each_other,
     with_judge,
 )
-from pytest_xling.reports.review.population import Judged, Population
+from pytest_xling.reports.review.population import Judged, Population, stratified
 from pytest_xling.reports.review.ratings import Rated, Rating
-from pytest_xling.reports.review.sampling import stratified
 
 LABELS = ("yes", "no")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.review.sampling import Drawn, Stratum, allocate, stratified
+from pytest_xling.reports.review.population import Drawn, Stratum, allocate, stratified
 
 LANGUAGES = ("en", "hi", "zh")
 SAID = ("agree", "disagree", "neutral", "")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import DataError
-from pytest_xling.reports.review.checking import check_together
-from pytest_xling.reports.review.ratings import read_ratings
+from pytest_xling.reports.review.ratings import check_together, read_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

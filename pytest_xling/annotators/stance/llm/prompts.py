@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.judging.asking import Question
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import shorten
+from pytest_xling.text.display import clean, shorten
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.batches import batches
 from pytest_xling.models.devices import choose_device
 from pytest_xling.models.quiet import quiet
-from pytest_xling.text.clean import clean
-from pytest_xling.text.display import printable
+from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

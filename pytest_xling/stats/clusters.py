@@ -1,0 +1,76 @@
+"""What clustered answers are worth, and which clusters count."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+__all__ = ["design_effect", "effective_size", "listwise"]
+
+
+def design_effect(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """Return the variance of the flags' rate over that of as many independent answers.
+
+    The linearised variance of a rate p = Σy/Σn over clusters i is Σ(yᵢ - p·nᵢ)² / (Σn)²; that of
+    independent answers is p(1 - p)/n. With few flags their quotient is mere noise, and with none it
+    is 0/0; so one more flagged cluster is thought added in which all answers are alike. The result
+    is then exactly 1 with one answer per cluster, the cluster size where all answers of a cluster
+    are alike (or none is flagged, or all), and in between it moves from the second to what the data
+    say as flags come in.
+
+    Args:
+        flags: 1.0 or 0.0 per answer.
+        clusters: what the answers of one cluster share.
+
+    Returns:
+        At least 1; 1 for no answers.
+
+    Raises:
+        ValueError: the lengths differ, or a flag is neither 0 nor 1.
+    """
+    if len(flags) != len(clusters):
+        msg = f"{len(flags)} flags but {len(clusters)} clusters"
+        raise ValueError(msg)
+    if any(flag not in (0, 1) for flag in flags):
+        msg = "a flag is 0 or 1"
+        raise ValueError(msg)
+    if not flags:
+        return 1.0
+    sizes = Counter(clusters)
+    if len(sizes) == len(flags):
+        return 1.0  # exactly, whatever the sums below would round to
+    raised: defaultdict[Hashable, float] = defaultdict(float)
+    for flag, cluster in zip(flags, clusters, strict=True):
+        raised[cluster] += flag
+    n = len(flags)
+    rate = sum(flags) / n
+    linearised = sum((raised[cluster] - rate * size) ** 2 for cluster, size in sizes.items())
+    alike = sum(size * size for size in sizes.values()) / n
+    effect = (linearised + alike * alike) / (n * rate * (1 - rate) + alike)
+    return max(1.0, effect)
+
+
+def effective_size(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """Return how many independent answers the flags are worth: n over the design effect."""
+    return len(flags) / design_effect(flags, clusters)
+
+
+K = TypeVar("K", bound="Hashable")
+
+
+def listwise(groups: Mapping[str, Mapping[K, float]]) -> dict[str, dict[K, float]]:
+    """Return *groups* cut down to the samples that all of them have.
+
+    A model may refuse a question in one language only; what is left are the same questions in all,
+    in one order. Pairwise deletion is this, done for two groups at a time.
+
+    Args:
+        groups: values by sample, by name of the group.
+    """
+    kept = [values.keys() for values in groups.values()]
+    shared = set(kept[0]).intersection(*kept[1:]) if kept else set()
+    order = [sample for sample in next(iter(groups.values()), {}) if sample in shared]
+    return {name: {key: values[key] for key in order} for name, values in groups.items()}

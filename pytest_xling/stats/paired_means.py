@@ -1,0 +1,190 @@
+"""Means of paired values: their difference and their ratio, with intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.stats.distributions import check_alpha, two_sided_p, two_sided_t
+from pytest_xling.stats.group_means import RESOLUTION, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.stats.group_means import Summary
+
+__all__ = ["POWER", "PairedMean", "Ratio", "detectable", "paired_mean", "paired_ratio"]
+
+
+POWER = 0.8
+"""How often a difference shall be found, by custom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedMean:
+    """The mean of differences, one per sample, with its interval."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    """None with fewer than two samples, or without a spread or a limit to it."""
+    n: int
+    centre: float
+    """The middle of the interval: the mean, but of rates a little nearer to 0."""
+    error: float | None
+    """Standard error."""
+    even: bool = False
+    """Whether all differences are equal but for rounding, so that their spread says nothing."""
+    widest: float | None = None
+    """Of such: how far from 0 others can be."""
+
+    def p(self, margin: float = 0.0) -> float | None:
+        """Return the two-sided p of the true mean being *margin*; None without a spread.
+
+        It is below alpha just where the interval, made with that alpha, leaves *margin* out. (But
+        where the interval was stretched to hold a mean next to 1 or -1.)
+        """
+        if self.error is None:
+            return None
+        distance = self.centre - margin
+        if self.widest is not None and distance:
+            # As likely as that the one sample thought added, at the far end, weighs so much.
+            room = self.widest + math.copysign(1.0, distance) * self.centre
+            part = min(1.0, abs(distance) / room) if room else 1.0
+            return min(1.0, 2 * (1 - part) ** self.n)
+        if not self.error:
+            return 0.0 if distance else 1.0
+        return two_sided_p(distance / self.error, self.n - 1)
+
+
+def paired_mean(
+    differences: Sequence[float],
+    *,
+    alpha: float = 0.05,
+    rates: bool = False,
+    widest: float | None = None,
+) -> PairedMean:
+    """Return the mean of *differences* with its two-sided 1 - *alpha* interval.
+
+    Student's t on the differences. Where all of them are equal it would have no width, which is too
+    good to be true: a dozen pairs that agree do not prove that all do. The interval is then that of
+    :func:`pytest_xling.stats.mean.mean_interval`, which knows how far others can be. Of *rates*,
+    the differences of 0s and 1s, one sample that is wholly better and one that is wholly worse are
+    thought added in any case (Bonett and Price 2012, whose interval this is but for t in place of
+    z).
+
+    Args:
+        differences: one per sample.
+        alpha: the interval misses with this probability, both sides together.
+        rates: whether each difference is one of rates, so from -1 to 1.
+        widest: how far from 0 a difference can be. Of rates 1 if nothing is said; of others it is
+            not known then, and equal ones have no interval.
+
+    Raises:
+        ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
+    """
+    check_alpha(alpha)
+    seen = summarise(differences)
+    mean = seen.mean
+    if seen.n < 2:  # noqa: PLR2004  spread needs two
+        return PairedMean(mean=mean, low=None, high=None, n=seen.n, centre=mean, error=None)
+    even = seen.sd <= RESOLUTION * max(1.0, *map(abs, differences))
+    if even and not rates:
+        return _of_equal(seen, alpha=alpha, widest=widest)
+    centre, error = mean, seen.sd / math.sqrt(seen.n)
+    if rates:
+        widest = 1.0 if widest is None else widest
+        if any(abs(difference) > widest for difference in differences):
+            msg = f"a difference of rates lies between {-widest:g} and {widest:g}"
+            raise ValueError(msg)
+        n = seen.n + 2
+        centre = math.fsum(differences) / n
+        squares = math.fsum(difference**2 for difference in differences)
+        squares += 2 * widest**2
+        error = math.sqrt((squares / n - centre**2) / n)
+    half = two_sided_t(alpha, seen.n - 1) * error
+    return PairedMean(
+        mean=mean,
+        low=min(centre - half, mean),
+        high=max(centre + half, mean),
+        n=seen.n,
+        centre=centre,
+        error=error,
+        even=even,
+    )
+
+
+def _of_equal(seen: Summary, *, alpha: float, widest: float | None) -> PairedMean:
+    """Return what is known of a mean by differences without a spread."""
+    alone = PairedMean(
+        mean=seen.mean, low=None, high=None, n=seen.n, centre=seen.mean, error=None, even=True
+    )
+    if widest is None:
+        return alone
+    widest = max(widest, abs(seen.mean))
+    # As much as the one sample thought added may weigh: 1 less a quantile of Beta(n, 1).
+    most = -math.expm1(math.log(alpha / 2) / seen.n)
+    return replace(
+        alone,
+        low=seen.mean - most * (widest + seen.mean),
+        high=seen.mean + most * (widest - seen.mean),
+        error=0.0,
+        widest=widest,
+    )
+
+
+def detectable(
+    standard_error: float, n: int, *, alpha: float = 0.05, power: float = POWER
+) -> float:
+    """Return the smallest difference that a paired t test finds with probability *power*.
+
+    The sum of two quantiles of t times the standard error, which is the exact answer but for a
+    hundredth from a dozen samples on.
+
+    Args:
+        standard_error: of the mean difference.
+        n: samples.
+        alpha: of the test, two-sided.
+        power: above one half.
+    """
+    df = n - 1
+    return (two_sided_t(alpha, df) + two_sided_t(2 * (1 - power), df)) * standard_error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A ratio of means; the interval is None where a mean is 0 or there is one sample."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    """Samples."""
+
+
+def paired_ratio(pairs: Sequence[tuple[float, float]], *, alpha: float = 0.05) -> Ratio:
+    """Return the mean of what stands first in *pairs* over the mean of what stands second.
+
+    The interval is symmetric about the logarithm of the ratio, whose variance over m samples is
+    m/(m - 1) · Σ(yᵢ/Σy - xᵢ/Σx)²: of 0s and 1s that is the textbook's (b + c) / [(a + b)(a + c)]
+    for paired rates, times m/(m - 1). The quantile is Student's with m - 1 degrees of freedom.
+
+    Args:
+        pairs: a sample's value in one group and in the other; none is negative.
+        alpha: the interval misses with this probability, both sides together.
+
+    Raises:
+        ValueError: a value is negative or not finite.
+    """
+    if not all(0 <= value < math.inf for pair in pairs for value in pair):
+        msg = "a ratio needs finite values that are not negative"
+        raise ValueError(msg)
+    above, below = math.fsum(y for y, _ in pairs), math.fsum(x for _, x in pairs)
+    m = len(pairs)
+    value = above / below if below else None
+    if not value or m < 2:  # noqa: PLR2004  spread needs two
+        return Ratio(value=value, low=None, high=None, n=m)
+    squares = math.fsum((y / above - x / below) ** 2 for y, x in pairs)
+    factor = math.exp(two_sided_t(alpha, m - 1) * math.sqrt(m / (m - 1) * squares))
+    return Ratio(value=value, low=value / factor, high=value * factor, n=m)

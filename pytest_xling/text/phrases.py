@@ -1,0 +1,115 @@
+"""Phrases with gaps and choices, found in the sentences of a text.
+
+``{a,b,}`` stands for ``a``, ``b`` or nothing; ``<name>`` for one of the list of that name; ``…``
+for a few words, ``+`` for one; ``*`` for the rest of a word; ``^`` for where a sentence or clause
+begins.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["compiled", "plain", "sentences"]
+
+
+_END = 20_000  # characters that are read at either end of a longer text
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]")
+# Accents, the dots and vowels of Arabic that are often left out, and so is the dot of Devanagari.
+_MARKS = re.compile("[\u0300-\u036f\u0640\u064b-\u0655\u0670\u093c]")
+# Markdown, quotes, HTML, and the colours of a terminal.
+_MARKUP = re.compile(r"\x1b\[[0-?]{0,20}[a-zA-Z]|</?[a-zA-Z][^<>\n]{0,40}>|[*_`#>\"“”«»„「」『』]")
+_SENTENCE = re.compile(r"([.!?]+(?=\s|$)|[。！？।॥؟\n]+)")
+_QUESTION = re.compile(r"[?？؟]")
+_LETTER = re.compile(r"[^\W\d_]")
+_SPACES = re.compile(r"\s+")
+_APOSTROPHES = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x00B4: "'"}
+# Python's \w lacks the vowel signs of Devanagari.
+_INSIDE = r"[\w\u0900-\u0963\u0966-\u097f]"
+_UNSPACED = frozenset({"ja", "zh"})
+# In characters: some languages have much between a subject and its verb, some write short.
+_GAP = 40
+_GAPS = {"hi": 90, "ja": 30, "zh": 20}
+_SIGNS = re.compile(r"([{},…*+^]|<\w+>)")
+_CLAUSE = r"(?:^|(?<=[,;:،，、；：(（–—-])|(?<=[,;:،，、；：(（–—-] )|(?<=\d\) ))"
+
+
+def sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Go through the sentences of *text* that hold letters and ask nothing.
+
+    Each as it stands, and plain. Of a very long text its beginning and its end are read.
+    """
+    if len(text) > 2 * _END:
+        text = f"{text[:_END]}\n{text[-_END:]}"
+    parts = _SENTENCE.split(text)
+    for sentence, end in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        if _LETTER.search(sentence) and not _QUESTION.search(end):
+            yield sentence + end, plain(sentence)
+
+
+def plain(text: str) -> str:
+    """Return *text* without case, width, accents, mark-up and what cannot be seen."""
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKD", text.translate(_APOSTROPHES)))
+    text = _MARKUP.sub("", _MARKS.sub("", text)).casefold()
+    return _SPACES.sub(" ", text).strip()
+
+
+def compiled(
+    phrases: Sequence[str], lists: Mapping[str, Sequence[str]], *, language: str
+) -> re.Pattern[str]:
+    """Return the pattern that finds any of *phrases* in a :func:`plain` sentence.
+
+    Args:
+        phrases: at least one.
+        lists: what ``<name>`` stands for.
+        language: words of some begin and end where there is no space.
+
+    Raises:
+        KeyError: a phrase names a list that is none.
+    """
+    return re.compile("|".join(_whole(phrase, lists, language) for phrase in phrases))
+
+
+def _whole(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> str:
+    """Return the pattern of a phrase that stands in no longer word."""
+    inner = f"(?:{_pattern(phrase, lists, language)})"
+    return inner if language in _UNSPACED else f"(?<!{_INSIDE}){inner}(?!{_INSIDE})"
+
+
+def _pattern(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> str:
+    depth = 0
+    found = []
+    for part in _SIGNS.split(phrase):
+        match part:
+            case "{":
+                depth += 1
+                found.append("(?:")
+            case "}":
+                depth -= 1
+                found.append(")")
+            case "," if depth:
+                found.append("|")
+            case "…":
+                found.append(f".{{0,{_GAPS.get(language, _GAP)}}}?")
+            case "*":
+                found.append(f"{_INSIDE}*")
+            case "+":
+                found.append(f"{_INSIDE}+")
+            case "^":
+                found.append(_CLAUSE)
+            case _ if part[:1] == "<":
+                choices = (_pattern(one, lists, language) for one in lists[part[1:-1]])
+                found.append(f"(?:{'|'.join(choices)})")
+            case _:
+                found.append(re.escape(_folded(part)))
+    return "".join(found)
+
+
+def _folded(part: str) -> str:
+    """Return a part of a phrase as it stands in a plain sentence, its outer spaces kept."""
+    before, after = part[:1] == " ", part[-1:] == " " and len(part) > 1
+    return f"{' ' * before}{plain(part)}{' ' * after}"

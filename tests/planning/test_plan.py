@@ -1,0 +1,228 @@
+"""Plans: which cases there are, in which order, what they are called and what they ask."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.planning.plan import Case, groups_of, make_request, plan
+from pytest_xling.providers.scripted import ScriptedProvider
+from pytest_xling.records import Condition, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.planning.conftest import MakeBenchmark, MakeSettings
+
+
+def ids_of(cases: Sequence[Case]) -> list[str]:
+    """Return the ids of *cases*."""
+    return [case.id for case in cases]
+
+
+def test_ids_say_sample_language_and_condition(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """The plain condition is not named; the others are, and ids are ASCII and differ."""
+    bread = benchmark_of({"en": ["q1", "q2"], "hi": ["q1", "q2"]})
+    cases = plan(bread, settings_of(langs="hi,en", temperatures="0,0.7", samples=2))
+    assert ["q1-en", "q1-en-r1", "q1-en-t0.7", "q1-en-t0.7-r1"] == ids_of(cases)[:4]
+    assert len(cases) == len(set(ids_of(cases))) == 2 * 2 * 4
+    assert all(name.isascii() for name in ids_of(cases))
+    assert list(range(16)) == [case.position for case in cases]
+
+
+def test_ids_that_look_like_other_ids_stay_apart(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """A sample may be called as another sample's case."""
+    bread = benchmark_of({"en": ["q1", "q1-hi", "q1-hi-en"], "hi": ["q1", "q1-hi"]})
+    cases = plan(bread, settings_of(langs="all"))
+    assert ["q1-en", "q1-hi", "q1-hi-en", "q1-hi-hi", "q1-hi-en-en"] == ids_of(cases)
+
+
+@pytest.mark.parametrize("temperatures", ["0.7,0.7000001", "1e-7,1.00000001e-7"])
+def test_close_temperatures_have_ids_of_their_own(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings, temperatures: str
+) -> None:
+    """However close, two temperatures are two cases."""
+    cases = plan(benchmark_of({"en": ["q1"]}), settings_of(langs="en", temperatures=temperatures))
+    assert len(set(ids_of(cases))) == 2
+
+
+def test_a_plan_is_stable(benchmark_of: MakeBenchmark, settings_of: MakeSettings) -> None:
+    """The order of languages, on the command line or in the data, changes nothing."""
+    bread = benchmark_of({"en": ["q2", "q1"], "hi": ["q1", "q2"], "zh": ["q3"]})
+    one, other = (plan(bread, settings_of(langs=langs)) for langs in ("zh,hi,en", "en,zh,hi"))
+    assert one == other
+    assert ["q2-en", "q2-hi", "q1-en", "q1-hi", "q3-zh"] == ids_of(one)
+
+
+def test_all_takes_what_there_is_data_for(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """``all`` is every language of the data; an alias is the language."""
+    bread = benchmark_of({"en": ["q1"], "he": ["q1"]})
+    assert ["q1-en", "q1-he"] == ids_of(plan(bread, settings_of(langs="all")))
+    assert ["q1-he"] == ids_of(plan(bread, settings_of(langs="iw")))
+
+
+def test_a_language_without_data_is_refused(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """The message says which languages there are."""
+    with pytest.raises(ConfigError, match=r"'bread' has no data for language 'zh'.* en, hi$"):
+        plan(benchmark_of({"en": ["q1"], "hi": ["q1"]}), settings_of(langs="en,zh"))
+
+
+def test_a_limit_counts_samples_and_takes_turns_between_sets(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """Each language keeps three samples from the front of its sets, with all their repeats."""
+    bread = benchmark_of(
+        {
+            "en": ["agnostic:a1", "agnostic:a2", "agnostic:a3", "specific:e1", "specific:e2"],
+            "hi": ["agnostic:a1", "agnostic:a2", "agnostic:a3", "specific:h1", "specific:h2"],
+        }
+    )
+    cases = plan(bread, settings_of(langs="en,hi", limit=3, samples=2))
+    kept = {(case.sample.id, case.sample.language) for case in cases}
+    assert {(i, "en") for i in ("a1", "e1", "a2")} | {(i, "hi") for i in ("a1", "h1", "a2")} == kept
+    assert len(cases) == 12
+
+
+def test_a_limit_keeps_parallel_questions_parallel(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """Also where the languages' files hold them in another order."""
+    names = [f"q{number:02}" for number in range(20)]
+    shuffled = names.copy()
+    random.Random(3).shuffle(shuffled)  # noqa: S311  not for secrets
+    bread = benchmark_of({"en": names, "hi": shuffled})
+    cases = plan(bread, settings_of(langs="hi,en", limit=4))
+    assert [f"{name}-{code}" for name in names[:4] for code in ("en", "hi")] == ids_of(cases)
+
+
+def test_a_template_that_names_an_absent_field_is_refused(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """The message names the file, the field and the sample."""
+    bread = benchmark_of({"en": ["q1"]}, prompts='chat: "{query}"\n')
+    with pytest.raises(DataError, match=r"prompts\.yaml: chat: .*'query'.*'q1' \(en\)"):
+        plan(bread, settings_of(langs="en"))
+
+
+class Foreign:
+    """A reader of another package, which checks nothing."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def recognises(self, _path: Path) -> bool:
+        """Return True."""
+        return True
+
+    def languages(self, _path: Path) -> tuple[str, ...]:
+        """Return English."""
+        return ("en",)
+
+    def read(self, _path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
+        """Return a sample for each name."""
+        assert languages == ["en"]
+        return [
+            Sample(id=name, benchmark=benchmark, language="en", prompt={"question": "Why?"})
+            for name in self._names
+        ]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("q1", "q1"), "two samples make a case 'q1-en'"),
+        (("जल",), "only printable ASCII can name a case, unlike 'जल-en'"),
+        (("a\nb",), "only printable ASCII"),
+    ],
+)
+def test_ids_are_checked_whoever_read_the_data(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings, names: tuple[str, ...], message: str
+) -> None:
+    """Baselines are keyed on them, and pytest would rewrite what is not ASCII."""
+    reader: Any = Foreign(*names)
+    bread = replace(benchmark_of({"en": ["q1"]}), reader=reader)
+    with pytest.raises(DataError, match=message):
+        plan(bread, settings_of(langs="en"))
+
+
+def test_a_request_says_what_is_asked(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """A seed is sent only where something is random; each question and repeat has its own."""
+    bread = benchmark_of({"en": ["q1", "q2"]})
+    settings = settings_of(langs="en", temperatures="0,0.7", samples=2, seed=40, max_tokens=99)
+    requests = [
+        make_request(
+            case, benchmark=bread, settings=settings, provider=ScriptedProvider(), model="m"
+        )
+        for case in plan(bread, settings)
+    ]
+    seeds = [request.params.get("seed") for request in requests]
+    assert [None, 0.0] == [seeds[0], requests[0].params["temperature"]]
+    # At two temperatures the same: what differs between them is the temperature alone.
+    assert [None, seeds[3], seeds[2], seeds[3]] == seeds[:4]
+    assert 4 == len({seeds[2], seeds[3], seeds[6], seeds[7]})
+    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in seeds if seed is not None)
+    assert [0.0, 0.0, 0.7, 0.7] * 2 == [request.params["temperature"] for request in requests]
+    assert {99} == {request.params["max_tokens"] for request in requests}
+    assert [0, 1, 0, 1] * 2 == [request.repeat for request in requests]
+    assert ["Why q1?"] * 4 == [request.messages[0].content for request in requests[:4]]
+    other = make_request(
+        plan(bread, settings)[1],
+        benchmark=bread,
+        settings=replace(settings, seed=41),
+        provider=ScriptedProvider(),
+        model="m",
+    )
+    assert seeds[1] != other.params["seed"]
+
+
+def test_a_temperature_left_to_the_model_is_not_sent(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings
+) -> None:
+    """Some models refuse any."""
+    bread = benchmark_of({"en": ["q1"]})
+    settings = settings_of(langs="en", temperatures="default")
+    (case,) = plan(bread, settings)
+    request = make_request(
+        case, benchmark=bread, settings=settings, provider=ScriptedProvider(), model="m"
+    )
+    assert "temperature" not in request.params
+    assert case.id == "q1-en"
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), max_size=30),
+    size=st.integers(1, 12),
+)
+def test_groups_are_whole_samples(sizes: list[int], size: int) -> None:
+    """Nothing is lost or moved, no sample is cut, and all groups but the last are large enough."""
+    cases = [
+        Case(
+            id=f"q{number}-en-r{repeat}",
+            sample=Sample(id=f"q{number}", benchmark="b", language="en", prompt={}),
+            condition=Condition(repeat=repeat),
+            position=0,
+        )
+        for number, repeats in enumerate(sizes)
+        for repeat in range(repeats)
+    ]
+    groups = groups_of(cases, size=size)
+    assert cases == [case for group in groups for case in group]
+    assert sum(len({case.group for case in group}) for group in groups) == len(sizes)
+    assert all(len(group) >= size for group in groups[:-1])
