@@ -93,10 +93,10 @@ class Limits:
 
     def policy(self) -> Limits:
         """Return only how to judge, without any bound."""
-        kept = [key for key in self.values if key in POLICY]
+        keys = [key for key in self.values if key in POLICY]
         return Limits(
-            values={key: self.values[key] for key in kept},
-            places={key: self.places[key] for key in kept},
+            values={key: self.values[key] for key in keys},
+            places={key: self.places[key] for key in keys},
         )
 
     @property

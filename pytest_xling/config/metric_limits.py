@@ -93,14 +93,14 @@ class MetricReader:
         if "defaults" in names:
             own = read_limits(self.file, (*place, "defaults"), about=None)
             defaults = own.over(defaults)
-        said = {}
+        metrics = {}
         for name in names:
             if name == "defaults":
                 continue
             if name not in self.metrics:
                 raise unknown(self.file, (*place, name), "metric", self.metrics)
-            said[name] = self._metric((*place, name), self.about(name), defaults)
-        return said
+            metrics[name] = self._metric((*place, name), self.about(name), defaults)
+        return metrics
 
     def _metric(
         self, place: Place, about: About, defaults: Limits, *, one_level: bool = False
@@ -134,7 +134,7 @@ class MetricReader:
         if unit == "levels":
             what = "one reading of this metric is of all levels together; remove `levels:`"
             raise self.file.error(*place, what=what)
-        said = {}
+        levels = {}
         for name in expect_mapping(self.file, place):
             if name not in self.levels:
                 raise unknown(self.file, (*place, name), "level", self.levels)
@@ -142,8 +142,8 @@ class MetricReader:
             if unit == "neutral" and not number:
                 what = "this metric compares with this level, and says nothing of it; remove it"
                 raise self.file.error(*place, name, what=what)
-            said[number] = self._metric((*place, name), about, Limits(), one_level=True)
-        return said
+            levels[number] = self._metric((*place, name), about, Limits(), one_level=True)
+        return levels
 
     def _model(self, place: Place, about: About, *, one_level: bool) -> ModelLimits:
         return ModelLimits(
@@ -158,19 +158,19 @@ class MetricReader:
         if LANGUAGES not in expect_mapping(self.file, parent):
             return {}
         place = (*parent, LANGUAGES)
-        said: dict[str, Limits] = {}
+        limits: dict[str, Limits] = {}
         names: dict[str, str] = {}
         for name in expect_mapping(self.file, place):
             try:
                 code = self.language_code(name)
             except ConfigError as error:
                 raise self.file.error(*place, name, what=str(error)) from error
-            if code in said:
+            if code in limits:
                 what = f"the same language as {names[code]!r}; keep one of them"
                 raise self.file.error(*place, name, what=what)
             names[code] = name
-            said[code] = read_limits(self.file, (*place, name), about=about, one_level=one_level)
-        return said
+            limits[code] = read_limits(self.file, (*place, name), about=about, one_level=one_level)
+        return limits
 
 
 def refuse_crossed(file: YamlFile, limits: Limits) -> None:

@@ -53,23 +53,23 @@ class ThresholdFile:
         return f"{self.file.name}:{self.file.line('benchmarks', benchmark, metric)}"
 
     def limits(self, benchmark: str, metric: str, key: str) -> bool:
-        """Tell whether *key*, such as ``max_drop``, is said of a metric in any language at all."""
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        return said is not None and any(
+        """Tell whether *key*, such as ``max_drop``, limits a metric in any language at all."""
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        return metric_limits is not None and any(
             key in limits.values
-            for one in (said, *said.levels.values())
-            for limits in one.combinations()
+            for level_limits in (metric_limits, *metric_limits.levels.values())
+            for limits in level_limits.combinations()
         )
 
     def levels(self, benchmark: str, metric: str) -> tuple[int, ...]:
         """Return the levels of presupposition at which *metric* is judged by itself, sorted."""
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        return () if said is None else tuple(sorted(said.levels))
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        return () if metric_limits is None else tuple(sorted(metric_limits.levels))
 
     def resolve(
         self, benchmark: str, metric: str, language: str, model: str, *, level: int | None = None
     ) -> Threshold | None:
-        """Return what *metric* is held to; None where nothing is said.
+        """Return what *metric* is held to; None where it has no limits.
 
         Args:
             benchmark: its name.
@@ -79,10 +79,12 @@ class ThresholdFile:
             level: the one level of presupposition to be judged; None for all together.
 
         Raises:
-            ConfigError: what is said for this model and language contradicts itself.
+            ConfigError: the limits for this model and language contradict each other.
         """
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        limits = None if said is None else said.resolve(language, model, level=level)
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        limits = (
+            None if metric_limits is None else metric_limits.resolve(language, model, level=level)
+        )
         if limits is None or not limits.bounded:
             return None
         refuse_crossed(self.file, limits)
@@ -105,8 +107,8 @@ class ThresholdFile:
             model: its name.
             keys: the limits that are meant, one of which it has; of several the last line counts.
         """
-        said = self.benchmarks[threshold.benchmark][threshold.metric]
-        limits = said.resolve(threshold.language, model, level=threshold.level)
+        metric_limits = self.benchmarks[threshold.benchmark][threshold.metric]
+        limits = metric_limits.resolve(threshold.language, model, level=threshold.level)
         return self._written(limits, [key for key in keys if key in limits.places])
 
     def _written(self, limits: Limits, keys: Sequence[str]) -> str:
@@ -163,13 +165,13 @@ def read(
     reader = MetricReader(
         file=file, metrics=metrics, about=about, language_code=language_code, levels=levels
     )
-    said: dict[str, Mapping[str, MetricLimits]] = {}
+    limits: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
             if name not in benchmarks:
                 raise unknown(file, ("benchmarks", name), "benchmark", benchmarks)
-            said[name] = reader.benchmark(("benchmarks", name), defaults)
-    return ThresholdFile(file=file, run=run, benchmarks=said)
+            limits[name] = reader.benchmark(("benchmarks", name), defaults)
+    return ThresholdFile(file=file, run=run, benchmarks=limits)
 
 
 def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:

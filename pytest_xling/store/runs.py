@@ -154,8 +154,8 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     spent = total_progress(connection, run.run_id).cost_usd
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
-    kept = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(run).items() if name not in kept}
+    unchanged = {"created_at", "seconds"}
+    values = {name: value for name, value in _values(run).items() if name not in unchanged}
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -187,8 +187,8 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
         StoreError: there is no such run; says what is close.
     """
     name = latest_run_id(connection) if run_id == "latest" else run_id
-    found = None if name is None else find_run(connection, name)
-    if found is None:
+    run = None if name is None else find_run(connection, name)
+    if run is None:
         known = connection.execute(select(runs.c.run_id)).scalars().all()
         msg = (
             f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
@@ -196,14 +196,14 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
             else "the store has no runs yet; pytest --model=… makes one"
         )
         raise StoreError(msg)
-    return found
+    return run
 
 
 def latest_run_id(connection: Connection) -> str | None:
     """Return the name of the newest run, or None."""
     query = select(runs.c.run_id).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(1)
-    found: str | None = connection.execute(query).scalar()
-    return found
+    run_id: str | None = connection.execute(query).scalar()
+    return run_id
 
 
 def add_run_steps(
@@ -315,14 +315,14 @@ def scores(
         if wanted is not None:
             query = query.where(column == wanted)
     signatures: dict[tuple[str, str, str], str] = {}
-    found: list[Score] = []
+    read: list[Score] = []
     for row in connection.execute(query):
         name, version, parameters, bench, sample_id, lang, condition, cluster, level, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
         value, reason = json.loads(output)
-        found.append(
+        read.append(
             Score(
                 metric=name,
                 benchmark=bench,
@@ -336,7 +336,7 @@ def scores(
                 level=level_of(level),
             )
         )
-    return found
+    return read
 
 
 def signature_of(name: str, version: str, parameters: dict[str, Any]) -> str:

@@ -65,10 +65,10 @@ class Calls:
         if event != "call" or callee is None or id(frame) in self._entered:
             return
         self._entered[id(frame)] = frame  # held, so that no other frame gets its number
-        above = frame.f_back
-        while above is not None and (caller := _file(above, anywhere=True)) is None:
-            above = above.f_back
-        if above is not None and caller != callee and caller.startswith(ROOMS):
+        caller, above = None, frame.f_back
+        while above is not None and caller is None:
+            caller, above = _file(above, anywhere=True), above.f_back
+        if caller is not None and caller != callee and caller.startswith(ROOMS):
             self.pairs.setdefault((caller, callee), frame.f_code.co_qualname)
 
 
