@@ -10,8 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_xling.config.limits import POLICY, About, Limits, expect_mapping, read_limits, unknown
-from pytest_xling.config.metric_limits import MetricLimits, MetricReader, refuse_crossed
+from pytest_xling.config.limits import (
+    POLICY,
+    About,
+    Limits,
+    MetricLimits,
+    MetricReader,
+    expect_mapping,
+    read_limits,
+    refuse_crossed,
+    unknown,
+)
 from pytest_xling.config.options import OPTIONS
 from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
 from pytest_xling.errors import ConfigError
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.config.option import Option
+    from pytest_xling.config.options import Option
     from pytest_xling.interfaces.metric import MetricKind
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]
