@@ -1,4 +1,4 @@
-"""What mkdocs does not know of this repository: pages outside docs/, and links as GitHub reads them."""
+"""Show mkdocs the pages outside docs/, and links as GitHub reads them."""
 
 from __future__ import annotations
 
