@@ -76,9 +76,10 @@ check-types: $(VENV)/dev.stamp
 check-imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports
 
-# Broken links and whatever else the builder warns of fail. The variable silences an advertisement.
+# Whatever the builder warns of fails, broken links among it; with --quiet it would not.
+# The variable silences an advertisement.
 docs: $(VENV)/dev.stamp
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The documentation is in site/index.html"
 
 clean:
