@@ -19,7 +19,7 @@ from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 from tests.encoders.tiny_models import TEXTS, add_modules
 
 if TYPE_CHECKING:
