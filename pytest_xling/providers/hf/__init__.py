@@ -60,7 +60,7 @@ class HfProvider:
         """Raise ConfigError for what would make every request fail; loads no weights."""
         check_packages()
         self._files.check()
-        self._files.obtainable()
+        self._files.check_weights()
         # Reading a large model takes a minute: here, not between requests.
         _ = self._identity
 

@@ -201,15 +201,19 @@ class ModelFiles(ModelDirectory):
             )
             raise ConfigError(msg)
 
-    def obtainable(self) -> None:
+    def check_weights(self) -> None:
         """Raise ConfigError unless the weights are there, or can be fetched when they are needed.
 
-        Whether the hub has them is asked only where it cannot be reached later either.
+        The hub is not asked, unless it may not be reached later either.
         """
-        from huggingface_hub import constants  # noqa: PLC0415  half a second
+        if self._weights():
+            return
+        if self.revision is not None:
+            from huggingface_hub import constants  # noqa: PLC0415  half a second
 
-        if self.revision is None or constants.HF_HUB_OFFLINE:
-            self.fetch()
+            if not constants.HF_HUB_OFFLINE:
+                return
+        self.fetch()
 
     def fetch(self) -> None:
         """Make sure the weights are there.
