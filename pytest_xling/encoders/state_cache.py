@@ -30,11 +30,6 @@ class StateCache:
         self._bytes = 0
         self._pass = 0
 
-    @property
-    def size_bytes(self) -> int:
-        """How much the arrays take."""
-        return self._bytes
-
     def begin(self) -> None:
         """Begin a pass."""
         self._pass += 1

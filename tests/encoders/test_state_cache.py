@@ -45,6 +45,6 @@ def test_never_more_than_the_bound(steps: list[tuple[int, int, bool]]) -> None:
         if begin:
             cached.begin()
         cached.put(key, _array(numbers))
-        assert cached.size_bytes <= 16 * _BYTES
+        assert cached._bytes <= 16 * _BYTES
     there = [array for key in range(10) if (array := cached.get(key)) is not None]
-    assert cached.size_bytes == sum(array.nbytes for array in there)
+    assert cached._bytes == sum(array.nbytes for array in there)
