@@ -214,7 +214,8 @@ def _described(plots: Sequence[_Plot]) -> str:
             sentences.append(f"{plot.language}, {plot.veracity} claims: no stances.")
             continue
         series = [
-            f"{stance} {_percentage(plot, stance, ends[0])} to {_percentage(plot, stance, ends[-1])}"
+            f"{stance} {_percentage(plot, stance, ends[0])} to"
+            f" {_percentage(plot, stance, ends[-1])}"
             for stance in STANCES
         ]
         sentences.append(
