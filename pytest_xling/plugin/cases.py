@@ -15,7 +15,7 @@ from pytest_xling.plugin.selection import CaseTest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.early_stopping import EarlyStopping

@@ -223,7 +223,7 @@ class XlingSession:
         if setup.settings.judge not in {None, setup.settings.model}:
             return False
         with contextlib.suppress(StoreError):
-            return "judge" in roles_asked(self.context.database, self.context.run_id, setup.making)
+            return "judge" in roles_asked(self.context.database, self.context.run_id, setup.factory)
         return False
 
     @pytest.hookimpl(trylast=True)
