@@ -72,7 +72,9 @@ def _decision(store: _Store, **expected: bool) -> Decision:
     gates += [_limit(level) for level in (None, 0, 1)]
     gates += [_limit(None, metric="apology")]
     # Ten answers in each language, half of them at each of two levels.
-    counts = {(code, level): 5 for code in ("en", *LANGUAGES) for level in (0, 1)}
+    counts: dict[tuple[str, int | None], int] = {
+        (code, level): 5 for code in ("en", *LANGUAGES) for level in (0, 1)
+    }
     return Decision(
         store,
         family=lambda spec: [gate for gate in gates if gate.family == spec.family],
