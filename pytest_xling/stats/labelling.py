@@ -101,25 +101,12 @@ def labelling(
         _measure(value, column, alpha=alpha, size=len(members))
         for value, column in zip(whole[0], drawn.T, strict=True)
     ]
-    accuracy, macro_f1, kappa, *by_label = made
-    support = counts.sum(axis=(0, 2))
-    size = len(labels)
-    return Labelling(
+    return _labelling(
+        labels,
+        made,
+        support=counts.sum(axis=(0, 2)).tolist(),
         n=len(known),
-        missing=sum(found is None for found in given),
-        accuracy=accuracy,
-        macro_f1=macro_f1,
-        kappa=kappa,
-        labels=tuple(
-            LabelQuality(
-                label=label,
-                support=int(support[number]),
-                precision=by_label[number],
-                recall=by_label[size + number],
-                f1=by_label[2 * size + number],
-            )
-            for number, label in enumerate(labels)
-        ),
+        missing=given.count(None),
     )
 
 
@@ -246,17 +233,37 @@ def weighted_labelling(
         shares = counts.sum(axis=(0, 2)) / counts.sum()
         chance = float((shares**2).sum())
         kappa = Measure(value=1.0, low=(accuracy.low - chance) / (1 - chance), high=1.0)
+    made = [accuracy, macro_f1, kappa, *by_label]
+    return _labelling(
+        labels,
+        made,
+        support=[support[label] for label in labels],
+        n=len(known),
+        missing=given.count(None),
+    )
+
+
+def _labelling(
+    labels: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    support: Sequence[int],
+    n: int,
+    missing: int,
+) -> Labelling:
+    """Return *measures* by name: accuracy, macro F1, kappa; precision, recall and F1 by label."""
+    accuracy, macro_f1, kappa, *by_label = measures
     many = len(labels)
     return Labelling(
-        n=len(known),
-        missing=sum(found is None for found in given),
+        n=n,
+        missing=missing,
         accuracy=accuracy,
         macro_f1=macro_f1,
         kappa=kappa,
         labels=tuple(
             LabelQuality(
                 label=label,
-                support=support[label],
+                support=int(support[number]),
                 precision=by_label[number],
                 recall=by_label[many + number],
                 f1=by_label[2 * many + number],
