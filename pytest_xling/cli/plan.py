@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
@@ -16,6 +15,7 @@ from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
 from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from sqlalchemy import Connection
@@ -347,7 +347,7 @@ def _detect(text: str) -> tuple[float, str | None]:
         value = -1.0
     if not 0 <= value < float("inf"):
         msg = f"{text!r} is no difference: write percentage points as 3pp, or a number as 0.03"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return (value / 100, "pp") if points else (value, None)
 
 
@@ -361,7 +361,7 @@ def _between(low: float, high: float) -> Callable[[str], float]:
             value = low
         if not low < value < high:
             msg = f"{text!r}: give a number between {low:.3g} and {high:.3g}"
-            raise argparse.ArgumentTypeError(msg)
+            raise ValueError(msg)
         return value
 
     return parse
@@ -374,7 +374,7 @@ def _positive(text: str) -> float:
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
         msg = f"{text!r}: give a whole number from 1 to {MOST_REPEATS}"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return int(text)
 
 
@@ -387,4 +387,4 @@ def _pair(text: str) -> tuple[float, float]:
         return parse_pair(text)
     except ValueError as error:
         msg = f"{text!r}: write IN,OUT as two numbers, as 2.5,10"
-        raise argparse.ArgumentTypeError(msg) from error
+        raise ValueError(msg) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
 
     from pytest_xling.reports.review.document import Review
 
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample",
         metavar="N",
-        type=_count(1),
+        type=count(1),
         default=DEFAULT_SAMPLE,
         help="how many answers (default: %(default)s)",
     )
@@ -71,25 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="answers in this one only; may be given several times",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=_count(0), default=0, help="of the draw (default: 0)"
+        "--seed", metavar="N", type=count(0), default=0, help="of the draw (default: 0)"
     )
     parser.add_argument(
         "--veracity", action="store_true", help="tell raters whether claims are true"
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
-
-
-def _count(minimum: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers whose mistakes argparse repeats as they are."""
-    parse = count(minimum)
-
-    def read(text: str) -> int:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return read
 
 
 def run(args: argparse.Namespace) -> int:
