@@ -9,9 +9,8 @@ from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.drop import against
 from pytest_xling.analysis.gate import Compared, gates_of, judge_gates
 from pytest_xling.analysis.trust import trusted
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import read_thresholds, reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
