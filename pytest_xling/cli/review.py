@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_text, width, written
+from pytest_xling.cli.printing import check_free, color, print_text, width, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
@@ -121,9 +121,7 @@ def _files(args: argparse.Namespace) -> dict[str, Path]:
         raise ConfigError(msg)
     for path in files.values():
         # Before anything is written: half of a review is of no use.
-        if path.exists() and not args.force:
-            msg = f"{path} exists already; say --force to replace it"
-            raise ConfigError(msg)
+        check_free(path, force=args.force)
     return files
 
 
