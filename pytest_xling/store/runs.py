@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -27,9 +28,11 @@ from pytest_xling.store.schema import (
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
+
+    from pytest_xling.store.faults import FaultRow
 
 __all__ = [
     "CaseRow",
@@ -214,6 +217,30 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+
+
+def add_results(
+    connection: Connection,
+    run_id: str,
+    *,
+    cases: Sequence[CaseRow],
+    sets: Sequence[SetRow],
+    faults: Sequence[FaultRow],
+    mended: Iterable[tuple[str, str]],
+) -> None:
+    """Keep what came of a run's cases.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    """
+    put_faults(connection, run_id, faults, mended=mended)
+    add_cases(connection, run_id, cases)
+    add_sets(connection, run_id, sets)
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
