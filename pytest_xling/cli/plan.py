@@ -154,11 +154,11 @@ def _from_run(args: argparse.Namespace) -> Study:
         )
         raise ConfigError(msg)
     sign = 1.0 if made.better == "higher" else -1.0
-    found = (
+    measured = (
         pilot_of(ours[code], theirs[code], language=code, sign=sign, share=share, icc=args.icc)
         for code in compared
     )
-    pilots = tuple(pilot for pilot in found if pilot is not None)
+    pilots = tuple(pilot for pilot in measured if pilot is not None)
     noisy = {pilot.language: pilot.expected for pilot in pilots if pilot.expected is not None}
     if not noisy:
         msg = (
@@ -267,15 +267,15 @@ def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace)
             else load("metric", metric).compares_languages()
         )
     )
-    found = [
+    matching = [
         (benchmark, metric)
         for benchmark, metric in fit
         if args.benchmark in {None, benchmark} and args.metric in {None, metric}
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(matching) == 1:
+        return matching[0]
     listed = ", ".join(f"{benchmark}/{metric}" for benchmark, metric in fit) or "none"
-    what = "name one with --metric and --benchmark" if found else "no such metric to compare by"
+    what = "name one with --metric and --benchmark" if matching else "no such metric to compare by"
     msg = f"run {record.run_id!r}: {what}; it has: {listed}"
     raise ConfigError(msg)
 
