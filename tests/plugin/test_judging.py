@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, cast
 
-from pytest_xling.analysis.gate import GateSpec
 from pytest_xling.plugin.judging import Judging
+
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:
