@@ -17,7 +17,6 @@ import math
 import os
 import pkgutil
 import re
-import resource
 import runpy
 import signal
 import subprocess
@@ -49,9 +48,8 @@ def run(
     cwd: Path,
     env: Mapping[str, str],
     timeout_s: float = 300,
-    largest_file_bytes: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m module``; writing more than *largest_file_bytes* fails as on a full disk."""
+    """Run ``python -m module`` and return how it ended."""
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
@@ -63,7 +61,6 @@ def run(
             "cwd": str(cwd),
             "env": dict(env),
             "timeout_s": timeout_s,
-            "largest_file_bytes": largest_file_bytes,
             "streams": [os.devnull, str(out), str(err)],
         }
         server.stdin.write(json.dumps(request) + "\n")
@@ -126,9 +123,6 @@ def _become(request: dict[str, Any]) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(descriptor, number)
         os.close(descriptor)
-    if request["largest_file_bytes"] is not None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file_bytes"],) * 2)
     workers = re.search(r"(?:^|\0)-n[ \0]?(\d+)", "\0".join(request["arguments"]))
     if workers:
         _fork_workers(int(workers[1]))
@@ -136,7 +130,7 @@ def _become(request: dict[str, Any]) -> None:
 
 def _fork_workers(count: int) -> None:
     """Fork the workers of pytest-xdist, while nothing is set up and no thread runs."""
-    from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra
+    from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra may be missing
 
     start_python = gateway_io.Popen2IOMaster
     waiting: list[tuple[int, int, int]] = []
@@ -149,14 +143,14 @@ def _fork_workers(count: int) -> None:
             os.dup2(write, 1)
             os.closerange(3, write + 1)
             bootstrap = sys.stdin.readline()  # empty where the run ends before it has workers
-            exec(eval(bootstrap or "''"), {})
+            exec(eval(bootstrap or "''"), {})  # noqa: S102, S307  as `python -c` does for execnet
             _end(0)
         os.close(read)
         os.close(write)
         waiting.append((pid, stdin, stdout))
 
     class Worker(gateway_base.Popen2IO):
-        def __init__(self, execmodel: Any) -> None:
+        def __init__(self, execmodel: gateway_base.ExecModel) -> None:
             self._pid, stdin, stdout = waiting.pop(0)
             super().__init__(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), execmodel)
 
@@ -169,7 +163,7 @@ def _fork_workers(count: int) -> None:
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
 
-    def worker(arguments: list[str], execmodel: Any) -> gateway_base.Popen2IO:
+    def worker(arguments: list[str], execmodel: gateway_base.ExecModel) -> gateway_base.Popen2IO:
         return Worker(execmodel) if waiting else start_python(arguments, execmodel)
 
     gateway_io.Popen2IOMaster = worker
@@ -183,7 +177,7 @@ def _run_module(module: str, arguments: Sequence[str]) -> NoReturn:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         code = end.code
-    except BaseException:
+    except BaseException:  # noqa: BLE001  told as Python would, and it ends here
         traceback.print_exc()
         code = 1
     assert code is None or isinstance(code, int)
@@ -201,7 +195,7 @@ def _end(code: int) -> NoReturn:
 
 def _main() -> NoReturn:
     """Import, serve, and in each process that was forked run what is asked for."""
-    import pytest
+    import pytest  # noqa: PLC0415  the client has it; importing it is the server's work
 
     with TemporaryDirectory() as empty, redirect_stdout(io.StringIO()):
         nothing = ["--collect-only", "-c", os.devnull, "--rootdir", empty, "-p", "no:cacheprovider"]

@@ -114,36 +114,30 @@ class Project:
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.root,
-            env=self._env(),
+            env=self.env(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=start_new_session,
         )
 
-    def run(
-        self, *arguments: str, timeout_s: float = 300, largest_file_bytes: int | None = None
-    ) -> Outcome:
-        """Run pytest here, perhaps where no file can grow beyond *largest_file_bytes*."""
+    def run(self, *arguments: str, timeout_s: float = 300) -> Outcome:
+        """Run pytest here."""
         report = self.root / "junit.xml"
         report.unlink(missing_ok=True)
-        fixed = list(FIXED)
-        if largest_file_bytes is not None:
-            fixed.remove("--junitxml=junit.xml")  # the report could not be written either
         done = forkserver.run(
             "pytest",
-            [*fixed, *arguments],
+            [*FIXED, *arguments],
             cwd=self.root,
-            env=self._env(),
+            env=self.env(),
             timeout_s=timeout_s,
-            largest_file_bytes=largest_file_bytes,
         )
         junit = ET.parse(report).getroot() if report.exists() else None
         return Outcome(done.returncode, done.stdout, done.stderr, junit)
 
     def xling(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the ``xling`` command here."""
-        return forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self._env())
+        return forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self.env())
 
     def latest(self) -> RunRecord:
         """Return the newest run in the store."""
@@ -166,7 +160,8 @@ class Project:
             found = runs.read_verdicts(connection, self.latest().run_id)
         return {verdict.case: verdict for verdict in found}
 
-    def _env(self) -> dict[str, str]:
+    def env(self) -> dict[str, str]:
+        """Return the environment of what runs here."""
         inherited = {
             name: value
             for name, value in os.environ.items()
