@@ -166,7 +166,7 @@ def _fork_workers(count: int) -> None:
     def worker(arguments: list[str], execmodel: gateway_base.ExecModel) -> gateway_base.Popen2IO:
         return Worker(execmodel) if waiting else start_python(arguments, execmodel)
 
-    gateway_io.Popen2IOMaster = worker
+    setattr(gateway_io, "Popen2IOMaster", worker)  # noqa: B010  mypy takes it for a class
 
 
 def _run_module(module: str, arguments: Sequence[str]) -> NoReturn:
@@ -186,7 +186,7 @@ def _run_module(module: str, arguments: Sequence[str]) -> NoReturn:
 
 def _end(code: int) -> NoReturn:
     """End as Python does, but leave standing what was imported: that takes as long as a run."""
-    threading._shutdown()
+    threading._shutdown()  # type: ignore[attr-defined]  joins the threads, as at any end
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
