@@ -186,7 +186,7 @@ def _run_module(module: str, arguments: Sequence[str]) -> NoReturn:
 
 def _end(code: int) -> NoReturn:
     """End as Python does, but leave standing what was imported: that takes as long as a run."""
-    threading._shutdown()  # type: ignore[attr-defined]  joins the threads, as at any end
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

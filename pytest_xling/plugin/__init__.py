@@ -11,7 +11,7 @@ from pytest_xling.config.options import add_pytest_options, option
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pytest_xling.config.option import Given
+    from pytest_xling.config.options import Given
     from pytest_xling.plugin.checks import CaseCheck, GateCheck
 
 __all__ = [

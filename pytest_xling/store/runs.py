@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -27,9 +28,11 @@ from pytest_xling.store.schema import (
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
+
+    from pytest_xling.store.faults import FaultRow
 
 __all__ = [
     "CaseRow",
@@ -151,8 +154,8 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     spent = total_progress(connection, run.run_id).cost_usd
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
-    kept = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(run).items() if name not in kept}
+    unchanged = {"created_at", "seconds"}
+    values = {name: value for name, value in _values(run).items() if name not in unchanged}
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -184,8 +187,8 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
         StoreError: there is no such run; says what is close.
     """
     name = latest_run_id(connection) if run_id == "latest" else run_id
-    found = None if name is None else find_run(connection, name)
-    if found is None:
+    run = None if name is None else find_run(connection, name)
+    if run is None:
         known = connection.execute(select(runs.c.run_id)).scalars().all()
         msg = (
             f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
@@ -193,14 +196,14 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
             else "the store has no runs yet; pytest --model=… makes one"
         )
         raise StoreError(msg)
-    return found
+    return run
 
 
 def latest_run_id(connection: Connection) -> str | None:
     """Return the name of the newest run, or None."""
     query = select(runs.c.run_id).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(1)
-    found: str | None = connection.execute(query).scalar()
-    return found
+    run_id: str | None = connection.execute(query).scalar()
+    return run_id
 
 
 def add_run_steps(
@@ -214,6 +217,30 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+
+
+def add_results(
+    connection: Connection,
+    run_id: str,
+    *,
+    cases: Sequence[CaseRow],
+    sets: Sequence[SetRow],
+    faults: Sequence[FaultRow],
+    mended: Iterable[tuple[str, str]],
+) -> None:
+    """Keep what came of a run's cases.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    """
+    put_faults(connection, run_id, faults, mended=mended)
+    add_cases(connection, run_id, cases)
+    add_sets(connection, run_id, sets)
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
@@ -288,14 +315,14 @@ def scores(
         if wanted is not None:
             query = query.where(column == wanted)
     signatures: dict[tuple[str, str, str], str] = {}
-    found: list[Score] = []
+    read: list[Score] = []
     for row in connection.execute(query):
         name, version, parameters, bench, sample_id, lang, condition, cluster, level, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
         value, reason = json.loads(output)
-        found.append(
+        read.append(
             Score(
                 metric=name,
                 benchmark=bench,
@@ -309,7 +336,7 @@ def scores(
                 level=level_of(level),
             )
         )
-    return found
+    return read
 
 
 def signature_of(name: str, version: str, parameters: dict[str, Any]) -> str:
