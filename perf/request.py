@@ -12,8 +12,8 @@ import asyncio
 import sys
 import time
 
+from pytest_xling.engine.asking import ask
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-from pytest_xling.engine.retries import ask
 from pytest_xling.records import Message, Request, Response, Usage
 
 MAX_US = 30.0

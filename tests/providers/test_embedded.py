@@ -74,6 +74,7 @@ def test_answers_a_simple_question() -> None:
     assert 0 < response.usage.completion_tokens <= 12
 
 
+@pytest.mark.slow
 def test_an_answer_depends_on_the_request_only() -> None:
     """Alone or among others, in any order, greedy or sampled: the same text."""
     requests = [_request(q, temperature=t, seed=5) for q in _QUESTIONS for t in (0.0, 0.9)]
@@ -83,6 +84,7 @@ def test_an_answer_depends_on_the_request_only() -> None:
     assert [alone[i].text for i in order] == [response.text for response in shuffled]
 
 
+@pytest.mark.slow
 def test_other_seeds_give_other_samples() -> None:
     """Sampling with another seed is another answer, or repeats would be no samples."""
     requests = [_request(_QUESTIONS[2], temperature=1.2, seed=seed) for seed in range(4)]
