@@ -176,7 +176,7 @@ GATES = st.builds("t.py::test_gate[g{}]".format, st.integers(0, 5))
 OTHERS = st.builds("u.py::test_{}".format, st.integers(0, 30))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     nodeids=st.lists(CASES | GATES | OTHERS, max_size=40),
     workers=st.integers(1, 8),
