@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
-from pytest_xling.cli.opening import read_thresholds, reading, store_path
+from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.leases import status_now

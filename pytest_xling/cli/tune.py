@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.cli.opening import read_thresholds, reading
+from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError

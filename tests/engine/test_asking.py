@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import time
 from typing import TYPE_CHECKING
 
 import pytest
+from stamina import instrumentation
 
 from pytest_xling.engine.asking import ask
 from pytest_xling.engine.breaker import Breaker
@@ -20,7 +20,7 @@ from pytest_xling.errors import (
     TransientFault,
 )
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Message, Request, Response, Usage
+from pytest_xling.records import Message, Request, Response
 from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
@@ -67,14 +67,11 @@ def _ask_all(
     timeout_s: float = 10.0,
     attempts: int = 6,
     cap: CostCap | None = None,
-) -> tuple[list[Response | BaseException], float]:
-    """Ask all at once; return answers and faults, and the seconds it took."""
+) -> list[Response | BaseException]:
+    """Ask all at once; return answers and faults."""
     outcomes: list[Response | BaseException] = []
-    took_s = 0.0
 
     async def work(provider: OpenaiProvider) -> None:
-        nonlocal took_s
-        start = time.perf_counter()
         outcomes.extend(
             await asyncio.gather(
                 *(
@@ -90,37 +87,30 @@ def _ask_all(
                 return_exceptions=True,
             )
         )
-        took_s = time.perf_counter() - start
 
     _with_provider(url, work, timeout_s=timeout_s)
-    return outcomes, took_s
+    return outcomes
 
 
 def test_a_rate_limited_server_answers_all_at_its_own_pace() -> None:
-    """200 requests, 64 at once, to a server that takes 16: all answered, hardly a slot idle."""
+    """200 requests, 64 at once, to a server that takes 16: all answered, few slots idle."""
     with spawned(delay_s=0.2, max_in_flight=16) as url:
         limit = AdaptiveLimit(64)
-        outcomes, took_s = _ask_all(url, _requests(200), limit)
+        outcomes = _ask_all(url, _requests(200), limit)
         assert 200 == sum(isinstance(outcome, Response) for outcome in outcomes)
         assert 16 == stats(url)["max_in_flight"]
         assert stats(url)["statuses"]["429"] <= 48 + 6  # the first burst and a few probes
         assert 15 <= limit.limit <= 18
-    assert took_s <= 1.5 * 200 / 16 * 0.2  # 2.5 s are ideal
+        assert 8 <= stats(url)["mean_in_flight"]
 
 
 def test_sixty_four_connections_are_kept_busy() -> None:
-    """256 requests of 200 ms at 64 connections take four rounds and little more.
-
-    The best of three counts: what else runs on the machine can only slow it down.
-    """
-    took_s = []
-    for _ in range(3):
-        with spawned(delay_s=0.2) as url:
-            outcomes, seconds = _ask_all(url, _requests(256), AdaptiveLimit(64))
-            assert 256 == sum(isinstance(outcome, Response) for outcome in outcomes)
-            assert 64 == stats(url)["max_in_flight"]
-        took_s.append(seconds)
-    assert min(took_s) <= 1.5 * 0.8
+    """When one of 256 requests reaches the server, most of the other 63 connections wait on it."""
+    with spawned(delay_s=0.2) as url:
+        outcomes = _ask_all(url, _requests(256), AdaptiveLimit(64))
+        assert 256 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert 64 == stats(url)["max_in_flight"]
+        assert 32 <= stats(url)["mean_in_flight"]
 
 
 def test_faults_that_pass_are_tried_again() -> None:
@@ -128,7 +118,7 @@ def test_faults_that_pass_are_tried_again() -> None:
     modes = ["500", "503", "529", "html", "html502", "half_json", "close", "drop", "empty_choices"]
     with serving(retry_after="0.01") as server:
         requests = [request for mode in modes for request in _requests(1, f"[[{mode}*1]]")]
-        outcomes, _ = _ask_all(server.url, requests, AdaptiveLimit(16))
+        outcomes = _ask_all(server.url, requests, AdaptiveLimit(16))
         assert {Response} == {type(outcome) for outcome in outcomes}
         assert {2} == set(stats(server.url)["prompts"].values())
 
@@ -136,7 +126,7 @@ def test_faults_that_pass_are_tried_again() -> None:
 def test_faults_that_do_not_pass_are_not_tried_again() -> None:
     """A wrong key is asked about once."""
     with serving() as server:
-        (outcome,), _ = _ask_all(server.url, _requests(1, "[[401]]"), AdaptiveLimit(4))
+        (outcome,) = _ask_all(server.url, _requests(1, "[[401]]"), AdaptiveLimit(4))
         assert isinstance(outcome, PermanentFault)
         assert 1 == server.requests
 
@@ -144,7 +134,7 @@ def test_faults_that_do_not_pass_are_not_tried_again() -> None:
 def test_gives_up_after_so_many_attempts() -> None:
     """The message says how often it was tried."""
     with serving(retry_after_ms="10") as server:
-        outcomes, _ = _ask_all(server.url, _requests(1, "[[503]]"), AdaptiveLimit(4), attempts=3)
+        outcomes = _ask_all(server.url, _requests(1, "[[503]]"), AdaptiveLimit(4), attempts=3)
         (outcome,) = outcomes
         assert isinstance(outcome, TransientFault)
         assert "gave up after 3 failed attempts" in str(outcome)
@@ -154,7 +144,7 @@ def test_gives_up_after_so_many_attempts() -> None:
 def test_rate_limits_do_not_use_up_attempts() -> None:
     """Nine refusals are survived with two attempts."""
     with serving(retry_after="0.02") as server:
-        outcomes, _ = _ask_all(server.url, _requests(1, "[[429*9]]"), AdaptiveLimit(4), attempts=2)
+        outcomes = _ask_all(server.url, _requests(1, "[[429*9]]"), AdaptiveLimit(4), attempts=2)
         assert isinstance(outcomes[0], Response)
         assert 10 == server.requests
 
@@ -163,7 +153,7 @@ def test_rate_limits_do_not_use_up_attempts() -> None:
 def test_rate_limits_do_not_last_for_ever(count: int) -> None:
     """One patience ends the wait of all requests together, however many they are."""
     with serving(retry_after="0.05", mode="429") as server:
-        outcomes, _ = _ask_all(server.url, _requests(count), _limit(0.5))
+        outcomes = _ask_all(server.url, _requests(count), _limit(0.5))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
         assert 2 <= server.requests <= 25
@@ -173,7 +163,7 @@ def test_rate_limits_do_not_last_for_ever(count: int) -> None:
 def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
     """160 requests at 64 connections make some twenty attempts, and end with the patience."""
     with serving(mode=mode, retry_after="") as server:
-        outcomes, _ = _ask_all(server.url, _requests(160), _limit(1.0))
+        outcomes = _ask_all(server.url, _requests(160), _limit(1.0))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert 6 <= server.requests <= 25
 
@@ -181,7 +171,7 @@ def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
 def test_a_storm_that_passes_costs_no_answer() -> None:
     """What fails at first is asked again with care, and then at full speed."""
     with serving(fail_first=8, fail_mode="500", retry_after="") as server:
-        outcomes, _ = _ask_all(server.url, _requests(160), _limit(2.0))
+        outcomes = _ask_all(server.url, _requests(160), _limit(2.0))
         assert {Response} == {type(outcome) for outcome in outcomes}
         assert 168 == server.requests
 
@@ -190,7 +180,7 @@ def test_one_prompt_that_always_fails_stops_nobody_else() -> None:
     """The fault of one request is its own while others are answered."""
     with serving(retry_after_ms="10", delay_s=0.05) as server:
         requests = [*_requests(1, "[[503]]"), *_requests(100)]
-        outcomes, _ = _ask_all(server.url, requests, _limit(5.0, connections=4), attempts=4)
+        outcomes = _ask_all(server.url, requests, _limit(5.0, connections=4), attempts=4)
         assert isinstance(outcomes[0], TransientFault)
         assert {Response} == {type(outcome) for outcome in outcomes[1:]}
 
@@ -199,7 +189,7 @@ def test_one_prompt_that_always_fails_stops_nobody_else() -> None:
 def test_what_every_request_would_meet_stops_after_a_handful(mode: str) -> None:
     """160 requests at 64 connections ask four times; all others say why they were not."""
     with serving(mode=mode) as server:
-        outcomes, _ = _ask_all(server.url, _requests(160), _limit(5.0))
+        outcomes = _ask_all(server.url, _requests(160), _limit(5.0))
         assert {GivenUp, PermanentFault} == {type(outcome) for outcome in outcomes}
         assert 4 >= server.requests
         (cause,) = {outcome.cause for outcome in outcomes if isinstance(outcome, GivenUp)}
@@ -212,7 +202,7 @@ def test_what_one_prompt_meets_stops_nobody_else() -> None:
         requests = [
             r for pair in zip(_requests(20, "[[403]]"), _requests(20), strict=True) for r in pair
         ]
-        outcomes, _ = _ask_all(server.url, requests, AdaptiveLimit(1))
+        outcomes = _ask_all(server.url, requests, AdaptiveLimit(1))
         assert 20 == sum(isinstance(outcome, Response) for outcome in outcomes)
         assert 40 == server.requests
 
@@ -239,11 +229,17 @@ def test_what_is_under_way_when_the_provider_is_given_up_is_kept() -> None:
 
 
 def test_retry_after_is_waited_for() -> None:
-    """Not a moment less than the server asks."""
-    with serving(retry_after="0.6") as server:
-        outcomes, took_s = _ask_all(server.url, _requests(1, "[[429*1]]"), AdaptiveLimit(4))
-        assert isinstance(outcomes[0], Response)
-    assert 0.6 <= took_s <= 1.5
+    """Not a moment less than the server asks, and hardly more."""
+    waits_s: list[float] = []
+    instrumentation.set_on_retry_hooks([lambda details: waits_s.append(details.wait_for)])
+    try:
+        with serving(retry_after="0.6") as server:
+            outcomes = _ask_all(server.url, _requests(1, "[[429*1]]"), AdaptiveLimit(4))
+    finally:
+        instrumentation.set_on_retry_hooks(None)
+    assert isinstance(outcomes[0], Response)
+    (wait_s,) = waits_s
+    assert 0.6 <= wait_s <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -262,7 +258,7 @@ def test_retry_after_is_waited_for() -> None:
 def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
     """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
     with serving(retry_after=retry_after, mode="429") as server:
-        outcomes, _ = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
+        outcomes = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert 5 <= server.requests <= 25
 
@@ -292,25 +288,23 @@ def closed_port() -> str:
         return f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
 
 
-def test_a_dead_server_ends_the_run_in_seconds(closed_port: str) -> None:
-    """All 200 requests fail with a message that names the server, long before the patience ends."""
-    outcomes, took_s = _ask_all(closed_port, _requests(200), AdaptiveLimit(64))
+def test_a_dead_server_ends_the_run(closed_port: str) -> None:
+    """All 200 requests fail with a message that names the server; the patience is longer."""
+    outcomes = _ask_all(closed_port, _requests(200), AdaptiveLimit(64))
     assert {GivenUp} == {type(outcome) for outcome in outcomes}
     assert "unreachable" in str(outcomes[0])
     assert closed_port in str(outcomes[0])
-    assert 4 <= took_s <= 15
 
 
 def test_a_hanging_server_is_given_up_after_the_second_volley() -> None:
     """100 requests do not each wait for their six time-outs."""
     with serving(mode="hang") as server:
-        outcomes, took_s = _ask_all(
+        outcomes = _ask_all(
             server.url, _requests(100), _impatient(AdaptiveLimit(10)), timeout_s=0.4
         )
         assert not any(isinstance(outcome, Response) for outcome in outcomes)
         assert sum("unreachable" in str(outcome) for outcome in outcomes) >= 90
         assert server.requests <= 35
-    assert took_s < 5
 
 
 def _impatient(limit: AdaptiveLimit) -> AdaptiveLimit:
@@ -329,7 +323,7 @@ def test_a_server_that_answers_now_and_then_is_not_given_up() -> None:
         requests = [
             r for pair in zip(_requests(12, "[[hang*1]]"), _requests(12), strict=True) for r in pair
         ]
-        outcomes, _ = _ask_all(server.url, requests, limit, timeout_s=0.2)
+        outcomes = _ask_all(server.url, requests, limit, timeout_s=0.2)
         assert all(isinstance(outcome, Response) for outcome in outcomes)
         assert not limit.breaker.stopped
 
@@ -338,7 +332,7 @@ def test_the_budget_is_checked_before_each_request() -> None:
     """Answers cost 20 tokens; the cap is reached after the fifth, and no sixth is sent."""
     with serving() as server:
         cap = CostCap(100 / 1_000_000, 1.0, 1.0)
-        outcomes, _ = _ask_all(server.url, _requests(20), AdaptiveLimit(1), cap=cap)
+        outcomes = _ask_all(server.url, _requests(20), AdaptiveLimit(1), cap=cap)
         assert 5 == sum(isinstance(outcome, Response) for outcome in outcomes)
         assert [BudgetExceeded] + 14 * [GivenUp] == [type(outcome) for outcome in outcomes[5:]]
         assert "--xling-max-cost" in str(outcomes[-1])
@@ -372,28 +366,3 @@ def test_retries_do_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
     assert [] == [record for record in caplog.records if record.name == "stamina"]
     logging.getLogger("stamina").warning("of somebody else")
     assert ["of somebody else"] == caplog.messages
-
-
-class _Instant:
-    """Answers at once, so that what ask itself costs can be measured."""
-
-    async def generate(self, request: Request) -> Response:
-        del request
-        return Response(text="", stop_reason="stop", usage=Usage(prompt_tokens=12))
-
-
-def test_the_happy_path_is_cheap() -> None:
-    """Slot, breaker, budget and retries add less than 30 microseconds to a request."""
-
-    async def main() -> float:
-        provider, (request,) = _Instant(), _requests(1)
-        limit, cap = AdaptiveLimit(64), CostCap(1.0, 1.0, 1.0)
-        best_s = 1.0
-        for _ in range(5):
-            start = time.perf_counter()
-            for _ in range(500):
-                await ask(provider, request, limit=limit, cap=cap)
-            best_s = min(best_s, (time.perf_counter() - start) / 500)
-        return best_s
-
-    assert asyncio.run(main()) < 30e-6

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -191,7 +193,7 @@ def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) ->
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(path), str(__file__).rpartition("/")[0]]
     )
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         time.sleep(0.05)
         if path.exists() and leases(path):
@@ -199,15 +201,14 @@ def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) ->
     process.kill()
     process.wait()
     assert leases(path) == 1
-    started = time.monotonic()
+    # The lease does not end by its time while anyone waits for this test.
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE leases SET expires_at = expires_at + 86400")
     assert [2] == asyncio.run(ask(path, Doubling(exclusive=True), [1]))
-    assert time.monotonic() - started < 5
 
 
 def leases(path: Path) -> int:
     """Return how many leases the store holds."""
-    import sqlite3  # noqa: PLC0415
-
     with sqlite3.connect(path) as connection:
         try:
             (count,) = connection.execute("SELECT count(*) FROM leases").fetchone()

@@ -94,6 +94,7 @@ def test_order_does_not_matter() -> None:
     assert judge_family(family)[::-1] == judge_family(family[::-1])
 
 
+@pytest.mark.slow
 def test_a_family_without_gaps_seldom_fails() -> None:
     """Of 200 simulated runs of twelve languages as good as English few have a failing gate."""
     rng = random.Random(17)  # noqa: S311  a simulation, repeatable

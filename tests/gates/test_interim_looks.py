@@ -180,16 +180,27 @@ def _alarms(gates: Sequence[GateSpec], answers: np.ndarray, planned: Looks | Non
     return alarms
 
 
-@pytest.mark.parametrize("spending", ["pocock", "obrien-fleming"])
-@pytest.mark.parametrize("budget", [0.05, 0.2])
-def test_a_model_at_its_limit_is_seldom_stopped(spending: Spending, budget: float) -> None:
+@pytest.mark.parametrize(
+    ("spending", "budget", "count"),
+    [
+        ("obrien-fleming", 0.05, 50),
+        *(
+            pytest.param(spending, budget, RUNS, marks=pytest.mark.slow)
+            for spending in ("pocock", "obrien-fleming")
+            for budget in (0.05, 0.2)
+        ),
+    ],
+)
+def test_a_model_at_its_limit_is_seldom_stopped(
+    spending: Spending, budget: float, count: int
+) -> None:
     """A rate just at its budget fails in 2.5 % of runs, ten looks together; naively in over 5 %."""
     rng = np.random.default_rng(11)
-    answers = (rng.random((RUNS, 2, QUESTIONS)) < budget).astype(float)
+    answers = (rng.random((count, 2, QUESTIONS)) < budget).astype(float)
     planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), spending, 10)
     gate = _gate(language="es", max_rate=budget)
     # 2.5 % and two standard errors.
-    assert _alarms([gate], answers, planned).mean() < 0.025 + 2 * math.sqrt(0.025 * 0.975 / RUNS)
+    assert _alarms([gate], answers, planned).mean() < 0.025 + 2 * math.sqrt(0.025 * 0.975 / count)
     if spending == "pocock":
         assert _alarms([gate], answers, None).mean() > 0.05
 
@@ -215,6 +226,7 @@ def _number(number: int, language: str, value: float) -> Score:
     return replace(_score(number, language, value), metric="sim_sent")
 
 
+@pytest.mark.slow
 def test_skewed_differences_seldom_stop_a_good_model() -> None:
     """Mostly a little worse, seldom much better, on average alike: under 5 % fail at any look.
 

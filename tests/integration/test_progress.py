@@ -57,9 +57,7 @@ def in_terminal(project: Project, *arguments: str) -> tuple[int, str]:
     """Run pytest in a terminal of its own and return its exit status and all it was sent."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
-    environment = {
-        k: v for k, v in project._env().items() if k not in {"NO_COLOR", "CI", "COLUMNS"}
-    }
+    environment = {k: v for k, v in project.env().items() if k not in {"NO_COLOR", "CI", "COLUMNS"}}
     process = subprocess.Popen(
         project.command(*arguments),
         cwd=project.root,

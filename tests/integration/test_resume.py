@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from tests.integration.project import write_questions
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
 
     from tests.integration.project import Project
@@ -140,10 +140,15 @@ def test_errors_are_not_kept(project: Project) -> None:
 def test_a_store_that_fills_up_stops_the_asking(project: Project, server: str) -> None:
     """What cannot be kept is not paid for; with room again, only what is missing is asked."""
     write_questions(project, count=300, languages=("en", "hi"))
-    outcome = project.run(*OPTIONS, largest_file_bytes=200_000)
-    assert outcome.code == 3, outcome.out
-    assert "INTERNALERROR" not in outcome.out
-    assert "is full" in outcome.out
+    # No file grows beyond 400 blocks of 512 bytes, as on a full disk; nor could a JUnit file.
+    limited = ["sh", "-c", 'ulimit -f 400; exec "$@"', "sh", *project.command(*OPTIONS)]
+    limited.remove("--junitxml=junit.xml")
+    run = subprocess.run(
+        limited, cwd=project.root, env=project.env(), capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 3, run.stdout
+    assert "INTERNALERROR" not in run.stdout
+    assert "is full" in run.stdout
     before = asked(server)
     assert len(before) < 600
     kept = stored_answers(project)

@@ -56,6 +56,7 @@ def _warped(scores: Tensor, sampling: Sampling) -> Tensor:
 
 
 @pytest.mark.parametrize("sampling", _KINDS)
+@pytest.mark.slow
 def test_tokens_are_drawn_as_often_as_their_chances_say(sampling: Sampling) -> None:
     """A chi-squared test of many draws against the chances that transformers would draw by."""
     scores = _scores(1)

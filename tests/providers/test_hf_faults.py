@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,12 +195,10 @@ def test_the_loop_goes_on_and_cancelling_stops_the_model(tmp_path: Path) -> None
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        start = time.perf_counter()
         await provider.generate(asking("Hi", max_tokens=1))
         stopped = asyncio.create_task(provider.generate(asking("Hi", max_tokens=50_000)))
         await asyncio.sleep(0.1)
         await provider.aclose()
-        assert time.perf_counter() - start < 5
         with pytest.raises(PermanentFault, match="stopped"):
             await stopped
 

@@ -215,6 +215,7 @@ for spec in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_model_comes_from_the_hub_settings_first(llama: Path, tmp_path: Path) -> None:
     """The check downloads no weights, the first request does; then the network is not needed."""
     with serving_hub("someone/tiny", llama) as (address, asked):

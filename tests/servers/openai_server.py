@@ -31,6 +31,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -273,6 +274,7 @@ class OpenaiServer:
         self.last_answer_s = 0.0
         self.in_flight = 0
         self.max_in_flight = 0
+        self.in_flight_seen: list[int] = []
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
         self.answer = self.with_usage(_completion(_choice(behaviour.answer)))
@@ -301,6 +303,7 @@ class OpenaiServer:
             "active_s": self.last_answer_s - self.first_request_s,
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
+            "mean_in_flight": fmean(self.in_flight_seen or [0]),
             "statuses": dict(self.statuses),
             "prompts": dict(prompts),
             "bodies": [body.decode(errors="replace") for body in list(self.bodies)[:100]],
@@ -405,6 +408,7 @@ class Connection(asyncio.Protocol):
                 return
         server.in_flight += 1
         server.max_in_flight = max(server.max_in_flight, server.in_flight)
+        server.in_flight_seen.append(server.in_flight)
         if mode == "hang":
             return
         if behaviour.delay_s:

@@ -171,6 +171,7 @@ def test_disagreements_come_worst_first() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_runs_agreement() -> None:
     """Drawn, labelled and weighted back 150 times: 95 % of the intervals hold what is true."""
     population = _population(("en", "yes", 150), ("en", "no", 2850))
