@@ -53,6 +53,7 @@ __all__ = [
     "scores",
     "signature_of",
     "total_progress",
+    "verdict_of",
 ]
 
 BEFORE = "before"
@@ -374,7 +375,7 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
         .where(verdicts.c.run_id == run_id)
         .order_by(verdicts.c.benchmark, verdicts.c.gate)
     )
-    return [_verdict(json.loads(text)) for text in connection.execute(query).scalars()]
+    return [verdict_of(json.loads(text)) for text in connection.execute(query).scalars()]
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
@@ -449,7 +450,8 @@ def _judged_by_rate(read: dict[str, Any]) -> bool:
     return read["threshold"]["max_rate"] is not None and not compared
 
 
-def _verdict(read: dict[str, Any]) -> Verdict:
+def verdict_of(read: dict[str, Any]) -> Verdict:
+    """Return the verdict that was kept, or exported, as *read*."""
     return Verdict(
         case=read["case"],
         outcome=read["outcome"],
