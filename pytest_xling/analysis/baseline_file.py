@@ -11,7 +11,7 @@ from pytest_xling.errors import DataError, EvaluationError
 from pytest_xling.gates.temperature import temperature_of
 from pytest_xling.records import LARGEST, Score
 from pytest_xling.store.questions import Question, Questions
-from pytest_xling.store.runs import verdict_of
+from pytest_xling.store.runs import describe_metrics, verdict_of
 from pytest_xling.store.scored import level_of
 from pytest_xling.text.display import printable
 
@@ -124,6 +124,7 @@ def read_baseline_file(path: Path) -> BaselineFile:
         cases.setdefault(case["benchmark"], []).append(case)
     settings = run.get("settings")
     settings = settings if isinstance(settings, dict) else {}
+    describe_metrics(settings, run_id=names["run_id"])
     try:
         verdicts = [verdict_of(verdict) for verdict in data.get("verdicts", [])]
     except (KeyError, TypeError) as error:

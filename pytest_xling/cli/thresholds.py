@@ -20,8 +20,8 @@ __all__ = ["read_thresholds"]
 def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
     """Read and check the file at *path*.
 
-    Benchmarks the run does not have are nobody's mistake, unless their name is nearly that of one
-    it has.
+    Benchmarks the run does not have are nobody's mistake, nor are metrics of theirs, unless their
+    name is nearly that of one it has.
 
     Args:
         path: the file.
@@ -33,5 +33,7 @@ def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
     written = read_yaml(path).get("benchmarks")
     names = set(written) if isinstance(written, dict) else set()
     unmentioned = set(benchmarks) - names
-    known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
-    return thresholds.read_thresholds(path, benchmarks=known)
+    elsewhere = {name for name in names - set(benchmarks) if not did_you_mean(name, unmentioned)}
+    return thresholds.read_thresholds(
+        path, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere
+    )

@@ -148,10 +148,12 @@ def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
     return value
 
 
-def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> ConfigError:
-    """Return the error for a key that is not among *known*."""
+def unknown(
+    file: YamlFile, place: Place, what: str, known: Collection[str], *, fix: str = ""
+) -> ConfigError:
+    """Return the error for a key that is not among *known*; *fix* says what else could be done."""
     hint = did_you_mean(place[-1], known)
-    listed = ", ".join(sorted(known)) or "none"
+    listed = ". ".join(filter(None, (", ".join(sorted(known)) or "none", fix)))
     return file.error(*place, what=f"unknown {what} {place[-1]!r}.{hint} Known: {listed}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.limits import TREND, Limits, expect_mapping, read_limits, unknown
 from pytest_xling.errors import ConfigError
+from pytest_xling.registry import OWN_METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -78,6 +79,8 @@ class MetricReader:
     language_code: Callable[[str], str]
     levels: Sequence[str]
     """Names of the levels of presupposition, from the first."""
+    elsewhere: Collection[str] = ()
+    """Benchmarks whose metrics need not be known here."""
 
     def benchmark(self, place: Place, defaults: Limits) -> dict[str, MetricLimits]:
         """Read a benchmark's metrics, by name.
@@ -98,7 +101,10 @@ class MetricReader:
             if name == "defaults":
                 continue
             if name not in self.metrics:
-                raise unknown(self.file, (*place, name), "metric", self.metrics)
+                if place[-1] in self.elsewhere:
+                    continue
+                at = (*place, name)
+                raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
             said[name] = self._metric((*place, name), self.about(name), defaults)
         return said
 

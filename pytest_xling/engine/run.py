@@ -22,7 +22,7 @@ from pytest_xling.engine.sets import corpora_of, sets_of
 from pytest_xling.engine.store_writer import Ledger
 from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
-from pytest_xling.registry import load
+from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
 from pytest_xling.store.faults import FaultRow, put_faults
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
@@ -345,9 +345,13 @@ class Run:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
-            await self._ledger.write(
-                partial(run_store.add_run_steps, run_id=self.run_id, steps_of=steps_of)
-            )
+            described = {name: said for name in names if (said := description(name)) is not None}
+
+            def add(connection: Connection) -> None:
+                run_store.add_run_steps(connection, self.run_id, steps_of)
+                run_store.add_descriptions(connection, self.run_id, described)
+
+            await self._ledger.write(add)
             self._known_steps |= new
         return scorers
 

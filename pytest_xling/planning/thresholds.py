@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["read_thresholds"]
 
 
-def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile:
+def read_thresholds(
+    path: Path, *, benchmarks: Collection[str], elsewhere: Collection[str] = ()
+) -> ThresholdFile:
     """Read and check the file at *path*.
 
     Args:
         path: the file.
         benchmarks: the names it may speak of.
+        elsewhere: those of them whose metrics need not be known here.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -39,6 +42,7 @@ def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile
         unit=lambda name: registry.load("metric", name).unit,
         improves=lambda name: registry.load("metric", name).better is not None,
         levels=LEVELS,
+        elsewhere=elsewhere,
     )
 
 

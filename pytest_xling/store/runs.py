@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.registry import describe
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = [
+    "DESCRIBED",
     "CaseRow",
     "Progress",
     "SetRow",
     "StoredAnswer",
     "add_cases",
+    "add_descriptions",
     "add_run",
     "add_run_steps",
     "add_sets",
     "answers",
+    "describe_metrics",
     "find_run",
     "finish_run",
     "get_run",
@@ -56,6 +60,8 @@ __all__ = [
     "verdict_of",
 ]
 
+DESCRIBED = "metrics"
+"""The key of a run's settings that describes its metrics, by name."""
 BEFORE = "before"
 """Stands for the workers of a run's earlier sessions, in its progress."""
 
@@ -129,9 +135,13 @@ def add_run(connection: Connection, run: RunRecord) -> None:
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
-    """Return the run named *run_id*; None where there is none."""
+    """Return the run named *run_id*; None where there is none. The registry knows its metrics."""
     row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
-    return None if row is None else _run(row)
+    if row is None:
+        return None
+    run = _run(row)
+    describe_metrics(run.settings, run_id=run_id)
+    return run
 
 
 def go_on(connection: Connection, run: RunRecord) -> None:
@@ -215,6 +225,25 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+
+
+def add_descriptions(
+    connection: Connection, run_id: str, metrics: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Keep of metrics that are not built in what judging and showing their scores needs."""
+    if not metrics:
+        return
+    mine = runs.c.run_id == run_id
+    settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
+    settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **metrics}
+    connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
+
+
+def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
+    """Let the registry know the metrics that a run's settings describe."""
+    described = settings.get(DESCRIBED)
+    for name, said in described.items() if isinstance(described, dict) else ():
+        describe(name, said, origin=f"the project that run {run_id} was made in")
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
