@@ -20,6 +20,7 @@ from pytest_xling.planning.benchmark import (
     discover,
     open_benchmark,
 )
+from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.plan import make_request, plan
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
@@ -206,8 +207,11 @@ def read_setup(config: pytest.Config) -> Setup:
         )
         raise ConfigError(msg)
     thresholds, limited = None, list[Path]()
-    if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
+    path = locate_thresholds(cli, os.environ, ini, rootdir=root)
+    if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
+    declare_checks(limited or folders)
+    if path is not None:
         known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
     settings = resolve(
