@@ -182,7 +182,7 @@ def describe(name: str, said: object, *, origin: str) -> None:
         known["least"] = traits["least"]
 
     def check(_self: Metric[Any]) -> None:
-        msg = f"metric {name!r} is defined in {origin}, and its code is not here. {OWN_METRIC}"
+        msg = f"metric {name!r} is defined in {origin}, which is not imported here. {OWN_METRIC}"
         raise ConfigError(msg)
 
     _described[name] = dataclass(frozen=True)(type(name, (base,), {**known, "check": check}))

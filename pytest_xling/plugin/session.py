@@ -50,6 +50,9 @@ __all__ = ["XlingSession", "start"]
 LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
 """Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end
 the run, few: what is begun is paid for."""
+MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
+"""What shows in the report of a file that cannot be collected for a mistake of this kind; the
+second where the file itself raises it."""
 ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test")
 """Options of pytest's under which no test runs."""
 
@@ -388,7 +391,7 @@ class XlingSession:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a mistake in the configuration, whoever found it."""
-        if report.failed and MISCONFIGURED in str(report.longrepr):
+        if report.failed and any(sign in str(report.longrepr) for sign in MISTAKES):
             self._misconfigured = True
 
     def pytest_report_teststatus(

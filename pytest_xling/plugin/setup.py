@@ -23,6 +23,7 @@ from pytest_xling.planning.benchmark import (
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.plan import make_request, plan
 from pytest_xling.planning.thresholds import read_thresholds
+from pytest_xling.plugin.declared import describe_defined
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
 
 if TYPE_CHECKING:
@@ -210,7 +211,9 @@ def read_setup(config: pytest.Config) -> Setup:
     path = locate_thresholds(cli, os.environ, ini, rootdir=root)
     if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
-    declare_checks(limited or folders)
+    others = [folder for folder in limited if folder not in folders]
+    declare_checks([*others, *folders])
+    describe_defined([*others, *folders], root=root)
     if path is not None:
         known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
