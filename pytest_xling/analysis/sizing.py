@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = ["Expected", "Goal", "Pilot", "assumed_rates", "least", "pilot_of", "power", "samples"]
+__all__ = ["Expected", "Goal", "Pilot", "least", "pilot_of", "power", "samples"]
 
 _REPEAT = re.compile(r"r(\d+)$")
 _EXACT = 5_000
@@ -165,11 +165,6 @@ def pilot_of(
         expected=expected,
         repeats_known=times > 1,
     )
-
-
-def assumed_rates(rate: float, *, correlation: float, icc: float) -> Expected:
-    """Return what to expect of a share whose better side has *rate*."""
-    return Expected(icc=icc, rate=rate, correlation=correlation)
 
 
 def samples(goal: Goal, expected: Expected, *, repeats: int) -> int | None:

@@ -144,7 +144,9 @@ def _from_run(args: argparse.Namespace) -> Study:
             theirs = dict.fromkeys(languages, ours[pivot])
             against, compared = pivot, [code for code in languages if code != pivot]
         spent = tokens_of(connection, record.run_id)
-    made_by = {one.signature for both in (ours, theirs) for found in both.values() for one in found}
+    made_by = {
+        score.signature for both in (ours, theirs) for scores in both.values() for score in scores
+    }
     if len(made_by) > 1:
         msg = (
             f"scores of {metric!r} were made in different ways and cannot be compared: "
@@ -245,8 +247,8 @@ def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expe
     except ValueError as error:
         msg = f"no such shares: {error}; give another --rate, --correlation or --detect"
         raise ConfigError(msg) from error
-    told = f"English {percent(rate)}, correlation {correlation:g} within a question, ICC {icc:g}"
-    return expected, told
+    assumed = f"English {percent(rate)}, correlation {correlation:g} within a question, ICC {icc:g}"
+    return expected, assumed
 
 
 def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace) -> tuple[str, str]:
@@ -325,9 +327,9 @@ def _comparisons(languages: int, *, baseline: str | None) -> int:
 
 
 def _price(record: RunRecord) -> tuple[float, float] | None:
-    kept = record.settings.get("price")
-    if isinstance(kept, list) and len(kept) == 2:  # noqa: PLR2004  a pair
-        return float(kept[0]), float(kept[1])
+    stored = record.settings.get("price")
+    if isinstance(stored, list) and len(stored) == 2:  # noqa: PLR2004  a pair
+        return float(stored[0]), float(stored[1])
     return None
 
 

@@ -157,7 +157,7 @@ def _summary(review: Review, files: dict[str, Path], *, unanswered: int) -> str:
         f"by what {review.scheme.metric} said",
         columns={
             "language": [language for (language, _), _ in strata],
-            "said": [said for (_, said), _ in strata],
+            "said": [label for (_, label), _ in strata],
             "answers": [f"{answers:,}" for _, (answers, _) in strata],
             "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
             "each stands for": [f"{answers / drawn:.1f}" for _, (answers, drawn) in strata],

@@ -116,8 +116,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 def _outcome(row: dict[str, Any]) -> str:
     """Say what the gates said, or why that does not count."""
     if row["status"] == "complete":
-        said = {None: "none", True: "closed", False: "open"}[row["closed"]]
-        return f"{said}, subset" if row["subset"] else said
+        gate = {None: "none", True: "closed", False: "open"}[row["closed"]]
+        return f"{gate}, subset" if row["subset"] else gate
     return str(row["status"])
 
 

@@ -108,16 +108,16 @@ def _train(pairs: Sequence[LabelledPair], args: argparse.Namespace) -> Trained:
         notes=(f"Pairs: {digest(learnt)[:12]}. The penalty was chosen on these numbers.",),
     )
     if held_out:
-        said = predicted(
+        stances = predicted(
             trained.weights, stance_features([pair.pair for pair in held_out], encoder)
         )
-        _print(held_out, said, title=f"Held out ({len(held_out)} pairs)")
+        _print(held_out, stances, title=f"Held out ({len(held_out)} pairs)")
     return trained
 
 
 def _print(
     pairs: Sequence[LabelledPair],
-    said: Sequence[Stance],
+    stances: Sequence[Stance],
     *,
     title: str,
     notes: tuple[str, ...] = (),
@@ -129,7 +129,7 @@ def _print(
         of = [n for n, p in enumerate(pairs) if language in {p.pair.language, ALL}]
         quality = labelling(
             [pairs[n].label for n in of],
-            [said[n] for n in of],
+            [stances[n] for n in of],
             labels=STANCES,
             clusters=[pairs[n].group for n in of],
         )

@@ -1,25 +1,87 @@
-"""Put the answers together that are scored together."""
+"""Answers that are scored together: sets of them, and the corpora of fitted metrics."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.engine.set_scoring import Corpus, ScorableSet
+from pytest_xling.engine.job import missing_reason
+from pytest_xling.keys import content_key
+from pytest_xling.records import AnswerSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.engine.run import Result
-    from pytest_xling.engine.scoring import Scorable
+    from pytest_xling.engine.job import Result, Scorable
     from pytest_xling.interfaces.metric import Unit
 
-__all__ = ["corpora_of", "sets_of"]
+__all__ = ["Corpus", "ScorableSet", "corpora_of", "present", "sets_of"]
 
 IN_PIVOT, TO_NEUTRAL = "in the pivot language", "to the neutral query"
 
 Placed: TypeAlias = "tuple[int, ScorableSet]"
 """The index of a set's first result, and the set."""
+
+
+@dataclass(frozen=True)
+class ScorableSet:
+    """Answers to be scored together, with their content key.
+
+    Whether there is an answer or not, each repeat has its place.
+    """
+
+    answers: tuple[Scorable, ...]
+    pivot: tuple[Scorable, ...] = ()
+    compared: str = ""
+    """What *pivot* is, such as "in the pivot language"; empty: it is not looked at."""
+    corpus: Corpus | None = None
+    """All sets a fitted metric learns from, this one included."""
+
+    @cached_property
+    def own_key(self) -> bytes:
+        """The content key of the set alone."""
+        return content_key(
+            {
+                "answers": [one.key.hex() for one in self.answers],
+                "pivot": [one.key.hex() for one in self.pivot] if self.compared else None,
+            }
+        )
+
+    @cached_property
+    def key(self) -> bytes:
+        """The content key of all that a metric may look at."""
+        if self.corpus is None:
+            return self.own_key
+        return content_key({"set": self.own_key.hex(), "corpus": self.corpus.key.hex()})
+
+    @cached_property
+    def answer_set(self) -> AnswerSet:
+        """What a metric is given: the repeats that came with an answer."""
+        answers, pivot = present(self.answers), present(self.pivot)
+        return AnswerSet(
+            answers=tuple(one.answer for one in answers),
+            missing=len(self.answers) - len(answers),
+            pivot=tuple(one.answer for one in pivot),
+            pivot_missing=len(self.pivot) - len(pivot),
+        )
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The sets of one benchmark, language and temperature."""
+
+    sets: tuple[ScorableSet, ...]
+
+    @cached_property
+    def key(self) -> bytes:
+        """The content key of all sets, in any order."""
+        return content_key(sorted(one.own_key.hex() for one in self.sets))
+
+
+def present(scorables: Sequence[Scorable]) -> list[Scorable]:
+    """Return those that came with an answer."""
+    return [scorable for scorable in scorables if not missing_reason(scorable.answer)]
 
 
 def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:

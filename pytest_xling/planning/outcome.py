@@ -12,7 +12,7 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Reading, Response, Sample
 

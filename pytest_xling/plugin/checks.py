@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_xling.analysis.gate import GateSpec
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.early import Glance
     from pytest_xling.plugin.judging import Judging

@@ -5,9 +5,10 @@ from __future__ import annotations
 from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
+from pytest_xling.engine.job import Job
 from pytest_xling.engine.loop_thread import LoopThread
-from pytest_xling.engine.models import connections, make_parties
-from pytest_xling.engine.run import Job, Run
+from pytest_xling.engine.models import connections, make_models
+from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.planning.plan import make_request
 from pytest_xling.registry import load
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_xling.analysis.labelled import LabelledSet
-    from pytest_xling.engine.making import Making
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
+    from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.setup import Setup
@@ -227,14 +228,14 @@ def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]
     return found
 
 
-def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
+def roles_asked(database: Database, run_id: str, factory: StepFactory) -> set[Role]:
     """Return the roles whose models a run's metrics rest on."""
     with database.read() as connection:
         metrics = {step.metric for step in metric_steps(connection, run_id)}
     annotators = (
         annotator
         for metric in metrics
-        for annotator in making.annotators_of(making.make("metric", metric)).values()
+        for annotator in factory.annotators_of(factory.make("metric", metric)).values()
     )
     return {annotator.asks for annotator in annotators if annotator.asks is not None}
 
@@ -242,7 +243,7 @@ def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
 async def _make_run(
     *, run_id: str, database: Database, setup: Setup, workers: int, worker: str
 ) -> Run:
-    tested, roles = make_parties(
+    tested, roles = make_models(
         setup.settings, setup.provider, setup.roles, model=setup.model, workers=workers
     )
     return Run(
@@ -250,6 +251,6 @@ async def _make_run(
         database=database,
         tested=tested,
         roles=roles,
-        making=setup.making,
+        factory=setup.factory,
         worker=worker,
     )

@@ -285,12 +285,12 @@ class Selection:
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
             raise MisconfiguredError(msg)
-        making = self._setup.making
+        factory = self._setup.factory
         try:
             for metric in metrics:
-                made = making.make("metric", metric)
+                made = factory.make("metric", metric)
                 made.check()
-                for annotator in making.annotators_of(made).values():
+                for annotator in factory.annotators_of(made).values():
                     annotator.check()
                     if annotator.asks is not None:
                         self._setup.check_role(annotator.asks, metric)

@@ -39,7 +39,7 @@ from pytest_xling.scheduling.scrub import ReportGuard
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.plugin.setup import Setup
@@ -483,7 +483,7 @@ class XlingSession:
         if self.setup.settings.judge not in {None, self.setup.settings.model}:
             return False
         with contextlib.suppress(StoreError):
-            return "judge" in roles_asked(self.database, self.run_id, self.setup.making)
+            return "judge" in roles_asked(self.database, self.run_id, self.setup.factory)
         return False
 
     @pytest.hookimpl(trylast=True)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
-from pytest_xling.engine.models import make_making, make_provider, make_roles
+from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.provider import Stored
 from pytest_xling.languages import find
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.engine.making import Making
+    from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.planning.benchmark import Benchmark
@@ -59,7 +60,7 @@ class Setup:
     roles: Mapping[Role, Provider]
     """Who judges and translates. The model under test judges itself unless told otherwise, as in
     XLingEval; nobody translates unless told to."""
-    making: Making
+    factory: StepFactory
     """What metrics and annotators are made with."""
     benchmarks: Mapping[Path, Benchmark]
     """By folder."""
@@ -254,7 +255,7 @@ def read_setup(config: pytest.Config) -> Setup:
         provider=provider,
         model=_model_name(settings, provider),
         roles=roles,
-        making=make_making(settings),
+        factory=make_step_factory(settings),
         benchmarks=benchmarks,
         plans=asked,
         baseline=_baseline(settings),

@@ -177,18 +177,18 @@ def listing(
         right: heads of the columns that are flush right.
         shortened: head of the column whose texts are cut in the middle to fit *width*.
     """
-    shown = dict(columns)
-    excess = taken(shown) - width
-    if shortened in shown and excess > 0:
-        room = max(widest(shortened, shown[shortened]) - excess, MIN_SHORTENED)
-        shown[shortened] = [cut_to_columns(text, room) for text in shown[shortened]]
+    fitted = dict(columns)
+    excess = taken(fitted) - width
+    if shortened in fitted and excess > 0:
+        room = max(widest(shortened, fitted[shortened]) - excess, MIN_SHORTENED)
+        fitted[shortened] = [cut_to_columns(text, room) for text in fitted[shortened]]
     table = ruled()
-    for head in shown:
+    for head in fitted:
         justify: JustifyMethod = "right" if head in right else "left"
         table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
-    for row in zip(*shown.values(), strict=True):
+    for row in zip(*fitted.values(), strict=True):
         table.add_row(*map(counted, row))
-    return to_text([table], width=max(width, taken(shown)), color=color)
+    return to_text([table], width=max(width, taken(fitted)), color=color)
 
 
 def taken(columns: Mapping[str, Sequence[str]]) -> int:

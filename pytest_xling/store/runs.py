@@ -15,6 +15,7 @@ from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
 from pytest_xling.registry import describe
+from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -28,9 +29,11 @@ from pytest_xling.store.schema import (
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
+
+    from pytest_xling.store.faults import FaultRow
 
 __all__ = [
     "DESCRIBED",
@@ -39,7 +42,6 @@ __all__ = [
     "SetRow",
     "StoredAnswer",
     "add_cases",
-    "add_descriptions",
     "add_run",
     "add_run_steps",
     "add_sets",
@@ -215,9 +217,19 @@ def latest_run_id(connection: Connection) -> str | None:
 
 
 def add_run_steps(
-    connection: Connection, run_id: str, steps_of: Mapping[str, Sequence[int]]
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    described: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Say which metric steps score each benchmark of a run."""
+    """Say which metric steps score each benchmark of a run.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        described: of metrics that are not built in, what judging and showing their scores needs.
+    """
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
         for benchmark, numbers in steps_of.items()
@@ -225,18 +237,11 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
-
-
-def add_descriptions(
-    connection: Connection, run_id: str, metrics: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Keep of metrics that are not built in what judging and showing their scores needs."""
-    if not metrics:
-        return
-    mine = runs.c.run_id == run_id
-    settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
-    settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **metrics}
-    connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
+    if described:
+        mine = runs.c.run_id == run_id
+        settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
+        settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **described}
+        connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
 
 
 def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
@@ -244,6 +249,30 @@ def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
     described = settings.get(DESCRIBED)
     for name, said in described.items() if isinstance(described, dict) else ():
         describe(name, said, origin=f"the project that run {run_id} was made in")
+
+
+def add_results(
+    connection: Connection,
+    run_id: str,
+    *,
+    cases: Sequence[CaseRow],
+    sets: Sequence[SetRow],
+    faults: Sequence[FaultRow],
+    mended: Iterable[tuple[str, str]],
+) -> None:
+    """Keep what came of a run's cases.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    """
+    put_faults(connection, run_id, faults, mended=mended)
+    add_cases(connection, run_id, cases)
+    add_sets(connection, run_id, sets)
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.engine.answering import Answering, Gate
+from pytest_xling.engine.answering import Answering
+from pytest_xling.engine.asking import Gate
 from pytest_xling.engine.limits import AdaptiveLimit
 from pytest_xling.errors import PermanentFault
 from pytest_xling.providers.scripted import ScriptedProvider
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Careless(ScriptedProvider):
-    """Breaks on "break", cancels itself on "cancel", else repeats the question as it is."""
+    """Breaks on "break", cancels itself on "cancel", else repeats the question; odd on "odd"."""
 
     async def generate(self, request: Request) -> Response:
         """Answer after the others have begun."""
@@ -31,6 +32,8 @@ class Careless(ScriptedProvider):
         if question == "cancel":
             raise asyncio.CancelledError
         await asyncio.sleep(0.02)
+        if question == "odd":
+            return Response(text="b", stop_reason="stop", latency_s="soon")  # type: ignore[arg-type]  # what is tested
         return Response(text=question, stop_reason="stop", model_version=question, error=question)
 
 
@@ -39,34 +42,41 @@ def request(question: str) -> Request:
     return Request(model="m", messages=(Message(role="user", content=question),), params={})
 
 
-def answer(questions: Sequence[str]) -> tuple[dict[int, Response], dict[int, XlingError]]:
-    """Ask *questions* at once; return what was answered and what failed."""
+def answer(questions: Sequence[str]) -> list[Response | XlingError]:
+    """Ask *questions* at once; return what was answered, and what failed in its place."""
     provider: Any = Careless()
-    done: dict[int, Response] = {}
-    failed: dict[int, XlingError] = {}
 
-    async def ask() -> None:
+    async def ask() -> list[Response | XlingError]:
         step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        await step.compute(list(map(request, questions)), done.__setitem__, failed.__setitem__)
+        return await step.compute(list(map(request, questions)))
 
-    asyncio.run(ask())
-    return done, failed
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize("how", ["break", "cancel"])
 def test_a_bug_in_a_provider_costs_its_own_request_only(how: str) -> None:
     """Those beside it are paid for: they are answered, and the fault says what broke."""
-    done, failed = answer(["a", how, "c"])
-    assert {0: "a", 2: "c"} == {index: response.text for index, response in done.items()}
-    assert [1] == list(failed)
-    assert isinstance(failed[1], PermanentFault)
-    assert "provider 'scripted' broke" in str(failed[1])
+    first, fault, last = answer(["a", how, "c"])
+    assert isinstance(first, Response)
+    assert isinstance(last, Response)
+    assert ("a", "c") == (first.text, last.text)
+    assert isinstance(fault, PermanentFault)
+    assert "provider 'scripted' broke" in str(fault)
+
+
+def test_an_answer_that_cannot_be_kept_costs_its_own_request_only() -> None:
+    """A provider that gives its latency as text is told of as one that breaks."""
+    first, fault = answer(["a", "odd"])
+    assert isinstance(first, Response)
+    assert isinstance(fault, PermanentFault)
+    assert "provider 'scripted' broke" in str(fault)
 
 
 def test_what_a_provider_says_comes_in_clean() -> None:
     """A lone surrogate can be neither hashed nor stored nor reported."""
-    done, _ = answer(["a\ud83d b"])
-    assert {"a\ufffd b"} == {done[0].text, done[0].model_version, done[0].error}
+    (response,) = answer(["a\ud83d b"])
+    assert isinstance(response, Response)
+    assert {"a\ufffd b"} == {response.text, response.model_version, response.error}
 
 
 def test_a_shut_gate_lets_what_is_under_way_go_on() -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MODEL = "--model=some-model"
 IMPATIENT = """
-from pytest_xling.engine import retries
+from pytest_xling.engine import asking
 
-retries._WAIT_INITIAL_S, retries._WAIT_MAX_S = 0.05, 0.5
+asking._WAIT_INITIAL_S, asking._WAIT_MAX_S = 0.05, 0.5
 """
 """Six attempts take some 20 seconds; that they take them is tested with the engine."""
 PRICE = "--xling-price=1000,2000"

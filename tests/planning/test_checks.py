@@ -8,7 +8,7 @@ import pytest
 
 from pytest_xling import registry
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.engine.making import Making, parameters_of
+from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.checks import declare_checks, read_checks
 from pytest_xling.records import Answer, Response, Sample
@@ -98,7 +98,7 @@ def test_its_parameters_are_signed(tmp_path: Path) -> None:
         text = f"checks:\n  mine: {{contains: {{default: {value}, hi: नमक}}}}\n"
         (folder / "prompts.yaml").write_text(text, encoding="utf-8")
         declare_checks([folder])
-        signed.append(parameters_of(Making().make("metric", "mine")))
+        signed.append(parameters_of(StepFactory().make("metric", "mine")))
         if name == "b":
             registry._added.clear()
             registry.load.cache_clear()

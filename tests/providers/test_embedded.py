@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError, PermanentFault
+from pytest_xling.files.digest import file_sha256
 from pytest_xling.providers.embedded import EmbeddedProvider
 from pytest_xling.providers.embedded import file as _embedded_file
 from pytest_xling.records import Message, Request
@@ -198,13 +199,18 @@ def test_a_damaged_file_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """Whatever lies in the cache, what is loaded has the pinned hash; the seal is trusted once."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path = _embedded_file.model_file()
-    assert _embedded_file.SHA256 == _embedded_file._sha256(path)
+    assert _embedded_file.SHA256 == file_sha256(path)
     path.write_bytes(b"not a model")
-    assert _embedded_file.SHA256 == _embedded_file._sha256(_embedded_file.model_file())
-    assert [] == list(path.parent.glob("*.part"))
-    start = time.perf_counter()
-    _embedded_file.model_file()
-    assert time.perf_counter() - start < 0.1
+    assert _embedded_file.SHA256 == file_sha256(_embedded_file.model_file())
+    assert {path.name, path.with_suffix(".json").name} == {
+        each.name for each in path.parent.iterdir()
+    }
+
+    def refuse(path: Path) -> str:
+        pytest.fail(f"{path} is read again")
+
+    monkeypatch.setattr(_embedded_file, "file_sha256", refuse)
+    assert path == _embedded_file.model_file()
 
 
 def test_packages_with_another_model_are_refused(

@@ -16,8 +16,7 @@ pytest.importorskip("transformers")
 
 from transformers import TopKLogitsWarper, TopPLogitsWarper  # noqa: E402  only where torch is
 
-from pytest_xling.providers.hf.decoding import Drawing, Row  # noqa: E402
-from pytest_xling.providers.hf.drawing import _cut, _times, draw  # noqa: E402
+from pytest_xling.providers.hf.decoding import Drawing, Row, _cut, _times, draw  # noqa: E402  # noqa: E402
 from pytest_xling.providers.hf.parameters import Sampling  # noqa: E402
 
 if TYPE_CHECKING:

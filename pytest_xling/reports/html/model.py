@@ -14,7 +14,7 @@ from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verd
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.reports.terminal.closing import told_faults
+from pytest_xling.reports.terminal.closing import fault_lines
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.spending import unpriced
 from pytest_xling.store.browsing import finished_at
@@ -144,7 +144,7 @@ def groups_of(
     All answers of a group count alike, and those to one question, in whatever language, as one
     cluster.
     """
-    found: dict[str, JsonValue] = {}
+    averages: dict[str, JsonValue] = {}
     for trait in ("script", "family"):
         groups: dict[str, list[str]] = {}
         for code, traits in languages.items():
@@ -162,8 +162,8 @@ def groups_of(
                 if pooled:
                     cells[metric.name] = as_json(estimated(metric, pooled))
             rows.append({"name": name, "languages": codes, "cells": cells})
-        found[trait] = rows
-    return found
+        averages[trait] = rows
+    return averages
 
 
 def _order(group: tuple[str, list[str]]) -> tuple[bool, int, str]:
@@ -208,7 +208,7 @@ def report_model(
     languages = {code: language_traits(code) for code in sorted(codes)}
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
-    changes = {(one.benchmark, one.metric, one.language): one for one in compared}
+    changes = {(change.benchmark, change.metric, change.language): change for change in compared}
     costs = Costs()
     cases = case_columns(
         connection,
@@ -224,7 +224,7 @@ def report_model(
         "verdict": verdict_model(
             verdicts,
             progress,
-            told_faults(connection, run.run_id),
+            fault_lines(connection, run.run_id),
             complete=complete,
             stopped=stop_in(run) is not None,
         ),

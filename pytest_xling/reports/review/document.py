@@ -91,8 +91,8 @@ class Review:
             "labels": [{"name": name, "meaning": scheme.meanings[name]} for name in scheme.labels],
             "languages": {code: _language(code) for code in codes},
             "strata": [
-                {"language": language, "said": said, "answers": answers, "drawn": drawn}
-                for (language, said), (answers, drawn) in sorted(self.strata.items())
+                {"language": language, "said": label, "answers": answers, "drawn": drawn}
+                for (language, label), (answers, drawn) in sorted(self.strata.items())
             ],
             "items": [
                 {
@@ -148,18 +148,18 @@ def draw_review(
         connection,
         run.run_id,
         benchmark=scheme.benchmark,
-        case_ids=[one.name for one in drawn],
+        case_ids=[draw.name for draw in drawn],
     )
     items = []
-    for one in drawn:
-        judged = population.items[one.name]
-        question, reference, answer = texts[one.name]
-        known = judged.metadata
+    for draw in drawn:
+        judged_answer = population.items[draw.name]
+        question, reference, answer = texts[draw.name]
+        known = judged_answer.metadata
         stance = scheme.kind == "stance"
         items.append(
             Item(
-                judged=judged,
-                weight=one.weight,
+                judged=judged_answer,
+                weight=draw.weight,
                 question=question,
                 claim=known.get("claim", "") if stance else "",
                 reference="" if stance else reference or known.get("reference", ""),

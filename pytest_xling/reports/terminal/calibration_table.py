@@ -28,14 +28,14 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
     There ``f1`` is the macro F1.
     """
     rows: list[Row] = []
-    for one in calibrations:
+    for calibration in calibrations:
         of: Row = {
-            "annotator": one.annotator,
-            "signature": one.signature,
-            "labels": one.source,
-            "language": one.language,
+            "annotator": calibration.annotator,
+            "signature": calibration.signature,
+            "labels": calibration.source,
+            "language": calibration.language,
         }
-        quality = one.quality
+        quality = calibration.quality
         rows += [
             {
                 **of,
@@ -69,8 +69,10 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
     """Return one table per annotator and set of labels."""
     together: dict[tuple[str, str, str], list[Calibration]] = {}
-    for one in calibrations:
-        together.setdefault((one.annotator, one.signature, one.source), []).append(one)
+    for calibration in calibrations:
+        together.setdefault(
+            (calibration.annotator, calibration.signature, calibration.source), []
+        ).append(calibration)
     return [_sheet(group) for group in together.values()]
 
 
@@ -79,8 +81,8 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         name: []
         for name in ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
     }
-    for one in group:
-        quality = one.quality
+    for calibration in group:
+        quality = calibration.quality
         lines: list[_Line] = [
             (label.label, label.support, label.precision, label.recall, label.f1, None)
             for label in quality.labels
@@ -88,7 +90,7 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         lines.append((ALL, quality.n, None, None, quality.macro_f1, quality.kappa))
         for number, (label, n, precision, recall, f1, kappa) in enumerate(lines):
             cells = (
-                "" if number else one.language,
+                "" if number else calibration.language,
                 label,
                 str(n),
                 _plain(precision),
@@ -98,12 +100,12 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
             )
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
-    missing = sum(one.quality.missing for one in group)
+    missing = sum(calibration.quality.missing for calibration in group)
     rare = sorted(
         {
-            f"{label.label} in {one.language}"
-            for one in group
-            for label in one.quality.labels
+            f"{label.label} in {calibration.language}"
+            for calibration in group
+            for label in calibration.quality.labels
             if label.support < LEAST_PER_LABEL
         }
     )
@@ -114,7 +116,9 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if missing:
         notes.append(f"{missing} answers were given no stance: misses of the one they have.")
-    short = [one.language for one in group if one.quality.n < LEAST_LABELLED]
+    short = [
+        calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
+    ]
     if short:
         few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")

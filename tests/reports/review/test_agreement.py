@@ -165,7 +165,7 @@ def test_disagreements_come_worst_first() -> None:
     found = disagreements(population, [ana, bo])
     assert ["en-yes-2", "en-yes-3", "en-yes-1"] == [one.judged.case_id for one in found]
     assert {"ana": "no", "bo": "yes"} == {
-        rater: rating.label for rater, rating in found[-1].said.items()
+        rater: rating.label for rater, rating in found[-1].ratings.items()
     }
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.engine.asking import ask
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-from pytest_xling.engine.retries import ask
 from pytest_xling.errors import (
     BudgetExceeded,
     GivenUp,

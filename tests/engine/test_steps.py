@@ -6,27 +6,27 @@ from typing import Literal
 
 import pytest
 
-from pytest_xling.engine.making import Making, parameters_of
+from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import ConfigError
 
 
 def test_own_parameters_are_over_common_ones() -> None:
     """A common one fills every field of its name, and leaves others in peace."""
-    making = Making(common={"length": 3, "encoder": "e"}, own={"repetition.times": 5})
-    made = making.make("metric", "repetition")
+    factory = StepFactory(common={"length": 3, "encoder": "e"}, own={"repetition.times": 5})
+    made = factory.make("metric", "repetition")
     assert (3, 5) == (made.length, made.times)
     assert (
         7
-        == Making(common={"length": 3}, own={"repetition.length": 7})
+        == StepFactory(common={"length": 3}, own={"repetition.length": 7})
         .make("metric", "repetition")
         .length
     )
-    assert 20 == Making(own={"apology.x": 1}).make("metric", "repetition").length
+    assert 20 == StepFactory(own={"apology.x": 1}).make("metric", "repetition").length
 
 
 def test_parameters_are_signed() -> None:
     """With the versions of the libraries the numbers rest on."""
-    made = Making(own={"repetition.times": 5}).make("metric", "repetition")
+    made = StepFactory(own={"repetition.times": 5}).make("metric", "repetition")
     signed = parameters_of(made)
     assert {"length": 20, "times": 5, "tiktoken": signed["tiktoken"]} == signed
 
@@ -45,7 +45,7 @@ def test_parameters_are_signed() -> None:
 def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected: str) -> None:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=expected):
-        Making(own=own).check()
+        StepFactory(own=own).check()
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,6 @@ def test_what_finds_stances_is_set_for_all(
     kind: Literal["annotator", "metric"], name: str, field: str
 ) -> None:
     """A metric could else say in its signature what its annotator does not do."""
-    making = Making(own={f"{name}.{field}": "english"})
+    factory = StepFactory(own={f"{name}.{field}": "english"})
     with pytest.raises(ConfigError, match=r"is the same for all .* set it with --xling-"):
-        making.make(kind, name)
+        factory.make(kind, name)
