@@ -53,12 +53,12 @@ class Selection:
         self,
         setup: Setup,
         *,
-        root: Path,
+        roots: Sequence[Path],
         check_case: Callable[[Case], CaseCheck],
         check_gate: Callable[[GateSpec], GateCheck],
     ) -> None:
         self._setup = setup
-        self._root = root
+        self._roots = roots
         self._check_case = check_case
         self._check_gate = check_gate
         self.metrics: dict[str, tuple[str, ...]] = {}
@@ -232,7 +232,7 @@ class Selection:
         }
         found: dict[tuple[str, str], Case] = {}
         for name in map(parse, nodeids):
-            cases = plans.get((self._root / name.path).parent.resolve(), {})
+            cases = plans.get(self._folder(name.path), {})
             for part in _parts(name.callspec or ""):
                 if part in cases:
                     found[cases[part].benchmark, part] = cases[part]
@@ -261,7 +261,7 @@ class Selection:
         def classify(nodeid: str) -> str | None:
             name = parse(nodeid)
             if name.path not in folders:
-                folders[name.path] = (self._root / name.path).parent.resolve()
+                folders[name.path] = self._folder(name.path)
             cases = samples.get(folders[name.path])
             if cases is None or name.callspec is None:
                 return None
@@ -273,6 +273,14 @@ class Selection:
             return None
 
         return classify
+
+    def _folder(self, path: str) -> Path:
+        """Return the folder of a node id's file.
+
+        It is relative to the root directory, or to the path pytest was given outside of that.
+        """
+        folders = [(root / path).parent.resolve() for root in self._roots]
+        return next((folder for folder in folders if folder in self._setup.plans), folders[0])
 
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
         """Return the metrics the test's marker names."""

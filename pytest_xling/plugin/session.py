@@ -25,6 +25,7 @@ from pytest_xling.plugin.ending import (
 )
 from pytest_xling.plugin.environment import git_state, library_versions
 from pytest_xling.plugin.naming import asked_beside, kept_in, made_up_name
+from pytest_xling.plugin.places import given_paths
 from pytest_xling.plugin.progress import ProgressLine, ProgressWatch
 from pytest_xling.plugin.reporting import Reporting
 from pytest_xling.plugin.selection import GROUP_CASES, MISCONFIGURED, Selection, check_of
@@ -105,7 +106,7 @@ class XlingSession:
         """How the run ended, once the store has been told."""
         self.selection = Selection(
             setup,
-            root=config.rootpath,
+            roots=[config.rootpath, *given_paths(config)],
             check_case=partial(CaseCheck, self),
             check_gate=partial(GateCheck, self),
         )
