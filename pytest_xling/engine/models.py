@@ -295,12 +295,12 @@ def make_models(
         "translator": (settings.translator, settings.translator_price),
     }
     roles: dict[Role, Model] = {}
-    models, purse = {id(provider): tested}, tested.cap
+    models, budget = {id(provider): tested}, tested.cap
     for role, other in others.items():
         if id(other) not in models:
             name, price = named[role]
-            cap = _cap(settings, other, price, workers=workers, beside=purse)
-            purse = purse or cap
+            cap = _cap(settings, other, price, workers=workers, beside=budget)
+            budget = budget or cap
             asked = name or model
             models[id(other)] = Model(
                 provider=other,

@@ -211,7 +211,7 @@ class SetScoring(ReadingStep):
                 return f"no answer{where} to compare with"
             if len(asked) < needed:
                 return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
-            reasons = Counter(filter(None, (missing_reason(one.answer) for one in asked)))
+            reasons = Counter(filter(None, (missing_reason(repeat.answer) for repeat in asked)))
             why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
             return f"{there} of {len(asked)} answers{where}: {why}"
         return ""
@@ -220,16 +220,20 @@ class SetScoring(ReadingStep):
         """Annotate all answers of *sets*; what went wrong stands in place of a whole set."""
         if not self._annotators:
             return list(sets)
-        flat = [answer for one in sets for answer in (*one.answers, *one.pivot)]
+        flat = [
+            answer for answer_set in sets for answer in (*answer_set.answers, *answer_set.pivot)
+        ]
         annotated = iter(await annotated_with(self._annotators, flat))
-        found: list[AnswerSet | XlingError] = []
-        for one in sets:
-            members = [next(annotated) for _ in (*one.answers, *one.pivot)]
+        outcomes: list[AnswerSet | XlingError] = []
+        for answer_set in sets:
+            members = [next(annotated) for _ in (*answer_set.answers, *answer_set.pivot)]
             answers = tuple(m for m in members if not isinstance(m, XlingError))
             fault = next((m for m in members if isinstance(m, XlingError)), None)
-            size = len(one.answers)
-            found.append(fault or replace(one, answers=answers[:size], pivot=answers[size:]))
-        return found
+            size = len(answer_set.answers)
+            outcomes.append(
+                fault or replace(answer_set, answers=answers[:size], pivot=answers[size:])
+            )
+        return outcomes
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
@@ -252,7 +256,7 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
             raise BrokenStep(msg)
         # Of NaN the comparison is false, too.
         if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
-            said = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
-            msg = f"metric {metric.name!r} gave {value!r}, not {said} or None with a reason"
+            allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
+            msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"
             raise EvaluationError(msg)
     return readings

@@ -43,8 +43,8 @@ class ScorableSet:
         """The content key of the set alone."""
         return content_key(
             {
-                "answers": [one.key.hex() for one in self.answers],
-                "pivot": [one.key.hex() for one in self.pivot] if self.compared else None,
+                "answers": [scorable.key.hex() for scorable in self.answers],
+                "pivot": [scorable.key.hex() for scorable in self.pivot] if self.compared else None,
             }
         )
 
@@ -60,9 +60,9 @@ class ScorableSet:
         """What a metric is given: the repeats that came with an answer."""
         answers, pivot = present(self.answers), present(self.pivot)
         return AnswerSet(
-            answers=tuple(one.answer for one in answers),
+            answers=tuple(scorable.answer for scorable in answers),
             missing=len(self.answers) - len(answers),
-            pivot=tuple(one.answer for one in pivot),
+            pivot=tuple(scorable.answer for scorable in pivot),
             pivot_missing=len(self.pivot) - len(pivot),
         )
 
@@ -76,7 +76,7 @@ class Corpus:
     @cached_property
     def key(self) -> bytes:
         """The content key of all sets, in any order."""
-        return content_key(sorted(one.own_key.hex() for one in self.sets))
+        return content_key(sorted(scorable.own_key.hex() for scorable in self.sets))
 
 
 def present(scorables: Sequence[Scorable]) -> list[Scorable]:
@@ -101,21 +101,21 @@ def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> 
         job = results[index].job
         place = (job.benchmark, job.sample.id, job.sample.language, job.temperature)
         members.setdefault(place, []).append(index)
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for (benchmark, sample_id, language, temperature), indices in members.items():
         answers = _scorables(results, indices)
         if answers is None:
             continue
         if unit == "repeats":
-            found.append((indices[0], ScorableSet(answers)))
+            placed.append((indices[0], ScorableSet(answers)))
             continue
         pivot = results[indices[0]].job.pivot
         if pivot in {None, language}:
             continue
         beside = members.get((benchmark, sample_id, str(pivot), temperature), [])
         if (others := _scorables(results, beside)) is not None:
-            found.append((indices[0], ScorableSet(answers, others, compared=IN_PIVOT)))
-    return found
+            placed.append((indices[0], ScorableSet(answers, others, compared=IN_PIVOT)))
+    return placed
 
 
 def _over_levels(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:
@@ -129,19 +129,19 @@ def _over_levels(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit
         claim = job.sample.parallel_id or job.sample.id
         place = (job.benchmark, claim, job.sample.language, job.condition)
         members.setdefault(place, {})[level] = index
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for at in members.values():
         indices = [index for _, index in sorted(at.items())]
         if unit == "levels":
             if (answers := _scorables(results, indices)) is not None:
-                found.append((indices[0], ScorableSet(answers)))
+                placed.append((indices[0], ScorableSet(answers)))
             continue
         neutral = _scorables(results, [at[0]] if 0 in at else [])
         for level, index in at.items():
             own = _scorables(results, [index])
             if level > 0 and own is not None and neutral is not None:
-                found.append((index, ScorableSet(own, neutral, compared=TO_NEUTRAL)))
-    return found
+                placed.append((index, ScorableSet(own, neutral, compared=TO_NEUTRAL)))
+    return placed
 
 
 def corpora_of(results: Sequence[Result], *, unit: Unit) -> list[list[Placed]]:
@@ -150,18 +150,18 @@ def corpora_of(results: Sequence[Result], *, unit: Unit) -> list[list[Placed]]:
     Each knows all others of its corpus.
     """
     corpora: dict[tuple[str, float | None], list[Placed]] = {}
-    for index, one in sets_of(results, range(len(results)), unit=unit):
+    for index, scorable in sets_of(results, range(len(results)), unit=unit):
         job = results[index].job
-        corpora.setdefault((job.sample.language, job.temperature), []).append((index, one))
+        corpora.setdefault((job.sample.language, job.temperature), []).append((index, scorable))
     whole = []
     for placed in corpora.values():
-        corpus = Corpus(tuple(one for _, one in placed))
-        whole.append([(index, replace(one, corpus=corpus)) for index, one in placed])
+        corpus = Corpus(tuple(scorable for _, scorable in placed))
+        whole.append([(index, replace(scorable, corpus=corpus)) for index, scorable in placed])
     return whole
 
 
 def _scorables(results: Sequence[Result], indices: Sequence[int]) -> tuple[Scorable, ...] | None:
     """Return what there is to score at *indices*; None where one met a fault."""
-    found = [results[index].scorable for index in indices]
-    kept = tuple(one for one in found if one is not None)
-    return kept if len(kept) == len(found) else None
+    scorables = [results[index].scorable for index in indices]
+    answered = tuple(scorable for scorable in scorables if scorable is not None)
+    return answered if len(answered) == len(scorables) else None

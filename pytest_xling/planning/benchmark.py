@@ -143,13 +143,13 @@ def open_benchmark(
 
 def discover(paths: Iterable[Path]) -> list[Path]:
     """Return the folders at or below *paths* that are benchmarks, sorted."""
-    found: set[Path] = set()
+    folders: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            found.update(_below(path.resolve()))
+            folders.update(_below(path.resolve()))
         elif (path.parent / PROMPTS).is_file():
-            found.add(path.parent.resolve())
-    return sorted(found)
+            folders.add(path.parent.resolve())
+    return sorted(folders)
 
 
 def _below(folder: Path) -> Iterable[Path]:

@@ -14,7 +14,7 @@ from pytest_xling.files.whole import display_path
 from pytest_xling.planning.benchmark import benchmarks_in, bundled, discover
 
 if TYPE_CHECKING:
-    from pytest_xling.config.option import Given
+    from pytest_xling.config.options import Given
 
 __all__ = ["choose_benchmarks", "given_paths"]
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Score, Threshold, Verdict
 from pytest_xling.registry import describe
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
@@ -47,6 +47,7 @@ __all__ = [
     "add_sets",
     "answers",
     "describe_metrics",
+    "expected_scores",
     "find_run",
     "finish_run",
     "get_run",
@@ -164,8 +165,8 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     spent = total_progress(connection, run.run_id).cost_usd
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
-    kept = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(run).items() if name not in kept}
+    unchanged = {"created_at", "seconds"}
+    values = {name: value for name, value in _values(run).items() if name not in unchanged}
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -197,8 +198,8 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
         StoreError: there is no such run; says what is close.
     """
     name = latest_run_id(connection) if run_id == "latest" else run_id
-    found = None if name is None else find_run(connection, name)
-    if found is None:
+    run = None if name is None else find_run(connection, name)
+    if run is None:
         known = connection.execute(select(runs.c.run_id)).scalars().all()
         msg = (
             f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
@@ -206,14 +207,14 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
             else "the store has no runs yet; pytest --model=… makes one"
         )
         raise StoreError(msg)
-    return found
+    return run
 
 
 def latest_run_id(connection: Connection) -> str | None:
     """Return the name of the newest run, or None."""
     query = select(runs.c.run_id).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(1)
-    found: str | None = connection.execute(query).scalar()
-    return found
+    run_id: str | None = connection.execute(query).scalar()
+    return run_id
 
 
 def add_run_steps(
@@ -347,14 +348,14 @@ def scores(
         if wanted is not None:
             query = query.where(column == wanted)
     signatures: dict[tuple[str, str, str], str] = {}
-    found: list[Score] = []
+    read: list[Score] = []
     for row in connection.execute(query):
         name, version, parameters, bench, sample_id, lang, condition, cluster, level, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
         value, reason = json.loads(output)
-        found.append(
+        read.append(
             Score(
                 metric=name,
                 benchmark=bench,
@@ -368,7 +369,7 @@ def scores(
                 level=level_of(level),
             )
         )
-    return found
+    return read
 
 
 def signature_of(name: str, version: str, parameters: dict[str, Any]) -> str:
@@ -410,13 +411,21 @@ def answers(
     ]
 
 
-def put_verdict(connection: Connection, run_id: str, *, benchmark: str, verdict: Verdict) -> None:
-    """Keep what a gate decided; a later decision replaces it."""
+def put_verdict(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str,
+    verdict: Verdict,
+    expected: Expected | None = None,
+) -> None:
+    """Keep what a gate decided and which scores it expected; a later decision replaces it."""
+    row = asdict(verdict)
+    if expected is not None:
+        counts = [[*place, count] for place, count in expected.scores.items()]
+        row["expected"] = {**asdict(expected), "scores": counts}
     statement = insert(verdicts).values(
-        run_id=run_id,
-        benchmark=benchmark,
-        gate=verdict.case,
-        verdict=canonical_json(asdict(verdict)),
+        run_id=run_id, benchmark=benchmark, gate=verdict.case, verdict=canonical_json(row)
     )
     connection.execute(
         statement.on_conflict_do_update(
@@ -434,6 +443,21 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
         .order_by(verdicts.c.benchmark, verdicts.c.gate)
     )
     return [verdict_of(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
+    """Return which scores the gates of a run expected, by benchmark and metric.
+
+    Of gates that early versions judged it is not known.
+    """
+    query = select(verdicts.c.benchmark, verdicts.c.verdict).where(verdicts.c.run_id == run_id)
+    expected: dict[tuple[str, str], Expected] = {}
+    for benchmark, text in connection.execute(query.order_by(verdicts.c.gate)):
+        row = json.loads(text)
+        if (kept := row.get("expected")) is not None:
+            counts = {(language, level): count for language, level, count in kept.pop("scores")}
+            expected[benchmark, row["threshold"]["metric"]] = Expected(scores=counts, **kept)
+    return expected
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:

@@ -19,7 +19,7 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_xling.config.option import Option
+    from pytest_xling.config.options import Option
 
 CODES = {"hi": "hi", "hindi": "hi", "zh": "zh", "he": "he", "iw": "he", "no": "no"}
 

@@ -10,8 +10,8 @@ from pytest_xling.reports.sheet import Sheet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.analysis.calibration import Calibration
     from pytest_xling.stats.labelling import Measure
+    from pytest_xling.store.calibrations import Calibration
 
 __all__ = ["calibration_rows", "calibration_sheets"]
 
