@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import Decision
 from pytest_xling.gates.evidence import StoredRun
 from pytest_xling.gates.spec import Compared, gates_of
+from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.reports.terminal.closing import is_closed
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         record = get_run(connection, args.run)
         counts = case_counts(connection, record.run_id)
-        limits = read_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
+        limits = read_run_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
         baseline = None
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_path(args))

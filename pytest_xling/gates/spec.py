@@ -131,13 +131,13 @@ def gates_of(
     """
     benchmark, model = of
     levels = file.levels(benchmark, metric)
-    found: list[GateSpec] = []
+    gates: list[GateSpec] = []
     for language in languages:
         for level in (None, *levels):
             limits = file.resolve(benchmark, metric, language, model, level=level)
             if limits is not None:
                 _check(limits, file, model, by)
-                found += (
+                gates += (
                     replace(
                         gate,
                         threshold=replace(
@@ -146,7 +146,7 @@ def gates_of(
                     )
                     for gate in _gates(limits, by)
                 )
-    return found
+    return gates
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:

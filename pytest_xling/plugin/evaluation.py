@@ -409,12 +409,12 @@ class Annotators:
 
 def _fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]]:
     """Return by benchmark the metrics of a run that are fitted to all its answers."""
-    found: dict[str, tuple[str, ...]] = {}
+    metrics: dict[str, tuple[str, ...]] = {}
     with database.read() as connection:
         for step in metric_steps(connection, run_id):
             if load("metric", step.metric).fitted:
-                found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
-    return found
+                metrics[step.benchmark] = (*metrics.get(step.benchmark, ()), step.metric)
+    return metrics
 
 
 def roles_asked(database: Database, run_id: str, factory: StepFactory) -> set[Role]:

@@ -283,17 +283,17 @@ class Selection:
         plans = {
             folder: {case.id: case for case in cases} for folder, cases in self._setup.plans.items()
         }
-        found: dict[tuple[str, str], Case] = {}
+        tested: dict[tuple[str, str], Case] = {}
         for name in map(parse, nodeids):
             cases = plans.get(self._folder(name.path), {})
             for part in _parts(name.callspec or ""):
                 if part in cases:
-                    found[cases[part].benchmark, part] = cases[part]
+                    tested[cases[part].benchmark, part] = cases[part]
                     break
-        names = {case.benchmark for case in found.values()} if whole else set()
+        names = {case.benchmark for case in tested.values()} if whole else set()
         for planned in self._setup.plans.values():
-            found |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
-        return list(found.values())
+            tested |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
+        return list(tested.values())
 
     def classify(self) -> Callable[[str], str | None]:
         """Return what tells by its node id whether a test is a case, a gate or neither."""
@@ -440,11 +440,11 @@ class Selection:
 
     def family(self, spec: GateSpec) -> list[GateSpec]:
         """Return the gates judged together with *spec*, itself among them, selected or not."""
-        found = []
+        gates = []
         for folder, benchmark in self._setup.benchmarks.items():
             if benchmark.name == spec.benchmark:
-                found += self._gates_of_metric(folder, spec.metric)
-        return [gate for gate in found if gate.family == spec.family]
+                gates += self._gates_of_metric(folder, spec.metric)
+        return [gate for gate in gates if gate.family == spec.family]
 
     def why_unjudged(self, benchmark: str) -> str:
         """Say why none of a benchmark's gates was judged; "" where thresholds.yaml sets none."""
