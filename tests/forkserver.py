@@ -33,7 +33,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["run"]
+    import pytest
+
+__all__ = ["run", "run_pytester"]
 
 NOT_IMPORTED = re.compile(
     r"\.(encoders|models|hf|head|nli|translate|bertscore|topics|judging|__main__)\b"
@@ -70,6 +72,17 @@ def run(
     if code == -signal.SIGALRM:
         raise subprocess.TimeoutExpired([module, *arguments], timeout_s, *texts)
     return subprocess.CompletedProcess([module, *arguments], code, *texts)
+
+
+def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest on the files of *pytester*, as its ``runpytest_subprocess`` does."""
+    import pytest  # noqa: PLC0415  the server imports it as its own work
+
+    command = [f"--basetemp={pytester.path / 'tmp'}", *arguments]
+    done = run("pytest", command, cwd=pytester.path, env=os.environ)
+    return pytest.RunResult(
+        done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), duration=0.0
+    )
 
 
 @cache
@@ -195,7 +208,7 @@ def _end(code: int) -> NoReturn:
 
 def _main() -> NoReturn:
     """Import, serve, and in each process that was forked run what is asked for."""
-    import pytest  # noqa: PLC0415  the client has it; importing it is the server's work
+    import pytest  # noqa: PLC0415  the server imports it as its own work
 
     with TemporaryDirectory() as empty, redirect_stdout(io.StringIO()):
         nothing = ["--collect-only", "-c", os.devnull, "--rootdir", empty, "-p", "no:cacheprovider"]
