@@ -80,6 +80,7 @@ def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult
 
     command = [f"--basetemp={pytester.path / 'tmp'}", *arguments]
     done = run("pytest", command, cwd=pytester.path, env=os.environ)
+    print(done.stdout, done.stderr, sep="\n")  # noqa: T201  pytest shows it where the test fails
     return pytest.RunResult(
         done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), duration=0.0
     )
@@ -145,6 +146,8 @@ def _fork_workers(count: int) -> None:
     """Fork the workers of pytest-xdist, while nothing is set up and no thread runs."""
     from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra may be missing
 
+    # What workers take for the path at the start; it was that of the server.
+    import_module("xdist.plugin")._sys_path[0] = sys.path[0]
     start_python = gateway_io.Popen2IOMaster
     waiting: list[tuple[int, int, int]] = []
     for _ in range(count):
