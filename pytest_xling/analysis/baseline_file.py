@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.errors import DataError, EvaluationError
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.records import LARGEST, Score
 from pytest_xling.store.questions import Question, Questions
 from pytest_xling.store.scored import level_of

@@ -16,7 +16,11 @@ from pytest_xling.cli.printing import (
 )
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.review.agreement import disagreements, with_each_other, with_judge
+from pytest_xling.reports.review.agreement import (
+    agreement_among_raters,
+    agreement_with_judge,
+    disagreements,
+)
 from pytest_xling.reports.review.agreement_table import (
     disagreement_rows,
     disagreement_text,
@@ -114,8 +118,8 @@ def _as_json(
         "metric": scheme.metric,
         "signature": scheme.signature,
         "files": [{"file": rater_file.source, "rater": rater_file.rater} for rater_file in rated],
-        "judge": judge_rows(with_judge(population, rated, labels=scheme.labels)),
-        "raters": raters_rows(with_each_other(population, rated)),
+        "judge": judge_rows(agreement_with_judge(population, rated, labels=scheme.labels)),
+        "raters": raters_rows(agreement_among_raters(population, rated)),
         "disagreements": disagreement_rows(disagreements(population, rated)),
     }
 
@@ -124,9 +128,9 @@ def _as_text(
     record: RunRecord, scheme: Scheme, population: Population, rated: Sequence[Rated]
 ) -> str:
     sheets = judge_sheets(
-        with_judge(population, rated, labels=scheme.labels), labeller=scheme.labeller
+        agreement_with_judge(population, rated, labels=scheme.labels), labeller=scheme.labeller
     )
-    if among := with_each_other(population, rated):
+    if among := agreement_among_raters(population, rated):
         sheets.append(raters_sheet(among))
     title = f"{scheme.metric} of run {record.run_id}, benchmark {scheme.benchmark}\n"
     parts = [title, *(plain(sheet, width=width(), color=color()) for sheet in sheets)]

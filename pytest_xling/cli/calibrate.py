@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from pytest_xling.analysis.calibration import Calibration
     from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.store.calibrations import Calibration
 
 __all__ = ["add_arguments", "run"]
 

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--margin",
         metavar="M",
-        type=_margin,
+        type=number(minimum=0),
         help="with --tests: whether it is worse by less than M (non-inferiority)",
     )
     parser.add_argument("--json", action="store_true", help="print an object instead")
@@ -110,7 +110,3 @@ def _opinions(comparison: Comparison, *, margin: float | None) -> dict[Change, S
         for change in comparison.changes
         if change.differences
     }
-
-
-def _margin(text: str) -> float:
-    return number(minimum=0)(text)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from pytest_xling.analysis.tuning import Tuning
@@ -128,7 +128,7 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         msg = f"run {min(both)!r} is named as good and as bad; it cannot be both"
         raise ConfigError(msg)
     first = good[0]
-    file = read_thresholds(path, set(first.benchmarks)) if before else None
+    file = read_run_thresholds(path, set(first.benchmarks)) if before else None
     proposed = tuned(good, bad, file, wanted=wanted, how=how)
     after = proposed_text(before, proposed, file, first.record.model)
     changed = diff(before, after, name=str(path))
@@ -188,7 +188,7 @@ def _between(low: float, high: float) -> Callable[[str], float]:
             value = low
         if not low < value < high:
             msg = f"{text!r} is not a number between {low:g} and {high:g}"
-            raise argparse.ArgumentTypeError(msg)
+            raise ValueError(msg)
         return value
 
     return parse
@@ -197,5 +197,5 @@ def _between(low: float, high: float) -> Callable[[str], float]:
 def _count(text: str) -> int:
     if not text.isdecimal():
         msg = f"{text!r} is not a whole number of at least 0"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return int(text)

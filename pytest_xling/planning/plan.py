@@ -51,9 +51,14 @@ class Case:
         return self.sample.benchmark
 
     @property
+    def question(self) -> str:
+        """What its languages, levels and conditions share."""
+        return self.sample.parallel_id or self.sample.id
+
+    @property
     def group(self) -> str:
-        """What all languages and conditions of one sample share."""
-        return f"{self.sample.benchmark}/{self.sample.parallel_id or self.sample.id}"
+        """The question and its benchmark."""
+        return f"{self.sample.benchmark}/{self.question}"
 
 
 def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:

@@ -105,14 +105,14 @@ def cluster_bootstrap(
     width = np.where(counts > 0, np.abs(own - means), 0.0).max(axis=0, initial=0.0)
     size = np.where(counts > 0, np.abs(own), 0.0).max(axis=0, initial=0.0)
     spread = np.flatnonzero((n > 1) & (width > RESOLUTION * size))
-    found = [_without(float(mean), int(many)) for mean, many in zip(means, n, strict=True)]
+    results = [_without(float(mean), int(many)) for mean, many in zip(means, n, strict=True)]
     # Few of many clusters are drawn among themselves: else their number would be chance as well.
     alone = (n[spread] < len(sums)) & (n[spread] <= _FEW)
     shared, block = spread[~alone], max(1, _CELLS // resamples)
     blocks = [shared[start : start + block] for start in range(0, len(shared), block)]
     for chosen in (*blocks, *(spread[alone][:, None])):
         rows = np.ix_(counts[:, chosen].any(axis=1), chosen)
-        found_here = _intervals(
+        drawn_results = _intervals(
             _drawn(sums[rows], counts[rows], resamples=resamples, seed=seed),
             means[chosen],
             _acceleration(sums[rows], counts[rows]),
@@ -121,9 +121,9 @@ def cluster_bootstrap(
             margin=margin,
             expanded=expanded,
         )
-        for column, one in zip(chosen, found_here, strict=True):
-            found[column] = one
-    return found
+        for column, result in zip(chosen, drawn_results, strict=True):
+            results[column] = result
+    return results
 
 
 def _without(mean: float, n: int) -> BootstrapMean:

@@ -93,9 +93,9 @@ def risk_difference(first: int, second: int, pairs: int, *, alpha: float = 0.05)
     if not pairs:
         return Effect(value=None, low=None, high=None, n=0, reason="there are no pairs")
     differences = [1.0] * first + [-1.0] * second + [0.0] * (pairs - first - second)
-    found = paired_mean(differences, alpha=alpha, rates=True)
-    if found.low is None or found.high is None:
+    difference = paired_mean(differences, alpha=alpha, rates=True)
+    if difference.low is None or difference.high is None:
         reason = "one pair has no spread"
-        return Effect(value=found.mean, low=None, high=None, n=pairs, reason=reason)
-    low, high = max(-1.0, found.low), min(1.0, found.high)
-    return Effect(value=found.mean, low=low, high=high, n=pairs)
+        return Effect(value=difference.mean, low=None, high=None, n=pairs, reason=reason)
+    low, high = max(-1.0, difference.low), min(1.0, difference.high)
+    return Effect(value=difference.mean, low=low, high=high, n=pairs)

@@ -131,7 +131,7 @@ def _looks(fractions: tuple[float, ...], alpha: float, spending: Spending) -> tu
 
 
 def decide(
-    found: PairedMean,
+    difference: PairedMean,
     fractions: Sequence[float],
     *,
     margin: float = 0.0,
@@ -144,7 +144,7 @@ def decide(
     samples (Jennison and Turnbull 2000, section 3.8).
 
     Args:
-        found: the mean of the paired differences so far, above 0 where it is worse.
+        difference: the mean of the paired differences so far, above 0 where it is worse.
         fractions: the looks so far, this one the last: samples over samples planned.
         margin: by how much it may be worse.
         alpha: of all looks, both sides together.
@@ -162,10 +162,10 @@ def decide(
         raise ValueError(msg)
     look = looks(fractions, alpha=alpha, spending=spending)[-1]
     # A spread that is rounding would make any difference certain.
-    known = found.error is not None and found.error > RESOLUTION * abs(found.mean)
-    p = found.p(margin) if known else None
+    known = difference.error is not None and difference.error > RESOLUTION * abs(difference.mean)
+    p = difference.p(margin) if known else None
     if p is not None and p < look.alpha:
-        action: Action = "worse" if found.centre > margin else "not worse"
+        action: Action = "worse" if difference.centre > margin else "not worse"
         return Decision(action=action, look=look, p=p)
     action = "go on" if look.fraction < 1 else "inconclusive"
     reason = "" if known else "no spread is known"

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Score, Threshold, Verdict
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
@@ -44,6 +44,7 @@ __all__ = [
     "add_run_steps",
     "add_sets",
     "answers",
+    "expected_scores",
     "find_run",
     "finish_run",
     "get_run",
@@ -378,13 +379,21 @@ def answers(
     ]
 
 
-def put_verdict(connection: Connection, run_id: str, *, benchmark: str, verdict: Verdict) -> None:
-    """Keep what a gate decided; a later decision replaces it."""
+def put_verdict(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str,
+    verdict: Verdict,
+    expected: Expected | None = None,
+) -> None:
+    """Keep what a gate decided and which scores it expected; a later decision replaces it."""
+    row = asdict(verdict)
+    if expected is not None:
+        counts = [[*place, count] for place, count in expected.scores.items()]
+        row["expected"] = {**asdict(expected), "scores": counts}
     statement = insert(verdicts).values(
-        run_id=run_id,
-        benchmark=benchmark,
-        gate=verdict.case,
-        verdict=canonical_json(asdict(verdict)),
+        run_id=run_id, benchmark=benchmark, gate=verdict.case, verdict=canonical_json(row)
     )
     connection.execute(
         statement.on_conflict_do_update(
@@ -402,6 +411,21 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
         .order_by(verdicts.c.benchmark, verdicts.c.gate)
     )
     return [_verdict(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
+    """Return which scores the gates of a run expected, by benchmark and metric.
+
+    Of gates that early versions judged it is not known.
+    """
+    query = select(verdicts.c.benchmark, verdicts.c.verdict).where(verdicts.c.run_id == run_id)
+    expected: dict[tuple[str, str], Expected] = {}
+    for benchmark, text in connection.execute(query.order_by(verdicts.c.gate)):
+        row = json.loads(text)
+        if (kept := row.get("expected")) is not None:
+            counts = {(language, level): count for language, level, count in kept.pop("scores")}
+            expected[benchmark, row["threshold"]["metric"]] = Expected(scores=counts, **kept)
+    return expected
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.analysis.gate import GateSpec, judge_gates
 from pytest_xling.analysis.sizing import (
     Expected,
     Goal,
@@ -17,6 +16,8 @@ from pytest_xling.analysis.sizing import (
     power,
     samples,
 )
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
+import pytest_xling.errors
 from tests.docs.bench import ROOT
 
 if TYPE_CHECKING:
@@ -74,3 +75,12 @@ def test_roles_in_docstrings_are_code(hooks: ModuleType) -> None:
     """Docstrings speak reStructuredText here and there, the site Markdown."""
     html = "<p>a :class:<code>~pytest_xling.records.Reading</code>, :meth:<code>read</code></p>"
     assert "<p>a <code>Reading</code>, <code>read</code></p>" == hooks.on_page_content(html)
+
+
+def test_the_api_page_names_all_that_is_public() -> None:
+    """Each name but those of errors, which have a page of their own."""
+    text = (DOCS / "api" / "README.md").read_text(encoding="utf-8")
+    public = {name: getattr(pytest_xling, name) for name in pytest_xling.__all__}
+    errors = {n for n, v in public.items() if isinstance(v, type) and issubclass(v, Exception)}
+    assert [] == sorted(n for n in public.keys() - errors if f"`xling.{n}`" not in text)
+    assert errors <= set(pytest_xling.errors.__all__)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_xling.analysis.gate import GateSpec, judge_gates
-from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.interim_looks import Looks, at_look, looked_at
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.planning.plan import Case
 from pytest_xling.records import Condition, Sample, Score, Threshold
 
@@ -39,7 +40,9 @@ def _looks(many: int, *, questions: int = 25, seed: int = 0, reverse: bool = Fal
     cases = [_case(n, code, level) for n in range(questions) for code in "xyz" for level in (0, 1)]
     if reverse:
         cases.reverse()
-    return Looks.of(cases, how=f"pocock:{many}", seed=seed)
+    return Looks.of(
+        (case.question for case in cases), benchmark="b", how=f"pocock:{many}", seed=seed
+    )
 
 
 def test_questions_are_drawn_whole_and_in_one_order() -> None:
@@ -48,7 +51,7 @@ def test_questions_are_drawn_whole_and_in_one_order() -> None:
     assert drawn.questions == _looks(10, reverse=True).questions != _looks(10, seed=1).questions
     assert {f"q{n}" for n in range(25)} == set(drawn.questions)
     assert drawn.questions != tuple(sorted(drawn.questions))
-    assert "q3" == question_of(_case(3, "hi", level=4))
+    assert "q3" == _case(3, "hi", level=4).question
     # Which questions are left of a selection stays in order.
     fewer = [question for question in drawn.questions if int(question[1:]) < 12]
     assert fewer == list(_looks(10, questions=12).questions)

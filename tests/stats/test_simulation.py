@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 
-from pytest_xling.gates.family import judge_family
-from pytest_xling.gates.gap import NOISE, gap_estimate, judge_gap
+from pytest_xling.gates.gap import NOISE, gap_estimate
+from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
 from pytest_xling.stats.p_values import holm
@@ -249,7 +249,7 @@ def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
                 kind=kind,
             )
             ps.append(estimate.p)
-            verdicts.append(judge_gap(estimate, threshold, case=str(language)))
+            verdicts.append(judge(estimate, threshold, case=str(language), kind="gap"))
         alone += sum(verdict.outcome == "fail" for verdict in verdicts)
         together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
     worse = _worse((first, second), kind)[:, : runs * LANGUAGES]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.reports.terminal.closing import in_order
+from pytest_xling.reports.terminal.closing import not_passed
 from pytest_xling.reports.terminal.matrix import named
 from pytest_xling.text.display import printable
 
@@ -40,7 +40,7 @@ def gate_annotations(
         thresholds: the file that sets the gates; without it annotations are of no file.
         workspace: the folder of the repository, to which GitHub takes paths to be relative.
     """
-    ordered = in_order(verdicts)
+    ordered = not_passed(verdicts)
     file = None if thresholds is None else _relative(thresholds, workspace)
     severities: tuple[Severity, ...] = ("error", "warning")
     return [

@@ -13,12 +13,12 @@ from pytest_xling.reports.terminal.closing import (
     State,
     fault_lines,
     faults_met,
-    last_word,
+    gate_headline,
+    next_commands,
     reasons_of,
     state_of,
     undecided,
     undecided_line,
-    ways_on,
 )
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.matrix import (
@@ -268,7 +268,7 @@ def step_summary(
     counts = case_counts(connection, run.run_id)
     stopped = stop_in(run) is not None
     left = undecided(verdicts, stopped=stopped)
-    word = last_word(verdicts, complete=complete, stopped=stopped)
+    word = gate_headline(verdicts, complete=complete, stopped=stopped)
     head = [f"### {light} {word.plain}\n"]
     head.append(_about(connection, run, counts))
     if faults := fault_lines(connection, run.run_id):
@@ -406,6 +406,6 @@ def _drops(verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]) -
 
 def _more(run: RunRecord, verdicts: Sequence[Verdict], *, report: str) -> str:
     ways = [f"xling show {run.run_id}", f"xling report {run.run_id} -o report.html"]
-    ways += ways_on(run, verdicts, verbose=True)
+    ways += next_commands(run, verdicts, verbose=True)
     written = f"Report: {code(report)}. " if report else ""
     return f"{written}More: {', '.join(map(code, ways))}\n"

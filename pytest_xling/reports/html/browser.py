@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
-    from pytest_xling.reports.html.model import Costs
     from pytest_xling.store.browsing import BrowsedCase, Translation
     from pytest_xling.store.queries import Place
 
-__all__ = ["case_columns"]
+__all__ = ["Costs", "case_columns"]
 
 MOST_CASES: Final = 20_000
 """Cases in a page; flagged ones and those without a score come first where there are more."""
@@ -48,6 +48,56 @@ class _Excerpt:
     """What a translation of the whole answer is kept under."""
     length: int
     """Of the whole answer."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    answers: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: int = 0
+    usd: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+
+
+class Costs:
+    """Adds up what answers cost, whichever run paid for them."""
+
+    def __init__(self) -> None:
+        self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+
+    def add(self, case: BrowsedCase) -> None:
+        """Count the answer to *case*."""
+        tally = self._by_place[case.benchmark, case.language]
+        tokens_in, tokens_out = case.response["usage"]
+        tally.answers += 1
+        tally.tokens_in += tokens_in
+        tally.tokens_out += tokens_out
+        tally.estimated += bool(case.response.get("usage_estimated"))
+        tally.usd += case.cost_usd
+        tally.latencies.append(case.response["latency_s"])
+
+    def rows(self) -> list[JsonValue]:
+        """Return one row for each benchmark and language."""
+        return [
+            {
+                "benchmark": benchmark,
+                "language": language,
+                "answers": tally.answers,
+                "in": tally.tokens_in,
+                "out": tally.tokens_out,
+                "estimated": tally.estimated,
+                "usd": compact(tally.usd),
+                "median_s": compact(_quantile(tally.latencies, 0.5)),
+                "p95_s": compact(_quantile(tally.latencies, 0.95)),
+            }
+            for (benchmark, language), tally in self._by_place.items()
+        ]
+
+
+def _quantile(values: list[float], share: float) -> float:
+    """Return the smallest value that *share* of all are not above."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
 def case_columns(

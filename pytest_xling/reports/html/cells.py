@@ -15,7 +15,7 @@ from pytest_xling.gates.judge import blocks
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
-from pytest_xling.reports.terminal.closing import last_word, state_of
+from pytest_xling.reports.terminal.closing import gate_headline, state_of
 from pytest_xling.reports.terminal.matrix import ALPHA, is_drop
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verdict_model(
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
         "state": state_of(verdicts, complete=complete),
-        "headline": last_word(verdicts, complete=complete, stopped=stopped).plain,
+        "headline": gate_headline(verdicts, complete=complete, stopped=stopped).plain,
         "complete": complete,
         "planned": progress.total,
         "faults": progress.errors,

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.html.cells import estimated
 from pytest_xling.reports.html.escaping import as_json
 from pytest_xling.reports.papers.uphill_curves import stance_curves

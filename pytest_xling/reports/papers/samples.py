@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.pairing import sample_means
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import sample_means, temperature_of
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.clusters import listwise
 from pytest_xling.store.queries import metric_steps, scores_by_place

@@ -214,8 +214,7 @@ def _described(plots: Sequence[_Plot]) -> str:
             sentences.append(f"{plot.language}, {plot.veracity} claims: no stances.")
             continue
         series = [
-            f"{stance} {_percentage(plot, stance, ends[0])} to"
-            f" {_percentage(plot, stance, ends[-1])}"
+            f"{stance} {_percent(plot, stance, ends[0])} to {_percent(plot, stance, ends[-1])}"
             for stance in STANCES
         ]
         sentences.append(
@@ -230,7 +229,7 @@ def _value(plot: _Plot, stance: str, level: int) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _percentage(plot: _Plot, stance: str, level: int) -> str:
+def _percent(plot: _Plot, stance: str, level: int) -> str:
     value = _value(plot, stance, level)
     return "unknown" if value is None else f"{100 * value:.0f}%"
 
@@ -299,7 +298,7 @@ def _labels(plot: _Plot) -> Iterator[str]:
             places[index] = min(places[index], places[index + 1] - _LABEL_GAP)
     for (_, stance), y in zip(ends, places, strict=True):
         last = [level for level in plot.levels if _value(plot, stance, level) is not None][-1]
-        value = _percentage(plot, stance, last)
+        value = _percent(plot, stance, last)
         label = f"{value} {stance}" if plot.last_column else value
         yield text(plot.x + _PLOT_WIDTH + 5, y + 4, label, f"tick t-{stance}")
 

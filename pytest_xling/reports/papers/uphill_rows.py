@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import check_scores
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.papers.uphill_stances import (
     NEUTRAL,

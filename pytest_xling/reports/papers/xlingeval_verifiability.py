@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import check_scores
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.classification import classification

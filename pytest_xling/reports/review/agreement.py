@@ -23,9 +23,9 @@ __all__ = [
     "Disagreement",
     "RaterAgreement",
     "RatersAgreement",
+    "agreement_among_raters",
+    "agreement_with_judge",
     "disagreements",
-    "with_each_other",
-    "with_judge",
 ]
 
 ALL: Final = "all"
@@ -80,7 +80,7 @@ class Disagreement:
     """By rater: those who labelled it."""
 
 
-def with_judge(
+def agreement_with_judge(
     population: Population, rated: Sequence[Rated], *, labels: Sequence[str]
 ) -> list[RaterAgreement]:
     """Compare each rater with the judge, by language and in all; of several also the majority.
@@ -182,7 +182,7 @@ def _row(
     )
 
 
-def with_each_other(population: Population, rated: Sequence[Rated]) -> list[RatersAgreement]:
+def agreement_among_raters(population: Population, rated: Sequence[Rated]) -> list[RatersAgreement]:
     """Compare raters with each other, by language and in all; nothing with fewer than two.
 
     It is of the sample as it is, and of the answers that two raters or more have labelled.

@@ -9,11 +9,11 @@ from rich.text import Text
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.reports.terminal.closing import (
     fault_lines,
-    last_word,
+    gate_headline,
+    next_commands,
     reasons,
     undecided,
     undecided_line,
-    ways_on,
 )
 from pytest_xling.reports.terminal.comparison import change_parts
 from pytest_xling.reports.terminal.findings import find_worst, finding_parts
@@ -100,7 +100,7 @@ def summary(
         complete=complete,
         stopped=stop_in(run) is not None,
     )
-    text = "\n".join(f"      {way}" for way in ways_on(run, verdicts, verbose=verbose))
+    text = "\n".join(f"      {way}" for way in next_commands(run, verdicts, verbose=verbose))
     # Commands to copy: a long one is left to the terminal to wrap.
     hint = text.replace("     ", "more:", 1)
     parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))
@@ -247,4 +247,4 @@ def _closing(
     if left:
         yield Text(undecided_line(left), style="dim")
         yield Text("")
-    yield last_word(verdicts, complete=complete, stopped=stopped)
+    yield gate_headline(verdicts, complete=complete, stopped=stopped)

@@ -10,10 +10,10 @@ from pytest_xling.reports.sheet import Sheet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.analysis.calibration import Calibration
     from pytest_xling.stats.labelling import Measure
+    from pytest_xling.store.calibrations import Calibration
 
-__all__ = ["calibration_rows", "calibration_sheets"]
+__all__ = ["calibration_rows", "calibration_sheets", "measure_text", "measure_with_interval"]
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
@@ -93,10 +93,10 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
                 "" if number else calibration.language,
                 label,
                 str(n),
-                _plain(precision),
-                _plain(recall),
-                _with_interval(f1),
-                _with_interval(kappa),
+                measure_text(precision),
+                measure_text(recall),
+                measure_with_interval(f1),
+                measure_with_interval(kappa),
             )
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
@@ -134,13 +134,15 @@ def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), made, strict=True))
 
 
-def _plain(measure: Measure | None) -> str:
+def measure_text(measure: Measure | None) -> str:
+    """Return a measure with two digits; empty for none."""
     if measure is None:
         return ""
     return "–" if measure.value is None else f"{measure.value:.2f}"
 
 
-def _with_interval(measure: Measure | None) -> str:
+def measure_with_interval(measure: Measure | None) -> str:
+    """Return a measure with its interval, where it has one."""
     if measure is None or measure.low is None or measure.high is None:
-        return _plain(measure)
+        return measure_text(measure)
     return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"

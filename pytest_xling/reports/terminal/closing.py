@@ -32,15 +32,15 @@ __all__ = [
     "failed_cases",
     "fault_lines",
     "faults_met",
-    "in_order",
+    "gate_headline",
     "is_closed",
-    "last_word",
+    "next_commands",
+    "not_passed",
     "reasons",
     "reasons_of",
     "state_of",
     "undecided",
     "undecided_line",
-    "ways_on",
 ]
 
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
@@ -98,7 +98,7 @@ def undecided_line(verdicts: Sequence[Verdict]) -> str:
     return f"not decided, as asking was stopped: {listed}" if listed else ""
 
 
-def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the gates that did not pass.
 
     Those that keep the release back come first, failed ones before others, rates before means.
@@ -118,7 +118,7 @@ def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def reasons_of(verdicts: Sequence[Verdict]) -> list[Reason]:
     """Return why gates did not pass, in order; gates that give the same reason share one."""
     alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
-    for verdict in in_order(verdicts):
+    for verdict in not_passed(verdicts):
         limits = verdict.threshold
         line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
         alike.setdefault(line, []).append(limits.language)
@@ -163,7 +163,9 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
     return table, sum(len(unmet_reason.languages) for unmet_reason in unmet[most:])
 
 
-def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False) -> Text:
+def gate_headline(
+    verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False
+) -> Text:
     """Say whether the gate is open, and the numbers behind that.
 
     Args:
@@ -195,7 +197,7 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bo
     return Text(", ".join((headline, *others)), style="bold red")
 
 
-def ways_on(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
+def next_commands(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
     """Return commands that say more of a run, to be pasted.
 
     Args:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.gates.wording import NONE, Figures, p_value
-from pytest_xling.reports.rendering import MIN_WIDTH, counted, ruled, taken, to_text
+from pytest_xling.reports.rendering import MIN_WIDTH, counted, listing_width, ruled_table, to_text
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES, language_name
 from pytest_xling.text.display import printable
@@ -136,13 +136,13 @@ def _table(changes: Sequence[Change], *, width: int) -> Table:
     """Return a line per change; what does not fit *width* is left out, the least needed first."""
     columns = _columns(changes)
     for head in ("effect", "", "then", "95% interval"):
-        if taken(columns) <= width:
+        if listing_width(columns) <= width:
             break
         if head:
             del columns[head]
         else:
             columns["language"] = [change.language for change in changes]
-    table = ruled()
+    table = ruled_table()
     for head in columns:
         justify: JustifyMethod = "left" if head in {"metric", "language"} else "right"
         table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)

@@ -1,42 +1,20 @@
-"""Which gates a thresholds file sets, and what they say of a run's scores.
-
-The same whether the run has just been made or was stored long ago.
-"""
+"""Which gates a thresholds file sets: of what metric, in which language, by which limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.analysis.drop import judge_drop_gate
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.family import judge_family
-from pytest_xling.gates.gap import gap_estimate, judge_gap
-from pytest_xling.gates.judge import judge
-from pytest_xling.gates.trend import judge_trend, trend_estimate
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_xling.analysis.drop import Against
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.interfaces.metric import Better, MetricKind
-    from pytest_xling.records import Score, Threshold, Verdict
+    from pytest_xling.records import Threshold
 
-__all__ = [
-    "LIMITS",
-    "Compared",
-    "GateKind",
-    "GateSpec",
-    "at_level",
-    "gate_id",
-    "gate_ids",
-    "gates_of",
-    "judge_gate",
-    "judge_gates",
-]
+__all__ = ["LIMITS", "Compared", "GateKind", "GateSpec", "gate_id", "gate_ids", "gates_of"]
 
 GateKind: TypeAlias = Literal["limit", "gap", "drop", "trend"]
 """What is limited: the metric itself, its gap to the pivot language, its drop from the baseline, or
@@ -153,13 +131,13 @@ def gates_of(
     """
     benchmark, model = of
     levels = file.levels(benchmark, metric)
-    found: list[GateSpec] = []
+    gates: list[GateSpec] = []
     for language in languages:
         for level in (None, *levels):
             limits = file.resolve(benchmark, metric, language, model, level=level)
             if limits is not None:
                 _check(limits, file, model, by)
-                found += (
+                gates += (
                     replace(
                         gate,
                         threshold=replace(
@@ -168,7 +146,7 @@ def gates_of(
                     )
                     for gate in _gates(limits, by)
                 )
-    return found
+    return gates
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
@@ -208,111 +186,3 @@ def _check(limits: Threshold, file: ThresholdFile, model: str, by: Compared) -> 
             f"{by.named} has none{fix}"
         )
         raise ConfigError(msg)
-
-
-def at_level(scores: Sequence[Score], level: int | None) -> Sequence[Score]:
-    """Return the scores of one level; all of them where it is None."""
-    return scores if level is None else [score for score in scores if score.level == level]
-
-
-def judge_gates(
-    gates: Sequence[GateSpec],
-    scores: Callable[[str], Sequence[Score]],
-    *,
-    against: Against | None = None,
-) -> list[Verdict]:
-    """Judge gates of one metric of a benchmark; those of a kind together.
-
-    Args:
-        gates: whole families; their verdicts come in the same order.
-        scores: gives the metric's scores in a language.
-        against: for drops, the baseline's side.
-    """
-    verdicts = [
-        judge_gate(
-            scores(gate.language),
-            gate.threshold,
-            kind=gate.kind,
-            pivot=gate.pivot,
-            pivot_scores=scores(gate.pivot) if gate.pivot is not None else (),
-            against=against,
-        )
-        for gate in gates
-    ]
-    for kind in LIMITS:
-        family = [index for index, gate in enumerate(gates) if gate.kind == kind]
-        together = judge_family([verdicts[index] for index in family])
-        for index, verdict in zip(family, together, strict=True):
-            verdicts[index] = verdict
-    return verdicts
-
-
-def _limits(threshold: Threshold) -> list[float]:
-    """Return what a threshold says of the metric itself."""
-    given = (getattr(threshold, name) for name in LIMITS["limit"])
-    return [limit for limit in given if limit is not None]
-
-
-def judge_gate(
-    scores: Sequence[Score],
-    threshold: Threshold,
-    *,
-    kind: GateKind = "limit",
-    pivot: str | None = None,
-    pivot_scores: Sequence[Score] = (),
-    against: Against | None = None,
-) -> Verdict:
-    """Judge one gate alone, by what *threshold* says of the metric, its gap, its drop or its trend.
-
-    Args:
-        scores: of the threshold's benchmark, metric and language, at all levels.
-        threshold: the limits.
-        kind: what is to be judged.
-        pivot: for a gap, the language to compare with.
-        pivot_scores: the metric's scores in that language.
-        against: for a drop, the baseline's side.
-    """
-    metric = load("metric", threshold.metric)
-    values: MetricKind = "flag" if metric.share else "number"
-    case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
-    found = at_level(scores, threshold.level)
-    better: Better = metric.better or "higher"
-    if kind == "drop":
-        return judge_drop_gate(found, threshold, against=against, case=case)
-    if kind == "trend":
-        trend = trend_estimate(
-            found,
-            metric=threshold.metric,
-            language=threshold.language,
-            better=better,
-            alpha=threshold.alpha,
-            kind=values,
-            margin=threshold.max_trend or 0.0,
-            widest=metric.reach(),
-        )
-        return judge_trend(trend, threshold, case=case)
-    if kind == "gap":
-        gap = gap_estimate(
-            found,
-            at_level(pivot_scores, threshold.level),
-            metric=threshold.metric,
-            language=threshold.language,
-            pivot=pivot or "",
-            better=better,
-            alpha=threshold.alpha,
-            kind=values,
-            margin=threshold.max_gap or 0.0,
-            widest=metric.reach(),
-        )
-        return judge_gap(gap, threshold, case=case)
-    made = estimate(
-        found,
-        metric=threshold.metric,
-        language=threshold.language,
-        kind=values,
-        alpha=threshold.alpha,
-        bounds=metric.bounds,
-        # A budget of 0 is a rule, which chance has no say in.
-        limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
-    )
-    return judge(made, threshold, case=case)

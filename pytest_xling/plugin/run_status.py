@@ -11,7 +11,8 @@ from pytest_xling.errors import StoreError, XlingError
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-    from pytest_xling.plugin.session import XlingSession
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.selection import Selection
     from pytest_xling.store.database import Database
 
 __all__ = ["REPORT_FAULTS", "Ending", "Unjudged", "keep_end", "leave_unfinished", "status_of"]
@@ -69,17 +70,17 @@ def leave_unfinished(session: pytest.Session) -> None:
 class Ending:
     """A pytest plugin, for the controller or the only process: keeps how the run ended."""
 
-    def __init__(self, session: XlingSession) -> None:
-        self._session = session
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._lines: list[str] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Say in the store how the run ended; exit 3 where that cannot be kept."""
-        ours = self._session
+        ours = self._context
         if not ours.run_id:
             return
-        ours.ended = status_of(session, stopped=ours.stopping.ended)
+        ours.ended = status_of(session, stopped=ours.stopped_early)
         if lost := keep_end(ours.database, ours.run_id, status=ours.ended, seconds=ours.seconds):
             self._lines.append(f"how the run ended is not kept: {lost}")
             ours.ended = "incomplete"
@@ -102,21 +103,36 @@ class Unjudged:
     is in the store: nothing is missing there, and ``xling gate`` can judge it.
     """
 
-    def __init__(self, session: XlingSession) -> None:
-        self._session = session
+    def __init__(self, context: Context, selection: Selection) -> None:
+        self._context = context
+        self._selection = selection
         self._lines: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Change status 0, once nothing else does."""
         yield
-        if session.exitstatus == pytest.ExitCode.OK and self._session.run_id:
+        if session.exitstatus == pytest.ExitCode.OK and self._context.run_id:
             try:
-                self._lines = self._session.unjudged()
+                self._lines = self._unjudged()
             except StoreError as error:
                 self._lines = [f"whether a gate was judged is not known (exit 3): {error}"]
             if self._lines:
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def _unjudged(self) -> list[str]:
+        """Say which benchmarks were asked, have limits, and had not one gate judged."""
+        from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415  when a run is made
+
+        asked = sorted({case.benchmark for case in self._selection.selected()})
+        with self._context.database.read() as connection:
+            verdicts = read_verdicts(connection, self._context.run_id)
+        judged = {verdict.threshold.benchmark for verdict in verdicts}
+        return [
+            f"no gate of {benchmark} was judged (exit 3): {why}"
+            for benchmark in asked
+            if benchmark not in judged and (why := self._selection.why_unjudged(benchmark))
+        ]
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

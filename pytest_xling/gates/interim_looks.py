@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from pytest_xling.analysis.gate import LIMITS
+from pytest_xling.gates.spec import LIMITS
 from pytest_xling.gates.wording import percent
 from pytest_xling.keys import content_key
 from pytest_xling.registry import load
@@ -21,12 +21,11 @@ from pytest_xling.stats.sequential import looks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_xling.analysis.gate import GateSpec
-    from pytest_xling.planning.plan import Case
+    from pytest_xling.gates.spec import GateSpec
     from pytest_xling.records import Verdict
     from pytest_xling.stats.sequential import Look, Spending
 
-__all__ = ["Looks", "at_look", "looked_at", "question_of", "random_place"]
+__all__ = ["Looks", "at_look", "looked_at", "random_place"]
 
 _FEWEST_DIFFERENCES = 100
 """By fewer no gate that compares numbers fails before the last look: where most are a little worse
@@ -41,32 +40,43 @@ class Looks:
         questions: in the order in which they are asked, each once.
         spending: how alpha is spent.
         many: how many looks; fewer where there are fewer questions.
+        total: how many questions there are, where only the first of them are known.
     """
 
     questions: tuple[str, ...]
     spending: Spending
     many: int
+    total: int = 0
+
+    def __post_init__(self) -> None:
+        """Count the questions where all are known."""
+        object.__setattr__(self, "total", self.total or len(self.questions))
 
     @classmethod
-    def of(cls, cases: Iterable[Case], *, how: str, seed: int) -> Looks:
-        """Plan the looks at *cases*, all of one benchmark.
+    def of(
+        cls, questions: Iterable[str], *, benchmark: str, how: str, seed: int, total: int = 0
+    ) -> Looks:
+        """Plan the looks at a benchmark.
 
         Args:
-            cases: in any order.
+            questions: in any order.
+            benchmark: its name.
             how: as ``--xling-stop-early`` says it: ``pocock:10``.
             seed: of the order.
+            total: how many questions there are, where *questions* are those asked so far.
         """
         spending, _, many = how.partition(":")
-        drawn = {question_of(case): random_place(case, seed=seed) for case in cases}
-        return cls(
-            tuple(sorted(drawn, key=drawn.__getitem__)), cast("Spending", spending), int(many)
-        )
+        drawn = {
+            question: random_place(benchmark, question, seed=seed) for question in set(questions)
+        }
+        ordered = sorted(drawn, key=lambda question: (drawn[question], question))
+        return cls(tuple(ordered), cast("Spending", spending), int(many), total)
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
         """How many questions are in at each look; at the last one all."""
-        total = len(self.questions)
-        return tuple(sorted({math.ceil(k * total / self.many) for k in range(1, self.many + 1)}))
+        each = (math.ceil(k * self.total / self.many) for k in range(1, self.many + 1))
+        return tuple(sorted(set(each)))
 
     @property
     def last(self) -> int:
@@ -79,15 +89,15 @@ class Looks:
 
     def share(self, look: int) -> float:
         """Return how much of all questions is in at *look*, 0 to 1."""
-        return self.ends[look - 1] / len(self.questions)
+        return self.ends[look - 1] / self.total
 
     @cached_property
     def stages(self) -> dict[str, int]:
         """By question the first look it is in at."""
-        found: dict[str, int] = {}
+        stages: dict[str, int] = {}
         for look, end in enumerate(self.ends, start=1):
-            found |= dict.fromkeys(self.questions[len(found) : end], look)
-        return found
+            stages |= dict.fromkeys(self.questions[len(stages) : end], look)
+        return stages
 
     def at(self, look: int, *, alpha: float) -> Look:
         """Return the boundary at *look* of a gate whose looks have *alpha* together."""
@@ -96,14 +106,9 @@ class Looks:
         )[-1]
 
 
-def question_of(case: Case) -> str:
-    """Return what the languages, levels and conditions of a case share."""
-    return case.sample.parallel_id or case.sample.id
-
-
-def random_place(case: Case, *, seed: int) -> bytes:
+def random_place(benchmark: str, question: str, *, seed: int) -> bytes:
     """Return what puts questions into an order drawn at random, the same whatever is selected."""
-    return content_key(["order", seed, case.group])
+    return content_key(["order", seed, f"{benchmark}/{question}"])
 
 
 def at_look(gate: GateSpec, planned: Looks, look: int) -> GateSpec:
