@@ -33,7 +33,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["run"]
+    import pytest
+
+__all__ = ["run", "run_pytester"]
 
 NOT_IMPORTED = re.compile(
     r"\.(encoders|models|hf|head|nli|translate|bertscore|topics|judging|__main__)\b"
@@ -70,6 +72,18 @@ def run(
     if code == -signal.SIGALRM:
         raise subprocess.TimeoutExpired([module, *arguments], timeout_s, *texts)
     return subprocess.CompletedProcess([module, *arguments], code, *texts)
+
+
+def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest on the files of *pytester*, as its ``runpytest_subprocess`` does."""
+    import pytest  # noqa: PLC0415  the server imports it as its own work
+
+    command = [f"--basetemp={pytester.path / 'tmp'}", *arguments]
+    done = run("pytest", command, cwd=pytester.path, env=os.environ)
+    print(done.stdout, done.stderr, sep="\n")  # noqa: T201  pytest shows it where the test fails
+    return pytest.RunResult(
+        done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), duration=0.0
+    )
 
 
 @cache
@@ -132,6 +146,8 @@ def _fork_workers(count: int) -> None:
     """Fork the workers of pytest-xdist, while nothing is set up and no thread runs."""
     from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra may be missing
 
+    # What workers take for the path at the start; it was that of the server.
+    import_module("xdist.plugin")._sys_path[0] = sys.path[0]
     start_python = gateway_io.Popen2IOMaster
     waiting: list[tuple[int, int, int]] = []
     for _ in range(count):
@@ -195,7 +211,7 @@ def _end(code: int) -> NoReturn:
 
 def _main() -> NoReturn:
     """Import, serve, and in each process that was forked run what is asked for."""
-    import pytest  # noqa: PLC0415  the client has it; importing it is the server's work
+    import pytest  # noqa: PLC0415  the server imports it as its own work
 
     with TemporaryDirectory() as empty, redirect_stdout(io.StringIO()):
         nothing = ["--collect-only", "-c", os.devnull, "--rootdir", empty, "-p", "no:cacheprovider"]
