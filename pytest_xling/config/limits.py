@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.registry import OWN_METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -152,10 +153,12 @@ def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
     return value
 
 
-def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> ConfigError:
-    """Return the error for a key that is not among *known*."""
+def unknown(
+    file: YamlFile, place: Place, what: str, known: Collection[str], *, fix: str = ""
+) -> ConfigError:
+    """Return the error for a key that is not among *known*; *fix* says what else could be done."""
     hint = did_you_mean(place[-1], known)
-    listed = ", ".join(sorted(known)) or "none"
+    listed = ". ".join(filter(None, (", ".join(sorted(known)) or "none", fix)))
     return file.error(*place, what=f"unknown {what} {place[-1]!r}.{hint} Known: {listed}")
 
 
@@ -283,6 +286,8 @@ class MetricReader:
     language_code: Callable[[str], str]
     levels: Sequence[str]
     """Names of the levels of presupposition, from the first."""
+    elsewhere: Collection[str] = ()
+    """Benchmarks whose metrics need not be known here."""
 
     def benchmark(self, place: Place, defaults: Limits) -> dict[str, MetricLimits]:
         """Read a benchmark's metrics, by name.
@@ -303,7 +308,10 @@ class MetricReader:
             if name == "defaults":
                 continue
             if name not in self.metrics:
-                raise unknown(self.file, (*place, name), "metric", self.metrics)
+                if place[-1] in self.elsewhere:
+                    continue
+                at = (*place, name)
+                raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
             metrics[name] = self._metric((*place, name), self.about(name), defaults)
         return metrics
 

@@ -176,6 +176,14 @@ OPTIONS: tuple[Option, ...] = (
         " all; with stored answers, those there are answers in.",
     ),
     Option(
+        name="benchmarks",
+        parse=values.benchmarks,
+        metavar="NAME,NAME",
+        help="Benchmarks to run where no path is given, separated by commas: folders, or names of"
+        " those that come along (culture, health, presupposition). Default: the folder benchmarks"
+        " in the root directory.",
+    ),
+    Option(
         name="data",
         parse=values.data_path,
         action="append",

@@ -135,6 +135,7 @@ def read(
     unit: Callable[[str], str] | None = None,
     improves: Callable[[str], bool] | None = None,
     levels: Sequence[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
     """Read and check a thresholds file.
 
@@ -150,6 +151,7 @@ def read(
         improves: tells of a metric whether one of its ends is better, so that a model can be worse
             than another; by default as *directed*.
         levels: the names of the levels of presupposition, from the first.
+        elsewhere: benchmarks whose metrics need not be known here; limits of others are left out.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -172,7 +174,12 @@ def read(
         )
 
     reader = MetricReader(
-        file=file, metrics=metrics, about=about, language_code=language_code, levels=levels
+        file=file,
+        metrics=metrics,
+        about=about,
+        language_code=language_code,
+        levels=levels,
+        elsewhere=elsewhere,
     )
     limits: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:

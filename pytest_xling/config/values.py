@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "baseline",
+    "benchmarks",
     "count",
     "data_path",
     "device",
@@ -113,6 +114,15 @@ def languages(text: str) -> tuple[str, ...]:
             msg = "'all' already means every language; remove the others"
             raise ValueError(msg)
         return ("all",)
+    return names
+
+
+def benchmarks(text: str) -> tuple[str, ...]:
+    """Parse comma-separated names or folders of benchmarks."""
+    names = tuple(dict.fromkeys(_parts(text)))
+    if not names:
+        msg = "no benchmark is given; write such as culture or benchmarks/mine"
+        raise ValueError(msg)
     return names
 
 

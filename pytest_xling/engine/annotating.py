@@ -44,6 +44,10 @@ class AnnotationStep:
         value: JsonValue = json.loads(text)
         return value
 
+    def broken(self, error: BaseException) -> BaseException:
+        """Return *error*: it is a bug, and ends the run."""
+        return error
+
     def cost_usd(self, _value: JsonValue) -> float:
         """Return 0: what was asked is booked where it was asked."""
         return 0.0

@@ -68,25 +68,18 @@ class Answering:
         return self._cap.price(response.usage) if self._cap is not None else 0.0
 
     async def compute(self, requests: Sequence[Request]) -> list[Response | XlingError]:
-        """Ask all *requests* at once, as far as the limit lets them."""
+        """Ask *requests*, one after the other: the memo has each computed in a task of its own."""
         self.asking.set()
-        asked = [self._answer(request) for request in requests]
-        # One that breaks takes no other with it: those are paid for.
-        outcomes = await asyncio.gather(*asked, return_exceptions=True)
-        return [
-            outcome if isinstance(outcome, Response) else self._fault(outcome)
-            for outcome in outcomes
-        ]
+        return [await self._answer(request) for request in requests]
 
-    async def _answer(self, request: Request) -> Response:
-        response = await ask(self.gate, request, limit=self._limit, cap=self._cap)
-        encode_response(response)  # raises here, where it costs one answer, if it cannot be kept
-        return response
+    async def _answer(self, request: Request) -> Response | XlingError:
+        try:
+            return await ask(self.gate, request, limit=self._limit, cap=self._cap)
+        except XlingError as fault:
+            return fault
 
-    def _fault(self, error: BaseException) -> XlingError:
-        """Return *error* as a fault of the provider, if it is none yet."""
-        if isinstance(error, XlingError):
-            return error
+    def broken(self, error: BaseException) -> PermanentFault:
+        """Return a fault that says what the provider broke with."""
         fault = PermanentFault(f"provider {self.name!r} broke: {error!r}")
         fault.__cause__ = error
         return fault

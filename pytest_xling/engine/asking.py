@@ -251,12 +251,16 @@ class Gate:
         self._under_way.add(task)
         try:
             return _cleaned(await self._provider.generate(request))
-        except asyncio.CancelledError:
-            if not self._abandoned:
+        except asyncio.CancelledError as error:
+            if self._abandoned:
+                task.uncancel()
+                msg = f"{self._reason}; the answer was not waited for"
+                raise PermanentFault(msg) from None
+            if task.cancelling():
                 raise
-            task.uncancel()
-            msg = f"{self._reason}; the answer was not waited for"
-            raise PermanentFault(msg) from None
+            # Nobody cancelled the task: the provider did so by itself.
+            msg = f"provider {self._provider.name!r} broke: {error!r}"
+            raise PermanentFault(msg) from error
         finally:
             self._under_way.discard(task)
             if self._closed.is_set() and not self._under_way:

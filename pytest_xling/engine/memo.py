@@ -60,7 +60,14 @@ class Step(Protocol[In_contra, Out]):
         ...
 
     async def compute(self, values: Sequence[In_contra]) -> Sequence[Out | XlingError]:
-        """Return the outputs for *values*, in order; an error stands in place of an output."""
+        """Return the outputs for *values*, in order; an error stands in place of an output.
+
+        An exclusive step is given one value at a time, each in a task of its own.
+        """
+        ...
+
+    def broken(self, error: BaseException) -> BaseException:
+        """Return what callers meet where computing, or keeping an output, broke with *error*."""
         ...
 
 
@@ -183,8 +190,11 @@ class Memo(Generic[In, Out]):
                 if (future := self._shared.pop(key, None)) is not None:
                     future.cancel()
         elif (error := task.exception()) is not None:
+            fault = error if isinstance(error, XlingError) else self.step.broken(error)
             for key in keys:
-                self._settle(key, error)
+                self._settle(key, fault)
+            if fault is not error:
+                self._start(self._store.release([(key, self.step_id) for key in keys]), ())
 
     async def _resolve(self, values: dict[bytes, In]) -> None:
         for key, out in (await self._find_or_compute(values)).items():
@@ -217,6 +227,7 @@ class Memo(Generic[In, Out]):
         return {key: value for key, value in values.items() if (key, self.step_id) not in stored}
 
     async def _compute(self, key: bytes, value: In) -> None:
+        """Compute what this process has claimed."""
         (out,) = await self.step.compute([value])
         if isinstance(out, XlingError):
             self._settle(key, out)

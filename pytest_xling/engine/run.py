@@ -21,7 +21,7 @@ from pytest_xling.engine.steps import StepFactory, Steps
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
-from pytest_xling.registry import load
+from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
 from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
@@ -312,8 +312,14 @@ class Run:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
+            described = {name: said for name in names if (said := description(name)) is not None}
             await self._store.write(
-                partial(run_store.add_run_steps, run_id=self.run_id, steps_of=steps_of)
+                partial(
+                    run_store.add_run_steps,
+                    run_id=self.run_id,
+                    steps_of=steps_of,
+                    described=described,
+                )
             )
             self._known_steps |= new
         return scorers

@@ -52,6 +52,10 @@ class ReadingStep:
         value, reason = json.loads(text)
         return Reading(value=value, reason=reason)
 
+    def broken(self, error: BaseException) -> BaseException:
+        """Return *error*: it is a bug, and ends the run."""
+        return error
+
     def cost_usd(self, _reading: Reading) -> float:
         """Return 0: metrics run here."""
         return 0.0

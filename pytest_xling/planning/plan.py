@@ -94,6 +94,14 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
                 f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
             )
             raise DataError(msg)
+        for check in benchmark.prompts.checks.values():
+            if (lacking := check.lacking(sample)) is not None:
+                msg = (
+                    f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which "
+                    f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks; it has: "
+                    f"{', '.join(sorted({*sample.prompt, 'reference'}))}"
+                )
+                raise DataError(msg)
     conditions = design.conditions(settings)
     pairs = [(sample, condition) for sample in samples for condition in conditions]
     cases = [

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["read_run_thresholds", "read_thresholds"]
 
 
-def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile:
+def read_thresholds(
+    path: Path, *, benchmarks: Collection[str], elsewhere: Collection[str] = ()
+) -> ThresholdFile:
     """Read and check the file at *path*.
 
     Args:
         path: the file.
         benchmarks: the names it may speak of.
+        elsewhere: those of them whose metrics need not be known here.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -41,14 +44,15 @@ def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile
         unit=lambda name: registry.load("metric", name).unit,
         improves=lambda name: registry.load("metric", name).better is not None,
         levels=LEVELS,
+        elsewhere=elsewhere,
     )
 
 
 def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
     """Read and check the file at *path* for a run that is already there.
 
-    Benchmarks the run does not have are nobody's mistake, unless their name is nearly that of one
-    it has.
+    Benchmarks the run does not have are nobody's mistake, nor are metrics of theirs, unless their
+    name is nearly that of one it has.
 
     Args:
         path: the file.
@@ -60,8 +64,8 @@ def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFil
     written = read_yaml(path).get("benchmarks")
     names = set(written) if isinstance(written, dict) else set()
     unmentioned = set(benchmarks) - names
-    known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
-    return read_thresholds(path, benchmarks=known)
+    elsewhere = {name for name in names - set(benchmarks) if not did_you_mean(name, unmentioned)}
+    return read_thresholds(path, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
 
 
 class _MetricKinds(Mapping[str, MetricKind]):

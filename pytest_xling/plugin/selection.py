@@ -13,6 +13,7 @@ from pytest_xling.gates.spec import Compared, gate_ids, gates_of
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.declared import flags_checked, named_metrics
+from pytest_xling.plugin.places import given_paths
 from pytest_xling.records import Expected
 from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
 
@@ -91,7 +92,7 @@ class Selection:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._setup = context.setup
-        self._root = context.config.rootpath
+        self._roots = [context.config.rootpath, *given_paths(context.config)]
         self.collected: list[str] = []
         """The node ids the workers have collected, where tests are handed to them."""
         self.metrics: dict[str, tuple[str, ...]] = {}
@@ -284,7 +285,7 @@ class Selection:
         }
         tested: dict[tuple[str, str], Case] = {}
         for name in map(parse, nodeids):
-            cases = plans.get((self._root / name.path).parent.resolve(), {})
+            cases = plans.get(self._folder(name.path), {})
             for part in _parts(name.callspec or ""):
                 if part in cases:
                     tested[cases[part].benchmark, part] = cases[part]
@@ -313,7 +314,7 @@ class Selection:
         def classify(nodeid: str) -> str | None:
             name = parse(nodeid)
             if name.path not in folders:
-                folders[name.path] = (self._root / name.path).parent.resolve()
+                folders[name.path] = self._folder(name.path)
             cases = samples.get(folders[name.path])
             if cases is None or name.callspec is None:
                 return None
@@ -325,6 +326,14 @@ class Selection:
             return None
 
         return classify
+
+    def _folder(self, path: str) -> Path:
+        """Return the folder of a node id's file.
+
+        It is relative to the root directory, or to the path pytest was given outside of that.
+        """
+        folders = [(root / path).parent.resolve() for root in self._roots]
+        return next((folder for folder in folders if folder in self._setup.plans), folders[0])
 
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
         """Return the metrics the test's marker names."""

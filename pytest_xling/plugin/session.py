@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.errors import StoreError, XlingError
+from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.plugin.cases import CaseCheck, Cases
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
 
 __all__ = ["XlingSession", "start"]
+
+MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
+"""What shows in the report of a file that cannot be collected for a mistake of this kind; the
+second where the file itself raises it."""
 
 
 def start(config: pytest.Config) -> None:
@@ -144,7 +148,7 @@ class XlingSession:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a mistake in the configuration, whoever found it."""
-        if report.failed and MISCONFIGURED in str(report.longrepr):
+        if report.failed and any(sign in str(report.longrepr) for sign in MISTAKES):
             self._misconfigured = True
 
     def pytest_report_teststatus(

@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.registry import describe
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_xling.store.faults import FaultRow
 
 __all__ = [
+    "DESCRIBED",
     "CaseRow",
     "Progress",
     "SetRow",
@@ -44,6 +46,7 @@ __all__ = [
     "add_run_steps",
     "add_sets",
     "answers",
+    "describe_metrics",
     "expected_scores",
     "find_run",
     "finish_run",
@@ -57,8 +60,11 @@ __all__ = [
     "scores",
     "signature_of",
     "total_progress",
+    "verdict_of",
 ]
 
+DESCRIBED = "metrics"
+"""The key of a run's settings that describes its metrics, by name."""
 BEFORE = "before"
 """Stands for the workers of a run's earlier sessions, in its progress."""
 
@@ -132,9 +138,13 @@ def add_run(connection: Connection, run: RunRecord) -> None:
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
-    """Return the run named *run_id*; None where there is none."""
+    """Return the run named *run_id*; None where there is none. The registry knows its metrics."""
     row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
-    return None if row is None else _run(row)
+    if row is None:
+        return None
+    run = _run(row)
+    describe_metrics(run.settings, run_id=run_id)
+    return run
 
 
 def go_on(connection: Connection, run: RunRecord) -> None:
@@ -208,9 +218,19 @@ def latest_run_id(connection: Connection) -> str | None:
 
 
 def add_run_steps(
-    connection: Connection, run_id: str, steps_of: Mapping[str, Sequence[int]]
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    described: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Say which metric steps score each benchmark of a run."""
+    """Say which metric steps score each benchmark of a run.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        described: of metrics that are not built in, what judging and showing their scores needs.
+    """
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
         for benchmark, numbers in steps_of.items()
@@ -218,6 +238,18 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+    if described:
+        mine = runs.c.run_id == run_id
+        settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
+        settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **described}
+        connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
+
+
+def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
+    """Let the registry know the metrics that a run's settings describe."""
+    described = settings.get(DESCRIBED)
+    for name, said in described.items() if isinstance(described, dict) else ():
+        describe(name, said, origin=f"the project that run {run_id} was made in")
 
 
 def add_results(
@@ -410,7 +442,7 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
         .where(verdicts.c.run_id == run_id)
         .order_by(verdicts.c.benchmark, verdicts.c.gate)
     )
-    return [_verdict(json.loads(text)) for text in connection.execute(query).scalars()]
+    return [verdict_of(json.loads(text)) for text in connection.execute(query).scalars()]
 
 
 def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
@@ -500,7 +532,8 @@ def _judged_by_rate(read: dict[str, Any]) -> bool:
     return read["threshold"]["max_rate"] is not None and not compared
 
 
-def _verdict(read: dict[str, Any]) -> Verdict:
+def verdict_of(read: dict[str, Any]) -> Verdict:
+    """Return the verdict that was kept, or exported, as *read*."""
     return Verdict(
         case=read["case"],
         outcome=read["outcome"],

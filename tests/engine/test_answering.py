@@ -10,12 +10,17 @@ import pytest
 from pytest_xling.engine.answering import Answering
 from pytest_xling.engine.asking import Gate
 from pytest_xling.engine.limits import AdaptiveLimit
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import PermanentFault
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Message, Request, Response
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import owners
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_xling.errors import XlingError
 
@@ -42,21 +47,30 @@ def request(question: str) -> Request:
     return Request(model="m", messages=(Message(role="user", content=question),), params={})
 
 
-def answer(questions: Sequence[str]) -> list[Response | XlingError]:
-    """Ask *questions* at once; return what was answered, and what failed in its place."""
+def answer(path: Path, questions: Sequence[str]) -> list[Any]:
+    """Ask *questions* at once, through a memo; return responses, and errors in their place."""
     provider: Any = Careless()
 
-    async def ask() -> list[Response | XlingError]:
+    async def ask() -> list[Any]:
+        database = Database(path / "s.sqlite")
+        store = StoreWriter(database)
         step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        return await step.compute(list(map(request, questions)))
+        memo = await Memo.open(step, store)
+        answers = map(memo, map(request, questions))
+        outcomes = await asyncio.gather(*answers, return_exceptions=True)
+        await store.aclose()
+        with database.read() as connection:
+            assert not owners(connection)  # nothing is still claimed
+        database.close()
+        return outcomes
 
     return asyncio.run(ask())
 
 
 @pytest.mark.parametrize("how", ["break", "cancel"])
-def test_a_bug_in_a_provider_costs_its_own_request_only(how: str) -> None:
+def test_a_bug_in_a_provider_costs_its_own_request_only(tmp_path: Path, how: str) -> None:
     """Those beside it are paid for: they are answered, and the fault says what broke."""
-    first, fault, last = answer(["a", how, "c"])
+    first, fault, last = answer(tmp_path, ["a", how, "c"])
     assert isinstance(first, Response)
     assert isinstance(last, Response)
     assert ("a", "c") == (first.text, last.text)
@@ -64,9 +78,9 @@ def test_a_bug_in_a_provider_costs_its_own_request_only(how: str) -> None:
     assert "provider 'scripted' broke" in str(fault)
 
 
-def test_an_answer_that_cannot_be_kept_costs_its_own_request_only() -> None:
+def test_an_answer_that_cannot_be_kept_costs_its_own_request_only(tmp_path: Path) -> None:
     """A provider that gives its latency as text is told of as one that breaks."""
-    first, fault = answer(["a", "odd"])
+    first, fault = answer(tmp_path, ["a", "odd"])
     assert isinstance(first, Response)
     assert isinstance(fault, PermanentFault)
     assert "provider 'scripted' broke" in str(fault)
@@ -74,7 +88,13 @@ def test_an_answer_that_cannot_be_kept_costs_its_own_request_only() -> None:
 
 def test_what_a_provider_says_comes_in_clean() -> None:
     """A lone surrogate can be neither hashed nor stored nor reported."""
-    (response,) = answer(["a\ud83d b"])
+    provider: Any = Careless()
+
+    async def ask() -> list[Response | XlingError]:
+        step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
+        return await step.compute([request("a\ud83d b")])
+
+    (response,) = asyncio.run(ask())
     assert isinstance(response, Response)
     assert {"a\ufffd b"} == {response.text, response.model_version, response.error}
 

@@ -43,7 +43,7 @@ class Doubling:
         self.version = version
         self.delay_s = delay_s
         self.batches: list[list[int]] = []
-        self.broken: set[int] = set()
+        self.failing: set[int] = set()
 
     def key(self, value: int) -> bytes:
         """Return the content key."""
@@ -66,12 +66,16 @@ class Doubling:
         """Return that it is free."""
         return 0.0
 
+    def broken(self, error: BaseException) -> BaseException:
+        """Return what broke."""
+        return error
+
     async def compute(self, values: Sequence[int]) -> list[int | XlingError]:
         """Double what is not broken."""
         self.batches.append(list(values))
         await asyncio.sleep(self.delay_s)
         return [
-            TransientFault(f"{value} is broken") if value in self.broken else 2 * value
+            TransientFault(f"{value} is broken") if value in self.failing else 2 * value
             for value in values
         ]
 
@@ -125,7 +129,7 @@ def test_errors_reach_the_caller_and_are_not_kept(tmp_path: Path, *, exclusive: 
     """A failed value fails alone, and is computed again next time."""
     path = tmp_path / "s.sqlite"
     step = Doubling(exclusive=exclusive)
-    step.broken = {2}
+    step.failing = {2}
     good, bad = asyncio.run(ask(path, step, [1, 2]))
     assert good == 2
     assert isinstance(bad, TransientFault)

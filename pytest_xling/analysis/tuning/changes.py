@@ -123,11 +123,10 @@ def proposed_text(
     """
     after = edited(before, changes(tuned, file, model))
     benchmarks = {one.benchmark for one in tuned}
-    if file is not None:
-        benchmarks |= file.benchmarks.keys()
+    elsewhere = set() if file is None else file.benchmarks.keys() - benchmarks
     with tempfile.TemporaryDirectory(prefix="xling-") as folder:
         path = Path(folder) / (Path(file.file.name).name if file else "thresholds.yaml")
         if after:
             path.write_text(after, encoding="utf-8")
-            read_thresholds(path, benchmarks=benchmarks)
+            read_thresholds(path, benchmarks=benchmarks | elsewhere, elsewhere=elsewhere)
     return after

@@ -16,7 +16,7 @@ from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.spending import unpriced
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
-from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.runs import DESCRIBED, get_run, read_verdicts, total_progress
 from pytest_xling.store.stops import stop_in
 from pytest_xling.text.stance import LEVELS
 
@@ -225,7 +225,7 @@ def _run(run: RunRecord) -> dict[str, JsonValue]:
         "status": run.status,
         "git": visible(run.git),
         "seed": run.seed,
-        "settings": dict(run.settings),
+        "settings": {name: said for name, said in run.settings.items() if name != DESCRIBED},
         "versions": dict(run.versions),
     }
 

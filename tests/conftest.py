@@ -12,9 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# pytest reads this in the root directory only.
-pytest_plugins = ("pytester",)
-
 _HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.annotators.stance.nli.model")
 
 
@@ -26,10 +23,10 @@ def forget_models() -> Iterator[None]:
     """
     yield
     held = [sys.modules[name] for name in _HOLD_MODELS if name in sys.modules]
-    if not any(module._open.cache_info().currsize for module in held):  # noqa: SLF001  as below
+    if not any(module._open.cache_info().currsize for module in held):
         return
     for module in held:
-        module._open.cache_clear()  # noqa: SLF001  there is no other way to
+        module._open.cache_clear()
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
