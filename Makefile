@@ -1,8 +1,9 @@
 # From a fresh clone and nothing but make and Python 3.11+:
 #   make demo    ask a small real model in three languages, and see the gate close
-#   make test    run all tests
-#   make test-slow   run the tests that take long: simulations, the embedded model
+#   make test    run all tests that are quick
+#   make test-slow   run the tests that take long: simulations, shipped weights made again
 #   make check   ruff, mypy, import-linter
+#   make docs    build the documentation, site/index.html
 
 # The first Python that is new enough; or say `make test PYTHON=/path/to/python`.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -24,10 +25,10 @@ TOKENS ?= 96
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage check check-lint check-format check-types check-imports clean
+.PHONY: help demo test test-slow coverage check check-lint check-format check-types check-imports docs clean
 
 help:
-	@sed -n '2,5s/^#  //p' Makefile
+	@sed -n '2,6s/^#  //p' Makefile
 
 demo: $(VENV)/embedded.stamp
 	@rm -f junit.xml
@@ -75,9 +76,15 @@ check-types: $(VENV)/dev.stamp
 check-imports: $(VENV)/dev.stamp
 	@$(BIN)/lint-imports
 
+# Whatever the builder warns of fails, broken links among it; with --quiet it would not.
+# The variable silences an advertisement.
+docs: $(VENV)/dev.stamp
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "The documentation is in site/index.html"
+
 clean:
 	rm -rf $(VENV) .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache \
-		.pytest_cache .ruff_cache .xling build dist htmlcov junit.xml
+		.pytest_cache .ruff_cache .xling build dist htmlcov junit.xml site
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found. Name one:" \

@@ -12,9 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# pytest reads this in the root directory only.
-pytest_plugins = ("pytester",)
-
 _HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.annotators.stance.nli.model")
 
 

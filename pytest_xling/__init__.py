@@ -9,12 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_xling.analysis.loaded_run import LoadedRun, load_run
     from pytest_xling.authoring import annotator, flag, number, provider
     from pytest_xling.errors import (
         ConfigError,
+        DataError,
         EvaluationError,
         PermanentFault,
         RateLimited,
+        StoreError,
         TransientFault,
         XlingError,
     )
@@ -28,8 +31,10 @@ __all__ = [
     "AnswerSet",
     "AskingAnnotator",
     "ConfigError",
+    "DataError",
     "EvaluationError",
     "Flag",
+    "LoadedRun",
     "Message",
     "Number",
     "PermanentFault",
@@ -37,22 +42,27 @@ __all__ = [
     "Reading",
     "Response",
     "Sample",
+    "StoreError",
     "TextAnnotator",
     "TransientFault",
     "XlingError",
     "annotator",
     "flag",
+    "load_run",
     "number",
     "provider",
 ]
 
 _MODULES = {
+    "analysis.loaded_run": ("LoadedRun", "load_run"),
     "authoring": ("annotator", "flag", "number", "provider"),
     "errors": (
         "ConfigError",
+        "DataError",
         "EvaluationError",
         "PermanentFault",
         "RateLimited",
+        "StoreError",
         "TransientFault",
         "XlingError",
     ),
@@ -61,6 +71,11 @@ _MODULES = {
     "records": ("Answer", "AnswerSet", "Message", "Reading", "Response", "Sample"),
 }
 _MODULE_OF = {name: module for module, listed in _MODULES.items() for name in listed}
+
+
+def __dir__() -> list[str]:
+    """List the public names, whether they are imported yet or not."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_xling import registry
 from pytest_xling.errors import BrokenStep, ConfigError, TransientFault
+from pytest_xling.files.whole import display_path
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.interfaces.metric import Flag, Number
 from pytest_xling.records import Reading, Response
@@ -285,4 +286,4 @@ def _digest(function: Callable[..., Any]) -> str:
 
 def _origin(function: Callable[..., Any]) -> str:
     code = function.__code__
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    return f"{display_path(Path(code.co_filename))}:{code.co_firstlineno}"

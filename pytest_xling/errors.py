@@ -1,17 +1,19 @@
 """Every error this project raises on purpose.
 
-XlingError
-├── ConfigError         the user can fix it in a file or on the command line
-│   └── DataError       … in a data file: names file and line
-├── StoreError          the store cannot be opened, read or written
-├── EvaluationError     an evaluation step could not give a result
-│   ├── BrokenStep      … and never will: it does not keep its contract
-│   └── ProviderFault   the model's side failed; never a low score
-│       ├── RateLimited      429: ask again later
-│       ├── TransientFault   timeout, 5xx, broken reply: ask again
-│       └── PermanentFault   401, 404, 400…: asking again will not help
-│           └── GivenUp      nothing more is asked, for what other requests met
-└── BudgetExceeded      the cost cap was reached
+    XlingError
+    ├── ConfigError         the user can fix it in a file or on the command line
+    │   └── DataError       … in a data file: names file and line
+    ├── StoreError          the store cannot be opened, read or written
+    ├── EvaluationError     an evaluation step could not give a result
+    │   ├── BrokenStep      … and never will: it does not keep its contract
+    │   └── ProviderFault   the model's side failed; never a low score
+    │       ├── RateLimited      429: ask again later
+    │       ├── TransientFault   timeout, 5xx, broken reply: ask again
+    │       └── PermanentFault   401, 404, 400…: asking again will not help
+    │           └── GivenUp      nothing more is asked, for what other requests met
+    └── BudgetExceeded      the cost cap was reached
+
+A message says what is wrong, where, and what to do.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ __all__ = [
     "AnswerSet",
     "Condition",
     "Estimate",
+    "Expected",
     "Finding",
     "Message",
     "Outcome",
@@ -322,6 +323,22 @@ class Verdict:
     threshold: Threshold
     reason: str
     findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Which scores the gates of a metric are judged by: it is kept beside their verdicts."""
+
+    scores: Mapping[tuple[str, int | None], int]
+    """How many there should be, by language and level."""
+    selected: bool = True
+    """Whether any case of the benchmark was selected."""
+    recalled: bool = False
+    """Whether cases were not selected, so that only answers in the store count."""
+    look: int | None = None
+    """The interim look that decides; None where there are none."""
+    questions: int = 0
+    """With interim looks: how many questions were planned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

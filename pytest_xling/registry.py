@@ -1,23 +1,28 @@
 """Find metrics, annotators, providers and dataset readers by name, importing only what is used.
 
 There are three places to look: the tables below, what a conftest.py or a benchmark's test file has
-added (:func:`add`), and entry points of other packages in the group ``pytest_xling.<kind>s``.
+added (:func:`add`), and entry points of other packages in the group ``pytest_xling.<kind>s``. A
+metric whose code is nowhere may still be described (:func:`describe`): by a run that was scored
+with it, or a file that is not imported yet. That is enough to judge and to show its scores.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.annotator import Annotator
-from pytest_xling.interfaces.metric import Metric
+from pytest_xling.interfaces.metric import Better, Flag, Metric, Number, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BUILT_IN", "Kind", "add", "load", "names"]
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["BUILT_IN", "OWN_METRIC", "Kind", "add", "describe", "description", "load", "names"]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 
@@ -95,8 +100,15 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
 }
 """By kind and name: the module below ``pytest_xling.<kind>s`` and the class in it."""
 
+OWN_METRIC: Final = (
+    "One of your own is a function with @xling.flag or @xling.number in a conftest.py or the "
+    "benchmark's test file, or a check in its prompts.yaml (docs/add-a-metric.md)"
+)
+"""What to do about a metric that is not there."""
+
 _BASES: Final[Mapping[Kind, type]] = {"metric": Metric, "annotator": Annotator}
 _added: dict[tuple[Kind, str], Any] = {}
+_described: dict[str, type[Metric[Any]]] = {}
 
 
 def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN401  any class
@@ -123,6 +135,60 @@ def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN
     load.cache_clear()
 
 
+def description(name: str) -> dict[str, JsonValue] | None:
+    """Return what :func:`describe` needs of a metric; None of a built-in one, always there.
+
+    Raises:
+        ConfigError: there is no such metric.
+    """
+    if name in BUILT_IN["metric"]:
+        return None
+    metric: type[Metric[Any]] = load("metric", name)
+    return {
+        "kind": metric.kind,
+        "bounds": list(metric.bounds),
+        "better": metric.better,
+        "share": metric.share,
+        "unit": metric.unit,
+        "least": metric.least,
+        "about": (metric.__doc__ or "").strip().partition("\n")[0],
+    }
+
+
+def describe(name: str, said: object, *, origin: str) -> None:
+    """Make a metric known whose code is not here, so that its scores can be judged and shown.
+
+    Code that is here, or comes later, takes precedence.
+
+    Args:
+        name: of the metric.
+        said: what :func:`description` gave, perhaps of another version; what is wrong is left out.
+        origin: where its code is to be found, for who wants to score with it.
+    """
+    traits = said if isinstance(said, dict) else {}
+    flag = traits.get("kind") == "flag"
+    base: type[Metric[Any]] = Flag if flag else Number
+    bounds = traits.get("bounds")
+    known: dict[str, object] = {"name": name, "version": "", "__doc__": traits.get("about") or name}
+    if not flag and isinstance(bounds, list | tuple) and len(bounds) == len(base.bounds):
+        known["bounds"] = tuple(end if isinstance(end, int | float) else None for end in bounds)
+    if traits.get("better") in get_args(Better):
+        known["better"] = traits["better"]
+    if traits.get("unit") in get_args(Unit):
+        known["unit"] = traits["unit"]
+    if isinstance(traits.get("share"), bool):
+        known["share"] = traits["share"]
+    if isinstance(traits.get("least"), int):
+        known["least"] = traits["least"]
+
+    def check(_self: Metric[Any]) -> None:
+        msg = f"metric {name!r} is defined in {origin}, which is not imported here. {OWN_METRIC}"
+        raise ConfigError(msg)
+
+    _described[name] = dataclass(frozen=True)(type(name, (base,), {**known, "check": check}))
+    load.cache_clear()
+
+
 @cache
 def _entry_points(kind: Kind) -> dict[str, Any]:
     from importlib.metadata import entry_points  # noqa: PLC0415  costs 10 ms, seldom needed
@@ -133,7 +199,8 @@ def _entry_points(kind: Kind) -> dict[str, Any]:
 def names(kind: Kind) -> tuple[str, ...]:
     """Return all known names of *kind*, sorted; imports none of them."""
     added = {name for of, name in _added if of == kind}
-    return tuple(sorted(BUILT_IN[kind].keys() | _entry_points(kind).keys() | added))
+    described = _described.keys() if kind == "metric" else ()
+    return tuple(sorted({*BUILT_IN[kind], *_entry_points(kind), *added, *described}))
 
 
 @cache
@@ -165,6 +232,9 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
             )
             raise ConfigError(msg)
         return cls
+    if kind == "metric" and name in _described:
+        return _described[name]
     known = names(kind)
-    msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
+    own = f". {OWN_METRIC}" if kind == "metric" else ""
+    msg = f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}{own}"
     raise ConfigError(msg)

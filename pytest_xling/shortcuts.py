@@ -21,7 +21,7 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_xling.config.option import Option
+    from pytest_xling.config.options import Option
 
 __all__ = [
     "XlingShadowedOptionWarning",

@@ -9,7 +9,7 @@ import pytest
 
 import pytest_xling as xling
 from pytest_xling import registry
-from pytest_xling.engine.making import Making, parameters_of
+from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import BrokenStep
 from pytest_xling.records import Answer, Message, Request, Response, Sample
 
@@ -45,7 +45,7 @@ def test_a_flag() -> None:
         """Flags answers of fewer than 5 characters."""
         return len(answer.text) < 5 if answer.text else None
 
-    metric = Making().make("metric", "too_short")
+    metric = StepFactory().make("metric", "too_short")
     short, long, none = metric.score([answer("ab"), answer("abcdef"), answer("")])
     assert (1.0, "Flags answers of fewer than 5 characters.") == (short.value, short.reason)
     assert (0.0, "") == (long.value, long.reason)
@@ -60,12 +60,12 @@ def test_a_number_with_its_bounds() -> None:
     def my_share(answer: Answer) -> xling.Reading | float:
         return xling.Reading(value=None, reason="why") if answer.text == "?" else 0.5
 
-    metric = Making().make("metric", "my_share")
+    metric = StepFactory().make("metric", "my_share")
     assert [0.5, None] == [reading.value for reading in metric.score([answer("a"), answer("?")])]
     assert ("sentence_languages",) == metric.needs
     assert (0, 1) == metric.bounds
     assert metric.compares_languages()
-    assert ["sentence_languages"] == list(Making().annotators_of(metric))
+    assert ["sentence_languages"] == list(StepFactory().annotators_of(metric))
 
 
 def test_a_changed_function_has_another_signature() -> None:
@@ -84,7 +84,7 @@ def test_a_changed_function_has_another_signature() -> None:
             def changes(answer: Answer) -> bool:
                 return len(answer.text) > 2
 
-        signed.append(parameters_of(Making().make("metric", "changes"))["source"])
+        signed.append(parameters_of(StepFactory().make("metric", "changes"))["source"])
     assert signed[0] != signed[1]
 
 
@@ -97,7 +97,7 @@ def test_a_flag_gives_true_false_or_none(value: object) -> None:
         return value
 
     with pytest.raises(BrokenStep, match=r"odd gave .*True, False, None or a Reading"):
-        Making().make("metric", "odd").score([answer("a")])
+        StepFactory().make("metric", "odd").score([answer("a")])
 
 
 def test_a_name_that_is_taken() -> None:
@@ -116,7 +116,7 @@ def test_an_annotator() -> None:
     def words(text: str, language: str) -> dict[str, object]:
         return {"language": language, "words": len(text.split())}
 
-    made = Making().make("annotator", "words")
+    made = StepFactory().make("annotator", "words")
     assert [{"language": "hi", "words": 2}] == made.annotate(["a b"], ["hi"])
 
 

@@ -24,7 +24,6 @@ BARE = ("-p", "no:xling", "-p", "no:xling_short")
 OURS = {
     "pytest_xling",
     "pytest_xling.config",
-    "pytest_xling.config.option",
     "pytest_xling.config.options",
     "pytest_xling.config.values",
     "pytest_xling.errors",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forkserver
+
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 CONFTEST = """
@@ -24,14 +25,8 @@ def _pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         for name, value in os.environ.items()
         if not name.startswith(("XLING_", "PYTEST_"))
     }
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        cwd=folder,
-        env=inherited,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    return forkserver.run(
+        "pytest", ["-p", "no:cacheprovider", *arguments], cwd=folder, env=inherited
     )
 
 

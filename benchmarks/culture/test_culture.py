@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_xling.plugin.checks import CaseCheck, GateCheck
+    from pytest_xling.plugin.cases import CaseCheck
+    from pytest_xling.plugin.gates import GateCheck
 
 pytestmark = pytest.mark.xling(
     metrics=[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pytest_xling.analysis.baseline_file import pivots_in, read_baseline_file
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.store.baselines import promoted
 from pytest_xling.store.database import Database
 from pytest_xling.store.queries import metric_steps, scores_by_place
@@ -69,6 +70,27 @@ class Baseline:
     def name(self, benchmark: str) -> str:
         """Return what to call it where *benchmark* is concerned."""
         return self.names.get(benchmark, self.said)
+
+    def side(
+        self, benchmark: str, metric: str, *, asked: Questions, pivot: str | None
+    ) -> BaselineSide:
+        """Return what it has of a metric, beside a run.
+
+        Args:
+            benchmark: its name.
+            metric: its name.
+            asked: what the run asks in the benchmark.
+            pivot: the language others are compared with, where there is one.
+        """
+        return BaselineSide(
+            name=self.name(benchmark),
+            metric=metric,
+            then=self.source.scores(benchmark, metric),
+            asked_then=self.source.questions(benchmark),
+            asked_now=asked,
+            pivot=pivot,
+            pivot_then=self.source.pivot(benchmark),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

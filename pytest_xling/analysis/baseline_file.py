@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.errors import DataError, EvaluationError
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.records import LARGEST, Score
 from pytest_xling.store.questions import Question, Questions
+from pytest_xling.store.runs import describe_metrics, verdict_of
 from pytest_xling.store.scored import level_of
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from pytest_xling.records import Verdict
 
 __all__ = ["BaselineFile", "pivots_in", "read_baseline_file"]
 
@@ -40,6 +43,9 @@ class BaselineFile:
     """By benchmark."""
     pivots: Mapping[str, str] = field(default_factory=dict)
     """By benchmark the language others were compared with, where it is known."""
+    created_at: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    verdicts: Sequence[Verdict] = ()
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -117,11 +123,20 @@ def read_baseline_file(path: Path) -> BaselineFile:
         seen.add(key)
         cases.setdefault(case["benchmark"], []).append(case)
     settings = run.get("settings")
+    settings = settings if isinstance(settings, dict) else {}
+    describe_metrics(settings, run_id=names["run_id"])
+    try:
+        verdicts = [verdict_of(verdict) for verdict in data.get("verdicts", [])]
+    except (KeyError, TypeError) as error:
+        read.fail(f"a verdict is not as `xling export` writes one: {error!r}")
     return BaselineFile(
         path=path,
         signatures=signatures,
         cases=cases,
-        pivots=pivots_in(settings if isinstance(settings, dict) else {}),
+        pivots=pivots_in(settings),
+        created_at=read.text(run.get("created_at", ""), "run.created_at"),
+        settings=settings,
+        verdicts=verdicts,
         **names,
     )
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.analysis.drop import against
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.drop import drop_estimate
 from pytest_xling.gates.pairing import paired_means
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.baseline import Baseline
-    from pytest_xling.analysis.drop import Against
+    from pytest_xling.gates.drop import BaselineSide
     from pytest_xling.interfaces.metric import Better
     from pytest_xling.records import RunRecord, Score
 
@@ -120,7 +119,7 @@ def compare(
         metrics = list(dict.fromkeys(s.metric for s in steps if s.benchmark == benchmark))
         for metric in metrics:
             wanted = [s for s in steps if (s.benchmark, s.metric) == (benchmark, metric)]
-            side = against(baseline, benchmark, metric, asked=asked, pivot=pivots(benchmark))
+            side = baseline.side(benchmark, metric, asked=asked, pivot=pivots(benchmark))
             found = scores_by_place(connection, run.run_id, wanted)
             here = {language: scores for (_, _, language), scores in sorted(found.items())}
             changes += (_change(scores, side) for scores in here.values())
@@ -138,7 +137,7 @@ def compare(
     )
 
 
-def _change(scores: Sequence[Score], side: Against) -> Change:
+def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     """Compare one metric in one language."""
     first = scores[0]
     share, better, widest = _traits(first.metric)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = ["Expected", "Goal", "Pilot", "assumed_rates", "least", "pilot_of", "power", "samples"]
+__all__ = ["Expected", "Goal", "Pilot", "least", "pilot_of", "power", "samples"]
 
 _REPEAT = re.compile(r"r(\d+)$")
 _EXACT = 5_000
@@ -131,21 +131,24 @@ def pilot_of(
         share: whether values are 0 or 1.
         icc: to be used instead of what the repeats show.
     """
-    there = {(one.sample_id, one.condition): one.value for one in others}
-    found: defaultdict[tuple[str, str], defaultdict[str, list[float]]]
-    found = defaultdict(lambda: defaultdict(list))
+    there = {(score.sample_id, score.condition): score.value for score in others}
+    differences: defaultdict[tuple[str, str], defaultdict[str, list[float]]]
+    differences = defaultdict(lambda: defaultdict(list))
     for score in scores:
         partner = there.get((score.sample_id, score.condition))
         if score.value is not None and partner is not None:
             again = _REPEAT.search(score.condition)
             difference = sign * (partner - score.value)
-            found[cluster_of(score)][again[1] if again else "0"].append(difference)
-    if not found:
+            differences[cluster_of(score)][again[1] if again else "0"].append(difference)
+    if not differences:
         return None
-    each = Counter(len(one) for repeats in found.values() for one in repeats.values())
-    times = Counter(len(repeats) for repeats in found.values()).most_common(1)[0][0]
-    answers_each = each.most_common(1)[0][0]
-    means = [[math.fsum(one) / len(one) for one in repeats.values()] for repeats in found.values()]
+    repeated = differences.values()
+    sizes = Counter(len(answers) for repeats in repeated for answers in repeats.values())
+    times = Counter(len(repeats) for repeats in differences.values()).most_common(1)[0][0]
+    answers_each = sizes.most_common(1)[0][0]
+    means = [
+        [math.fsum(answers) / len(answers) for answers in repeats.values()] for repeats in repeated
+    ]
     noise = noise_of(means)
     flat = [value for group in means for value in group]
     expected = None
@@ -158,18 +161,13 @@ def pilot_of(
         expected = Expected(icc=share_icc, sd=noise.sd)
     return Pilot(
         language=language,
-        questions=len(found),
+        questions=len(differences),
         repeats=times,
         answers_each=answers_each,
         seen=math.fsum(math.fsum(group) / len(group) for group in means) / len(means),
         expected=expected,
         repeats_known=times > 1,
     )
-
-
-def assumed_rates(rate: float, *, correlation: float, icc: float) -> Expected:
-    """Return what to expect of a share whose better side has *rate*."""
-    return Expected(icc=icc, rate=rate, correlation=correlation)
 
 
 def samples(goal: Goal, expected: Expected, *, repeats: int) -> int | None:
@@ -208,8 +206,8 @@ def power(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> fl
         return power_of_mean(beyond, noise, samples=questions, repeats=repeats, alpha=goal.alpha)
     # What clusters of repeats are worth in independent pairs.
     pairs = math.floor(questions * repeats / (1 + (repeats - 1) * expected.icc) + 1e-9)
-    found = normal_power if pairs > _EXACT else exact_power
-    return found(rates, pairs, alpha=goal.alpha, margin=goal.margin)
+    pair_power = normal_power if pairs > _EXACT else exact_power
+    return pair_power(rates, pairs, alpha=goal.alpha, margin=goal.margin)
 
 
 def least(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> float | None:

@@ -103,5 +103,5 @@ def _weighed(text: str, script: str) -> dict[str, JsonValue]:
 def _by_cld2(text: str) -> str | None:
     from pytest_xling.text.cld2 import detect  # noqa: PLC0415  see annotate
 
-    found = detect(text, best_effort=False)
-    return found.language if found.reliable else None
+    detected = detect(text, best_effort=False)
+    return detected.language if detected.reliable else None

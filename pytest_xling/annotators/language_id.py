@@ -56,8 +56,8 @@ class LanguageId(TextAnnotator):
         asks_cld2 = {code: find(code).identifier == "cld2" for code in set(languages)}
         by_langid = langid.identify(texts)
         return [
-            _identify(text, by_langid=found, ask_cld2=asks_cld2[language])
-            for text, found, language in zip(texts, by_langid, languages, strict=True)
+            _identify(text, by_langid=identified, ask_cld2=asks_cld2[language])
+            for text, identified, language in zip(texts, by_langid, languages, strict=True)
         ]
 
 
@@ -66,10 +66,10 @@ def _identify(text: str, *, by_langid: str, ask_cld2: bool) -> dict[str, JsonVal
         return {"language": None, "by": None, "langid": None}
     if ask_cld2:
         for best_effort in (False, True):
-            found = detect(text, best_effort=best_effort)
-            if found.reliable:
+            detected = detect(text, best_effort=best_effort)
+            if detected.reliable:
                 return {
-                    "language": found.language,
+                    "language": detected.language,
                     "by": "cld2",
                     "best_effort": best_effort,
                     "langid": by_langid,

@@ -53,10 +53,10 @@ class SentenceLanguages(TextAnnotator):
             [s for s in sentences(text[: self.max_chars], language) if _LETTER.search(s)]
             for text, language in zip(texts, languages, strict=True)
         ]
-        found = iter(langid.identify([s for parts in split for s in parts]))
+        identified = iter(langid.identify([s for parts in split for s in parts]))
         values: list[JsonValue] = []
         for text, language, parts in zip(texts, languages, split, strict=True):
-            counts = Counter(next(found) for _ in parts)
+            counts = Counter(next(identified) for _ in parts)
             values.append(
                 {
                     "counts": dict(sorted(counts.items())),

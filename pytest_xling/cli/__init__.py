@@ -6,16 +6,17 @@ import argparse
 import gc
 import os
 import sys
+from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.errors import XlingError, did_you_mean
 from pytest_xling.files.whole import file_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["main"]
 
@@ -62,9 +63,22 @@ INTERRUPTED = 130
 class _Parser(argparse.ArgumentParser):
     """Says of a mistake what the rest of this command would, with the same exit code."""
 
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """Declare an argument; what its ``type`` says in a ValueError is what users read."""
+        if parse := options.get("type"):
+            options["type"] = partial(_value, parse)
+        return super().add_argument(*names, **options)
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(BAD_CONFIGURATION, f"xling: error: {message}\n")
+
+
+def _value(parse: Callable[[str], Any], text: str) -> Any:  # noqa: ANN401  of any option
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

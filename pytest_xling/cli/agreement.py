@@ -16,7 +16,11 @@ from pytest_xling.cli.printing import (
 )
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.review.agreement import disagreements, with_each_other, with_judge
+from pytest_xling.reports.review.agreement import (
+    agreement_among_raters,
+    agreement_with_judge,
+    disagreements,
+)
 from pytest_xling.reports.review.agreement_table import (
     disagreement_rows,
     disagreement_text,
@@ -73,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     if args.force and args.calibration is None:
         msg = "--force means nothing without --calibration"
         raise ConfigError(msg)
-    rated = [one for path in args.files for one in read_ratings(Path(path))]
+    rated = [rater_file for path in args.files for rater_file in read_ratings(Path(path))]
     check_together(rated)
     with reading(args) as connection:
         record = get_run(connection, rated[0].run)
@@ -85,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         labels = []
         if args.calibration is not None:
             check_calibrates(scheme)
-            cases = {rating.case_id for one in rated for rating in one.ratings}
+            cases = {rating.case_id for rater_file in rated for rating in rater_file.ratings}
             texts = texts_of(connection, record.run_id, benchmark=scheme.benchmark, case_ids=cases)
             answers = {case: answer for case, (*_, answer) in texts.items()}
             labels = calibration_rows(population, rated, answers)
@@ -113,9 +117,9 @@ def _as_json(
         "benchmark": scheme.benchmark,
         "metric": scheme.metric,
         "signature": scheme.signature,
-        "files": [{"file": one.source, "rater": one.rater} for one in rated],
-        "judge": judge_rows(with_judge(population, rated, labels=scheme.labels)),
-        "raters": raters_rows(with_each_other(population, rated)),
+        "files": [{"file": rater_file.source, "rater": rater_file.rater} for rater_file in rated],
+        "judge": judge_rows(agreement_with_judge(population, rated, labels=scheme.labels)),
+        "raters": raters_rows(agreement_among_raters(population, rated)),
         "disagreements": disagreement_rows(disagreements(population, rated)),
     }
 
@@ -124,12 +128,12 @@ def _as_text(
     record: RunRecord, scheme: Scheme, population: Population, rated: Sequence[Rated]
 ) -> str:
     sheets = judge_sheets(
-        with_judge(population, rated, labels=scheme.labels), labeller=scheme.labeller
+        agreement_with_judge(population, rated, labels=scheme.labels), labeller=scheme.labeller
     )
-    if among := with_each_other(population, rated):
+    if among := agreement_among_raters(population, rated):
         sheets.append(raters_sheet(among))
     title = f"{scheme.metric} of run {record.run_id}, benchmark {scheme.benchmark}\n"
     parts = [title, *(plain(sheet, width=width(), color=color()) for sheet in sheets)]
-    if found := disagreements(population, rated):
-        parts.append(disagreement_text(found, limit=SHOWN, labeller=scheme.labeller))
+    if disputed := disagreements(population, rated):
+        parts.append(disagreement_text(disputed, limit=SHOWN, labeller=scheme.labeller))
     return "\n".join(parts)

@@ -13,8 +13,9 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.settings import resolve
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.engine.models import make_making, make_parties, make_provider, make_roles
+from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
+from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.reports.sheet import plain
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from pytest_xling.analysis.calibration import Calibration
     from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.store.calibrations import Calibration
 
 __all__ = ["add_arguments", "run"]
 
@@ -140,8 +141,8 @@ async def _calibrated(
     settings: Settings, labelled: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
     annotator = f"stance_{settings.stance.partition(':')[0]}"
-    making = make_making(settings)
-    made = making.make("annotator", annotator)
+    factory = make_step_factory(settings)
+    made = factory.make("annotator", annotator)
     made.check()
     if getattr(made, "text_in", "native") == "english":
         _check_english(labelled, languages)
@@ -149,10 +150,10 @@ async def _calibrated(
     roles = make_roles(settings, provider)
     if made.asks is not None:
         _check_judge(roles[made.asks])
-    tested, others = make_parties(settings, provider, roles, model=settings.model)
+    tested, others = make_models(settings, provider, roles, model=settings.model)
     database = Database(settings.store)
     try:
-        measuring = Run(run_id="", database=database, tested=tested, roles=others, making=making)
+        measuring = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
         try:
             return await calibrate(
                 measuring, database, annotator=annotator, labelled=labelled, languages=languages

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--margin",
         metavar="M",
-        type=_margin,
+        type=number(minimum=0),
         help="with --tests: whether it is worse by less than M (non-inferiority)",
     )
     parser.add_argument("--json", action="store_true", help="print an object instead")
@@ -62,19 +62,19 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         record = get_run(connection, args.run)
         baseline = open_baseline(args.baseline, store=store_path(args))
-        found = compare(connection, record, baseline, pivots=partial(named_pivot, record))
-    opinions = _opinions(found, margin=args.margin) if args.tests else {}
+        comparison = compare(connection, record, baseline, pivots=partial(named_pivot, record))
+    opinions = _opinions(comparison, margin=args.margin) if args.tests else {}
     status = status_now(record)
     if args.json:
         changes = [
             {name: value for name, value in asdict(change).items() if name != "differences"}
             | {"worse": change.is_worse, "found": change.is_found}
             | ({"tests": asdict(opinions[change])} if change in opinions else {})
-            for change in found.changes
+            for change in comparison.changes
         ]
         missing = [
             dict(zip(("benchmark", "metric", "language"), place, strict=True))
-            for place in found.missing
+            for place in comparison.missing
         ]
         print_json(
             {
@@ -90,13 +90,13 @@ def run(args: argparse.Namespace) -> int:
         print_text(notice)
     if status != "complete":
         print_text(f"run {record.run_id} is {status}: only what it has is compared")
-    print_text(comparison_text(found, width=width(), color=color()))
+    print_text(comparison_text(comparison, width=width(), color=color()))
     if opinions:
         print_text("\n" + plain(opinions_sheet(opinions), width=width(), color=color()))
     return 0
 
 
-def _opinions(found: Comparison, *, margin: float | None) -> dict[Change, SecondOpinion]:
+def _opinions(comparison: Comparison, *, margin: float | None) -> dict[Change, SecondOpinion]:
     from pytest_xling.analysis.second_opinions import second_opinion  # noqa: PLC0415  imports numpy
 
     return {
@@ -107,10 +107,6 @@ def _opinions(found: Comparison, *, margin: float | None) -> dict[Change, Second
             alpha=ALPHA,
             share=change.share,
         )
-        for change in found.changes
+        for change in comparison.changes
         if change.differences
     }
-
-
-def _margin(text: str) -> float:
-    return number(minimum=0)(text)

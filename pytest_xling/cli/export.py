@@ -73,12 +73,12 @@ def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: b
         "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
     }
     # Written piece by piece: a run may not fit into memory with its texts.
-    shown = inert_json(json.dumps(head, ensure_ascii=False, allow_nan=False))
-    file.write(f'{shown[:-1]},\n"cases": [')
+    head_json = inert_json(json.dumps(head, ensure_ascii=False, allow_nan=False))
+    file.write(f'{head_json[:-1]},\n"cases": [')
     count = 0
     for case in exported(connection, record.run_id, texts=texts):
-        shown = inert_json(json.dumps(case, ensure_ascii=False))
-        file.write(f"{',' if count else ''}\n{shown}")
+        head_json = inert_json(json.dumps(case, ensure_ascii=False))
+        file.write(f"{',' if count else ''}\n{head_json}")
         count += 1
     file.write("\n]}\n")
     return count

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
-from pytest_xling.analysis.drop import against
-from pytest_xling.analysis.gate import Compared, gates_of, judge_gates
-from pytest_xling.analysis.trust import trusted
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.evidence import StoredRun
+from pytest_xling.gates.spec import Compared, gates_of
+from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.questions import question_digests
-from pytest_xling.store.runs import get_run
+from pytest_xling.store.runs import expected_scores, get_run, read_verdicts
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.baseline import Baseline
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.records import RunRecord, Verdict
+    from pytest_xling.gates.interim_looks import Looks
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.records import Expected, RunRecord, Verdict
 
 __all__ = ["add_arguments", "run"]
 
@@ -62,11 +66,11 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         record = get_run(connection, args.run)
         counts = case_counts(connection, record.run_id)
-        limits = read_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
+        limits = read_run_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
         baseline = None
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_path(args))
-        verdicts = _judged(connection, record, counts, limits, baseline)
+        verdicts = _decided(connection, record, counts, limits, baseline)
     status = status_now(record)
     complete = status == "complete"
     if args.json:
@@ -92,64 +96,54 @@ def run(args: argparse.Namespace) -> int:
     return CLOSED if is_closed(verdicts) else 0
 
 
-def _judged(
+def _decided(
     connection: Connection,
     record: RunRecord,
     counts: dict[tuple[str, str], int],
     file: ThresholdFile,
     baseline: Baseline | None,
 ) -> list[Verdict]:
-    """Judge each metric the file has a gate for in each language of the run.
+    """Decide each gate the file sets for a metric and a language of the run.
 
     Raises:
         ConfigError: there is none, or one compares what the run does not have, or the run with
             itself.
     """
-    gated = [
-        step
-        for step in metric_steps(connection, record.run_id)
-        if step.metric in file.metrics(step.benchmark)
-    ]
+    steps = metric_steps(connection, record.run_id)
+    expected = expected_scores(connection, record.run_id)
+    gated = [step for step in steps if step.metric in file.metrics(step.benchmark)]
     scores = scores_by_place(connection, record.run_id, gated)
     with_levels = {
         benchmark
-        for (benchmark, _, _), found in scores.items()
-        if any(score.level is not None for score in found)
+        for (benchmark, _, _), of_language in scores.items()
+        if any(score.level is not None for score in of_language)
     }
-    verdicts: list[Verdict] = []
-    for benchmark, metric in dict.fromkeys((step.benchmark, step.metric) for step in gated):
-        pivot = named_pivot(record, benchmark)
-        gates = gates_of(
+    judged = {
+        (verdict.threshold.benchmark, verdict.threshold.language)
+        for verdict in read_verdicts(connection, record.run_id)
+    }
+    gates: list[GateSpec] = []
+    metrics = [(step.benchmark, step.metric) for step in gated]
+    metrics += [place for place in sorted(expected) if place[1] in file.metrics(place[0])]
+    for benchmark, metric in dict.fromkeys(metrics):
+        gates += gates_of(
             file,
             metric,
-            [language for name, language in counts if name == benchmark],
+            [
+                language
+                for name, language in dict.fromkeys([*counts, *sorted(judged)])
+                if name == benchmark
+            ],
             of=(benchmark, record.model),
             by=Compared(
-                pivot=pivot,
+                pivot=named_pivot(record, benchmark),
                 levels=benchmark in with_levels,
                 baseline=baseline is not None,
                 named=f"in run {record.run_id!r} benchmark {benchmark!r}",
             ),
         )
-        found = {
-            language: scores.get((benchmark, metric, language), [])
-            for language in {name for gate in gates for name in (gate.language, gate.pivot) if name}
-        }
-        side = None
-        if baseline is not None and any(gate.kind == "drop" for gate in gates):
-            if baseline.names.get(benchmark) == record.run_id:
-                msg = f"run {record.run_id} is its own baseline for {benchmark}; name another one"
-                raise ConfigError(msg)
-            asked = question_digests(connection, record.run_id, benchmark=benchmark)
-            side = against(baseline, benchmark, metric, asked=asked, pivot=pivot)
-        verdicts += [
-            trusted(connection, record.run_id, verdict, pivot=pivot)
-            for verdict in judge_gates(gates, found.__getitem__, against=side)
-        ]
-    if not verdicts:
-        scored = ", ".join(
-            f"{step.benchmark}/{step.metric}" for step in metric_steps(connection, record.run_id)
-        )
+    if not gates:
+        scored = ", ".join(f"{step.benchmark}/{step.metric}" for step in steps)
         msg = (
             f"{file.file.name} sets no gate for anything run {record.run_id!r} of model "
             f"{record.model!r} was scored with: {scored or 'nothing'}"
@@ -157,7 +151,54 @@ def _judged(
         drops = baseline is None and _limits_drops(file, counts)
         hint = ". Its max_drop needs a --baseline" if drops else ""
         raise ConfigError(msg + hint)
-    return verdicts
+    for gate in gates:
+        own = baseline is not None and baseline.names.get(gate.benchmark) == record.run_id
+        if own and gate.kind == "drop":
+            msg = f"run {record.run_id} is its own baseline for {gate.benchmark}; name another one"
+            raise ConfigError(msg)
+    decision = Decision(
+        StoredRun(
+            reading=lambda: nullcontext(connection),
+            run_id=record.run_id,
+            pivot=lambda benchmark: named_pivot(record, benchmark),
+            compared_with=baseline,
+            known_scores=scores,
+        ),
+        family=lambda spec: [gate for gate in gates if gate.family == spec.family],
+        expected=lambda benchmark, metric: expected.get((benchmark, metric)),
+        looks=_looks(connection, record, expected),
+    )
+    return [decision.verdict(gate) for gate in gates]
+
+
+def _looks(
+    connection: Connection, record: RunRecord, expected: Mapping[tuple[str, str], Expected]
+) -> dict[str, Looks]:
+    """Return by benchmark the interim looks that the run was made with."""
+    planned = {
+        benchmark: of_metric.questions
+        for (benchmark, _), of_metric in expected.items()
+        if of_metric.look is not None
+    }
+    if not planned:
+        return {}
+    from pytest_xling.gates.interim_looks import Looks  # noqa: PLC0415  imports numpy
+
+    return {
+        benchmark: Looks.of(
+            (
+                question.cluster
+                for question in question_digests(
+                    connection, record.run_id, benchmark=benchmark
+                ).values()
+            ),
+            benchmark=benchmark,
+            how=str(record.settings["stop_early"]),
+            seed=record.seed,
+            total=total,
+        )
+        for benchmark, total in planned.items()
+    }
 
 
 def _limits_drops(file: ThresholdFile, counts: dict[tuple[str, str], int]) -> bool:

@@ -1,4 +1,4 @@
-"""``xling init``: a benchmark to start from."""
+"""``xling init``: a benchmark to start from, or a copy of one that comes along."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.printing import print_text
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.planning.benchmark import bundled
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from importlib.resources.abc import Traversable
 
 __all__ = ["add_arguments", "run"]
@@ -29,39 +30,77 @@ Then put your own questions into benchmarks/example/data/ and your limits into t
 """
 
 
+COPIED = """\
+Next: pytest --model=MODEL --langs=es,hi {folder}
+Put what a release must hold into thresholds.yaml; {folder}/README.md says what the data are.\
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.epilog = "Nothing is overwritten: files that exist already are left as they are."
+    parser.epilog = (
+        "Nothing is overwritten: files that exist already are left as they are. A folder that is "
+        "called like a benchmark of ours is written ./culture."
+    )
     parser.add_argument(
-        "folder",
-        metavar="DIR",
+        "place",
+        metavar="DIR|BENCHMARK",
         nargs="?",
-        default=Path(),
-        type=parse_path,
-        help="your project; default: the working directory",
+        default=".",
+        help="your project (default: the working directory) for a starter; or a benchmark that "
+        "comes along, such as culture, to copy it into benchmarks/",
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that are not there yet."""
-    root: Path = args.folder
-    for name, text in _templates(files("pytest_xling.cli").joinpath("templates"), ""):
-        path = root / name
-        if _write(path, text):
-            print_text(f"wrote   {path}")
-        else:
-            print_text(f"exists  {path}")
+    if (source := _bundled(args.place)) is not None:
+        target = Path("benchmarks") / args.place
+        _write_all(target, _files(source, "", suffix=""))
+        print_text("\n" + COPIED.format(folder=target))
+        return 0
+    try:
+        root = parse_path(args.place)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    _write_all(root, _files(files("pytest_xling.cli").joinpath("templates"), "", suffix=SUFFIX))
     print_text("\n" + NEXT.format(folder="this folder" if root == Path() else root))
     return 0
 
 
-def _templates(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the templates in and below *folder*, sorted."""
+def _bundled(name: str) -> Path | None:
+    """Return the folder of the benchmark called *name*; None where a folder is meant.
+
+    Raises:
+        ConfigError: it is nearly the name of one.
+    """
+    known = {folder.name: folder for folder in bundled().values() if folder.name in bundled()}
+    if name in known or Path(name).exists() or Path(name).name != name:
+        return known.get(name)
+    if close := did_you_mean(name, known):
+        msg = (
+            f"no benchmark {name!r} comes along.{close} There are: {', '.join(known)}; for a "
+            f"folder of that name write ./{name}"
+        )
+        raise ConfigError(msg)
+    return None
+
+
+def _write_all(root: Path, texts: Iterable[tuple[str, str]]) -> None:
+    for name, text in texts:
+        path = root / name
+        print_text(f"{'wrote  ' if _write(path, text) else 'exists '} {path}")
+
+
+def _files(folder: Traversable, prefix: str, *, suffix: str) -> Iterator[tuple[str, str]]:
+    """Yield names, without *suffix*, and texts of the files in and below *folder*, sorted."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.startswith((".", "__pycache__")):
+            continue
         if entry.is_dir():
-            yield from _templates(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(SUFFIX):
-            yield prefix + entry.name.removesuffix(SUFFIX), entry.read_text(encoding="utf-8")
+            yield from _files(entry, f"{prefix}{entry.name}/", suffix=suffix)
+        elif entry.name.endswith(suffix):
+            yield prefix + entry.name.removesuffix(suffix), entry.read_text(encoding="utf-8")
 
 
 def _write(path: Path, text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
@@ -16,6 +15,7 @@ from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
 from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from sqlalchemy import Connection
@@ -144,7 +144,9 @@ def _from_run(args: argparse.Namespace) -> Study:
             theirs = dict.fromkeys(languages, ours[pivot])
             against, compared = pivot, [code for code in languages if code != pivot]
         spent = tokens_of(connection, record.run_id)
-    made_by = {one.signature for both in (ours, theirs) for found in both.values() for one in found}
+    made_by = {
+        score.signature for both in (ours, theirs) for scores in both.values() for score in scores
+    }
     if len(made_by) > 1:
         msg = (
             f"scores of {metric!r} were made in different ways and cannot be compared: "
@@ -152,11 +154,11 @@ def _from_run(args: argparse.Namespace) -> Study:
         )
         raise ConfigError(msg)
     sign = 1.0 if made.better == "higher" else -1.0
-    found = (
+    measured = (
         pilot_of(ours[code], theirs[code], language=code, sign=sign, share=share, icc=args.icc)
         for code in compared
     )
-    pilots = tuple(pilot for pilot in found if pilot is not None)
+    pilots = tuple(pilot for pilot in measured if pilot is not None)
     noisy = {pilot.language: pilot.expected for pilot in pilots if pilot.expected is not None}
     if not noisy:
         msg = (
@@ -245,8 +247,8 @@ def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expe
     except ValueError as error:
         msg = f"no such shares: {error}; give another --rate, --correlation or --detect"
         raise ConfigError(msg) from error
-    told = f"English {percent(rate)}, correlation {correlation:g} within a question, ICC {icc:g}"
-    return expected, told
+    assumed = f"English {percent(rate)}, correlation {correlation:g} within a question, ICC {icc:g}"
+    return expected, assumed
 
 
 def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace) -> tuple[str, str]:
@@ -265,15 +267,15 @@ def _chosen(connection: Connection, record: RunRecord, args: argparse.Namespace)
             else load("metric", metric).compares_languages()
         )
     )
-    found = [
+    matching = [
         (benchmark, metric)
         for benchmark, metric in fit
         if args.benchmark in {None, benchmark} and args.metric in {None, metric}
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(matching) == 1:
+        return matching[0]
     listed = ", ".join(f"{benchmark}/{metric}" for benchmark, metric in fit) or "none"
-    what = "name one with --metric and --benchmark" if found else "no such metric to compare by"
+    what = "name one with --metric and --benchmark" if matching else "no such metric to compare by"
     msg = f"run {record.run_id!r}: {what}; it has: {listed}"
     raise ConfigError(msg)
 
@@ -325,9 +327,9 @@ def _comparisons(languages: int, *, baseline: str | None) -> int:
 
 
 def _price(record: RunRecord) -> tuple[float, float] | None:
-    kept = record.settings.get("price")
-    if isinstance(kept, list) and len(kept) == 2:  # noqa: PLR2004  a pair
-        return float(kept[0]), float(kept[1])
+    stored = record.settings.get("price")
+    if isinstance(stored, list) and len(stored) == 2:  # noqa: PLR2004  a pair
+        return float(stored[0]), float(stored[1])
     return None
 
 
@@ -345,7 +347,7 @@ def _detect(text: str) -> tuple[float, str | None]:
         value = -1.0
     if not 0 <= value < float("inf"):
         msg = f"{text!r} is no difference: write percentage points as 3pp, or a number as 0.03"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return (value / 100, "pp") if points else (value, None)
 
 
@@ -359,7 +361,7 @@ def _between(low: float, high: float) -> Callable[[str], float]:
             value = low
         if not low < value < high:
             msg = f"{text!r}: give a number between {low:.3g} and {high:.3g}"
-            raise argparse.ArgumentTypeError(msg)
+            raise ValueError(msg)
         return value
 
     return parse
@@ -372,7 +374,7 @@ def _positive(text: str) -> float:
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
         msg = f"{text!r}: give a whole number from 1 to {MOST_REPEATS}"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return int(text)
 
 
@@ -385,4 +387,4 @@ def _pair(text: str) -> tuple[float, float]:
         return parse_pair(text)
     except ValueError as error:
         msg = f"{text!r}: write IN,OUT as two numbers, as 2.5,10"
-        raise argparse.ArgumentTypeError(msg) from error
+        raise ValueError(msg) from error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["color", "print_json", "print_text", "width", "write_csv", "written"]
+__all__ = ["check_free", "color", "print_json", "print_text", "width", "write_csv", "written"]
 
 DEFAULT_WIDTH = 80
 
@@ -52,6 +52,20 @@ def color() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
+def check_free(path: Path, *, force: bool) -> None:
+    """Check that a file may be written to *path*.
+
+    Raises:
+        ConfigError: there is a file already and *force* is off, or it is a folder.
+    """
+    if path.is_dir():
+        msg = f"{path} is a folder; name a file"
+        raise ConfigError(msg)
+    if path.exists() and not force:
+        msg = f"{path} exists already; say --force to replace it"
+        raise ConfigError(msg)
+
+
 @contextmanager
 def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
     """Give a file to write; it takes *path*'s place when all is written, or not at all.
@@ -60,12 +74,7 @@ def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
         ConfigError: there is a file already and *force* is off, it is a folder, or it cannot be
             written.
     """
-    if path.is_dir():
-        msg = f"{path} is a folder; name a file"
-        raise ConfigError(msg)
-    if path.exists() and not force:
-        msg = f"{path} exists already; say --force to replace it"
-        raise ConfigError(msg)
+    check_free(path, force=force)
     try:
         with whole(path) as file:
             yield file

@@ -76,7 +76,10 @@ def run(args: argparse.Namespace) -> int:
     database = Database(store_path(args), create=False)
     try:
         with database.write() as connection:
-            before = {one.benchmark: one for one in promoted(connection, model=record.model)}
+            before = {
+                promotion.benchmark: promotion
+                for promotion in promoted(connection, model=record.model)
+            }
             promote(
                 connection,
                 model=record.model,
@@ -89,8 +92,8 @@ def run(args: argparse.Namespace) -> int:
     for benchmark in benchmarks:
         old = before.get(benchmark)
         was = "" if old is None else f" in place of {old.run_id} ({_day(old.promoted_at)})"
-        said = f"{printable(record.model)}, {benchmark}: run {record.run_id}"
-        print_text(f"{said} is the baseline{was or ', the first'}")
+        promoted_run = f"{printable(record.model)}, {benchmark}: run {record.run_id}"
+        print_text(f"{promoted_run} is the baseline{was or ', the first'}")
     for lack in lacks:
         print_text(f"note: {lack}")
     if closed:
@@ -113,7 +116,10 @@ def _lacks(
     lacks = [] if status == "complete" else [f"it is {status}"]
     if is_subset(record, counts) and not record.whole:
         lacks.append(f"it was made with --xling-limit={record.settings['limit']}")
-    before = {one.benchmark: one.run_id for one in promoted(connection, model=record.model)}
+    before = {
+        promotion.benchmark: promotion.run_id
+        for promotion in promoted(connection, model=record.model)
+    }
     for benchmark in benchmarks:
         if some := lacks_of_benchmark(record, counts, benchmark):
             lacks.append(f"of {benchmark} it has {', '.join(some)}")
@@ -153,27 +159,27 @@ def _benchmarks(
 
 def _list(args: argparse.Namespace) -> None:
     with reading(args) as connection:
-        found = promoted(connection)
+        promotions = promoted(connection)
     if args.json:
         print_json(
             [
                 {
-                    "model": one.model,
-                    "benchmark": one.benchmark,
-                    "run": one.run_id,
-                    "promoted_at": one.promoted_at,
+                    "model": promotion.model,
+                    "benchmark": promotion.benchmark,
+                    "run": promotion.run_id,
+                    "promoted_at": promotion.promoted_at,
                 }
-                for one in found
+                for promotion in promotions
             ]
         )
-    elif not found:
+    elif not promotions:
         print_text("No run is promoted; `xling promote RUN` does that.")
     else:
         columns = {
-            "model": [printable(one.model) for one in found],
-            "benchmark": [one.benchmark for one in found],
-            "run": [one.run_id for one in found],
-            "promoted (UTC)": [_day(one.promoted_at) for one in found],
+            "model": [printable(promotion.model) for promotion in promotions],
+            "benchmark": [promotion.benchmark for promotion in promotions],
+            "run": [promotion.run_id for promotion in promotions],
+            "promoted (UTC)": [_day(promotion.promoted_at) for promotion in promotions],
         }
         print_text(listing(columns, width=width(), color=color(), shortened="model"))
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import compare
 from pytest_xling.cli.opening import reading, store_path
-from pytest_xling.cli.printing import print_text
+from pytest_xling.cli.printing import check_free, print_text
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.errors import ConfigError
 from pytest_xling.reports.html.page import write_report
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.runs import get_run
@@ -44,12 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the report; the exit code is 0 whatever its gates say."""
     file = Path(args.output)
-    if file.is_dir():
-        msg = f"{file} is a folder; name a file"
-        raise ConfigError(msg)
-    if file.exists() and not args.force:
-        msg = f"{file} exists already; say --force to replace it"
-        raise ConfigError(msg)
+    check_free(file, force=args.force)
     with reading(args) as connection:
         record = get_run(connection, args.run)
         compared = None

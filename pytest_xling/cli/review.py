@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_text, width, written
+from pytest_xling.cli.printing import check_free, color, print_text, width, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.review.document import draw_review
+from pytest_xling.reports.review.document import draw_review, review_page
 from pytest_xling.reports.review.label_studio import label_studio_config, label_studio_tasks
-from pytest_xling.reports.review.page import review_page
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.scheme import CORRECTNESS, scheme_of
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
 
     from pytest_xling.reports.review.document import Review
 
@@ -49,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample",
         metavar="N",
-        type=_count(1),
+        type=count(1),
         default=DEFAULT_SAMPLE,
         help="how many answers (default: %(default)s)",
     )
@@ -71,25 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="answers in this one only; may be given several times",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=_count(0), default=0, help="of the draw (default: 0)"
+        "--seed", metavar="N", type=count(0), default=0, help="of the draw (default: 0)"
     )
     parser.add_argument(
         "--veracity", action="store_true", help="tell raters whether claims are true"
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
-
-
-def _count(minimum: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers whose mistakes argparse repeats as they are."""
-    parse = count(minimum)
-
-    def read(text: str) -> int:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return read
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,9 +121,7 @@ def _files(args: argparse.Namespace) -> dict[str, Path]:
         raise ConfigError(msg)
     for path in files.values():
         # Before anything is written: half of a review is of no use.
-        if path.exists() and not args.force:
-            msg = f"{path} exists already; say --force to replace it"
-            raise ConfigError(msg)
+        check_free(path, force=args.force)
     return files
 
 
@@ -157,7 +140,7 @@ def _summary(review: Review, files: dict[str, Path], *, unanswered: int) -> str:
         f"by what {review.scheme.metric} said",
         columns={
             "language": [language for (language, _), _ in strata],
-            "said": [said for (_, said), _ in strata],
+            "said": [label for (_, label), _ in strata],
             "answers": [f"{answers:,}" for _, (answers, _) in strata],
             "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
             "each stands for": [f"{answers / drawn:.1f}" for _, (answers, drawn) in strata],

@@ -11,7 +11,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.planning.subset import is_subset
-from pytest_xling.reports.rendering import MIN_SHORTENED, listing, taken, widest
+from pytest_xling.reports.rendering import MIN_SHORTENED, column_width, listing, listing_width
 from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.queries import case_counts
 from pytest_xling.store.runs import list_runs, read_verdicts, total_progress
@@ -84,8 +84,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         "gate": [_outcome(row) for row in rows],
     }
     hidden = []
-    room = width() - taken(columns)
-    if room < 0 and room + widest("model", columns["model"]) < MIN_SHORTENED:
+    room = width() - listing_width(columns)
+    if room < 0 and room + column_width("model", columns["model"]) < MIN_SHORTENED:
         del columns["model"]  # names made up for runs say which it is
         hidden.append("model")
     more = {
@@ -95,9 +95,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
     }
     # A long model gives way, as far as it can still be told from others.
-    spare = max(0, widest("model", columns.get("model", [])) - TOLD_APART)
+    spare = max(0, column_width("model", columns.get("model", [])) - TOLD_APART)
     for head, texts in more.items():
-        if taken(columns | {head: texts}) - spare <= width():
+        if listing_width(columns | {head: texts}) - spare <= width():
             columns[head] = texts
         else:
             hidden.append(head)
@@ -116,8 +116,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 def _outcome(row: dict[str, Any]) -> str:
     """Say what the gates said, or why that does not count."""
     if row["status"] == "complete":
-        said = {None: "none", True: "closed", False: "open"}[row["closed"]]
-        return f"{said}, subset" if row["subset"] else said
+        gate = {None: "none", True: "closed", False: "open"}[row["closed"]]
+        return f"{gate}, subset" if row["subset"] else gate
     return str(row["status"])
 
 

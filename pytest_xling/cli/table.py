@@ -116,12 +116,12 @@ def run(args: argparse.Namespace) -> int:
     _check_drawing(args, table)
     with reading(args) as connection:
         names = [get_run(connection, name).run_id for name in args.runs]
-        found = {name: _rows(connection, name, args, asked) for name in names}
-    rows = [row for name in names for row in found[name]]
+        rows_of = {name: _rows(connection, name, args, asked) for name in names}
+    rows = [row for name in names for row in rows_of[name]]
     if table is not None:
         # Two runs of one model may differ in their encoder or translator.
         columns = ("run", *columns)
-        rows = [{"run": name, **row} for name in names for row in found[name]]
+        rows = [{"run": name, **row} for name in names for row in rows_of[name]]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:
@@ -136,12 +136,14 @@ def run(args: argparse.Namespace) -> int:
     elif args.csv:
         write_csv(sys.stdout, columns, rows)
     elif args.latex:
-        sheets = _sheets(table, found) if table else [_sheet(rows, columns)]
+        sheets = _sheets(table, rows_of) if table else [_sheet(rows, columns)]
         print_text("\n".join(map(latex, sheets)))
     elif table is None:
         print_text(_text(rows, columns))
     else:
-        print_text("\n".join(plain(s, width=width(), color=color()) for s in _sheets(table, found)))
+        print_text(
+            "\n".join(plain(s, width=width(), color=color()) for s in _sheets(table, rows_of))
+        )
     return 0
 
 
@@ -153,7 +155,7 @@ def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
             raise ConfigError(msg)
         return
     if table is None or table.drawing is None:
-        drawn = [name for name, one in PAPER_TABLES.items() if one.drawing is not None]
+        drawn = [name for name, table in PAPER_TABLES.items() if table.drawing is not None]
         msg = f"--svg means nothing to the table {args.table}; drawn are: {', '.join(drawn)}"
         raise ConfigError(msg)
     if len(args.runs) > 1:
@@ -179,13 +181,13 @@ def _rows(
     return [row for row in rows if args.language in {row.get(key) for key in keys}]
 
 
-def _sheets(table: PaperTable, found: dict[str, list[Row]]) -> list[Sheet]:
+def _sheets(table: PaperTable, rows_of: dict[str, list[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
     return [
         replace(
             s, title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else "")
         )
-        for name, rows in found.items()
+        for name, rows in rows_of.items()
         if rows
         for s in table.sheets(rows)
     ]

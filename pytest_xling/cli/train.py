@@ -17,6 +17,7 @@ from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.text.stance import STANCES
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.head.training.fitting import Trained
     from pytest_xling.annotators.stance.head.training.pairs import LabelledPair
     from pytest_xling.encoders import Encoder
-    from pytest_xling.stats.labelling import Measure
     from pytest_xling.text.stance import Stance
 
 __all__ = ["add_arguments", "run"]
@@ -108,16 +108,16 @@ def _train(pairs: Sequence[LabelledPair], args: argparse.Namespace) -> Trained:
         notes=(f"Pairs: {digest(learnt)[:12]}. The penalty was chosen on these numbers.",),
     )
     if held_out:
-        said = predicted(
+        stances = predicted(
             trained.weights, stance_features([pair.pair for pair in held_out], encoder)
         )
-        _print(held_out, said, title=f"Held out ({len(held_out)} pairs)")
+        _print(held_out, stances, title=f"Held out ({len(held_out)} pairs)")
     return trained
 
 
 def _print(
     pairs: Sequence[LabelledPair],
-    said: Sequence[Stance],
+    stances: Sequence[Stance],
     *,
     title: str,
     notes: tuple[str, ...] = (),
@@ -129,28 +129,18 @@ def _print(
         of = [n for n, p in enumerate(pairs) if language in {p.pair.language, ALL}]
         quality = labelling(
             [pairs[n].label for n in of],
-            [said[n] for n in of],
+            [stances[n] for n in of],
             labels=STANCES,
             clusters=[pairs[n].group for n in of],
         )
         cells = (
             language,
             str(quality.n),
-            *(_number(label.f1) for label in quality.labels),
-            _with_interval(quality.macro_f1),
+            *(measure_text(label.f1) for label in quality.labels),
+            measure_with_interval(quality.macro_f1),
         )
         for name, cell in zip(names, cells, strict=True):
             columns[name].append(cell)
     notes = (*notes, "Intervals: bootstrap over claims.")
     sheet = Sheet(title=title, columns=columns, left=1, notes=notes)
     print_text(plain(sheet, width=width(), color=color()))
-
-
-def _number(measure: Measure) -> str:
-    return "–" if measure.value is None else f"{measure.value:.2f}"
-
-
-def _with_interval(measure: Measure) -> str:
-    if measure.value is None or measure.low is None or measure.high is None:
-        return _number(measure)
-    return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"

@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
     languages = len({language for _, language in answers})
     plural = "" if languages == 1 else "s"
     print_text(f"{args.output}: {answers.total():,} answers in {languages} language{plural}")
-    for told in (*_counted(answers, left_out), *layout.notices(args.folder)):
-        print_text(told)
+    for notice in (*_counted(answers, left_out), *layout.notices(args.folder)):
+        print_text(notice)
     return 0
 
 
@@ -109,10 +109,10 @@ def _counted(answers: Counter[Any], left_out: Counter[Any]) -> Iterable[str]:
     if left_out:
         none = len(left_out) - fewer
         total = answers.total() + left_out.total()
-        told = f"{left_out.total():,} of {total:,} were not asked and are left out: "
+        not_asked = f"{left_out.total():,} of {total:,} were not asked and are left out: "
         parts = [f"{_questions(none)} no answer"] if none else []
         parts += [f"{_questions(fewer)} fewer than {most}"] if fewer else []
-        yield told + ", ".join(parts)
+        yield not_asked + ", ".join(parts)
 
 
 def _questions(count: int) -> str:

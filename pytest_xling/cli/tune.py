@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.cli.thresholds import read_thresholds
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from pytest_xling.analysis.tuning import Tuning
@@ -123,14 +123,14 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     with reading(args) as connection:
         good = read_runs(connection, args.runs, pivot=named_pivot)
         bad = read_runs(connection, args.bad, pivot=named_pivot)
-    both = {one.record.run_id for one in good} & {one.record.run_id for one in bad}
+    both = {run.record.run_id for run in good} & {run.record.run_id for run in bad}
     if both:
         msg = f"run {min(both)!r} is named as good and as bad; it cannot be both"
         raise ConfigError(msg)
     first = good[0]
-    file = read_thresholds(path, set(first.benchmarks)) if before else None
-    found = tuned(good, bad, file, wanted=wanted, how=how)
-    after = proposed_text(before, found, file, first.record.model)
+    file = read_run_thresholds(path, set(first.benchmarks)) if before else None
+    proposed = tuned(good, bad, file, wanted=wanted, how=how)
+    after = proposed_text(before, proposed, file, first.record.model)
     changed = diff(before, after, name=str(path))
     writes = bool(args.write and changed)
     if args.json:
@@ -138,18 +138,18 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
             replace_text(path, after, read=before)
         print_json(
             {
-                "runs": [one.record.run_id for one in good],
-                "bad": [one.record.run_id for one in bad],
+                "runs": [run.record.run_id for run in good],
+                "bad": [run.record.run_id for run in bad],
                 "thresholds": str(path),
-                **tuned_json(found, how),
+                **tuned_json(proposed, how),
                 "diff": changed,
                 "written": writes,
             }
         )
         return 0
-    print_text(tuned_text(found, how, bad=bool(bad), width=width(), color=color()))
+    print_text(tuned_text(proposed, how, bad=bool(bad), width=width(), color=color()))
     if changed:
-        print_text(loosened_text(found))
+        print_text(loosened_text(proposed))
     print_text(changed or f"{path} says so already: nothing to change")
     if writes:
         replace_text(path, after, read=before)
@@ -188,7 +188,7 @@ def _between(low: float, high: float) -> Callable[[str], float]:
             value = low
         if not low < value < high:
             msg = f"{text!r} is not a number between {low:g} and {high:g}"
-            raise argparse.ArgumentTypeError(msg)
+            raise ValueError(msg)
         return value
 
     return parse
@@ -197,5 +197,5 @@ def _between(low: float, high: float) -> Callable[[str], float]:
 def _count(text: str) -> int:
     if not text.isdecimal():
         msg = f"{text!r} is not a whole number of at least 0"
-        raise argparse.ArgumentTypeError(msg)
+        raise ValueError(msg)
     return int(text)

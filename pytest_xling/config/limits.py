@@ -1,18 +1,19 @@
-"""One mapping of limits in thresholds.yaml: what it may say, checked."""
+"""The limits of thresholds.yaml: of one place, and all of one metric."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.errors import did_you_mean
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.registry import OWN_METRIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_xling.config.yaml import YamlFile, YamlValue
-    from pytest_xling.errors import ConfigError
     from pytest_xling.interfaces.metric import MetricKind
 
 __all__ = [
@@ -21,11 +22,15 @@ __all__ = [
     "TREND",
     "About",
     "Limits",
+    "MetricLimits",
+    "MetricReader",
     "Place",
     "expect_mapping",
     "read_limits",
+    "refuse_crossed",
     "unknown",
 ]
+
 
 Place: TypeAlias = tuple[str, ...]
 
@@ -93,10 +98,10 @@ class Limits:
 
     def policy(self) -> Limits:
         """Return only how to judge, without any bound."""
-        kept = [key for key in self.values if key in POLICY]
+        keys = [key for key in self.values if key in POLICY]
         return Limits(
-            values={key: self.values[key] for key in kept},
-            places={key: self.places[key] for key in kept},
+            values={key: self.values[key] for key in keys},
+            places={key: self.places[key] for key in keys},
         )
 
     @property
@@ -148,10 +153,12 @@ def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
     return value
 
 
-def unknown(file: YamlFile, place: Place, what: str, known: Collection[str]) -> ConfigError:
-    """Return the error for a key that is not among *known*."""
+def unknown(
+    file: YamlFile, place: Place, what: str, known: Collection[str], *, fix: str = ""
+) -> ConfigError:
+    """Return the error for a key that is not among *known*; *fix* says what else could be done."""
     hint = did_you_mean(place[-1], known)
-    listed = ", ".join(sorted(known)) or "none"
+    listed = ". ".join(filter(None, (", ".join(sorted(known)) or "none", fix)))
     return file.error(*place, what=f"unknown {what} {place[-1]!r}.{hint} Known: {listed}")
 
 
@@ -216,3 +223,176 @@ def _value(
             raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
         return value
     return float(value)
+
+
+LANGUAGES, LEVELS, MODELS = "languages", "levels", "models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLimits:
+    """What is said of the models whose name matches a pattern."""
+
+    pattern: str
+    own: Limits
+    languages: Mapping[str, Limits]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricLimits:
+    """What is said of one metric of one benchmark, or of one level of it."""
+
+    base: Limits
+    """Defaults, the benchmark's defaults and the metric's own, laid over each other; of a level,
+    only its own."""
+    languages: Mapping[str, Limits]
+    models: tuple[ModelLimits, ...]
+    levels: Mapping[int, MetricLimits] = field(default_factory=dict)
+    """By the number of the level."""
+
+    def resolve(self, language: str, model: str, *, level: int | None = None) -> Limits:
+        """Return what holds for a language and a model, at a level or at all together."""
+        models = [entry for entry in self.models if fnmatchcase(model, entry.pattern)]
+        limits = self._merged(language, models)
+        if level is None:
+            return limits
+        if level not in self.levels:
+            return Limits()
+        return self.levels[level].resolve(language, model).over(limits.policy())
+
+    def combinations(self) -> Iterator[Limits]:
+        """Yield what holds for every language and every pattern that is named, and for others."""
+        languages = {"", *self.languages, *(code for m in self.models for code in m.languages)}
+        for language in sorted(languages):
+            for models in ([], *([model] for model in self.models)):
+                yield self._merged(language, models)
+
+    def _merged(self, language: str, models: list[ModelLimits]) -> Limits:
+        """Return what holds for a language and for models that match all of *models*."""
+        limits = self.languages.get(language, Limits()).over(self.base)
+        for model in models:
+            limits = model.own.over(limits)
+        for model in models:
+            limits = model.languages.get(language, Limits()).over(limits)
+        return limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricReader:
+    """Reads what is said below ``benchmarks:``."""
+
+    file: YamlFile
+    metrics: Collection[str]
+    about: Callable[[str], About]
+    language_code: Callable[[str], str]
+    levels: Sequence[str]
+    """Names of the levels of presupposition, from the first."""
+    elsewhere: Collection[str] = ()
+    """Benchmarks whose metrics need not be known here."""
+
+    def benchmark(self, place: Place, defaults: Limits) -> dict[str, MetricLimits]:
+        """Read a benchmark's metrics, by name.
+
+        Args:
+            place: key path of the benchmark.
+            defaults: what holds where nothing else is said.
+
+        Raises:
+            ConfigError: names the file, the line and the fix.
+        """
+        names = expect_mapping(self.file, place)
+        if "defaults" in names:
+            own = read_limits(self.file, (*place, "defaults"), about=None)
+            defaults = own.over(defaults)
+        metrics = {}
+        for name in names:
+            if name == "defaults":
+                continue
+            if name not in self.metrics:
+                if place[-1] in self.elsewhere:
+                    continue
+                at = (*place, name)
+                raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
+            metrics[name] = self._metric((*place, name), self.about(name), defaults)
+        return metrics
+
+    def _metric(
+        self, place: Place, about: About, defaults: Limits, *, one_level: bool = False
+    ) -> MetricLimits:
+        nested = (LANGUAGES, MODELS) if one_level else (LANGUAGES, LEVELS, MODELS)
+        own = read_limits(self.file, place, about=about, nested=nested, one_level=one_level)
+        given = expect_mapping(self.file, place)
+        patterns: Collection[str] = ()
+        if MODELS in given:
+            patterns = expect_mapping(self.file, (*place, MODELS))
+        metric = MetricLimits(
+            base=own.over(defaults),
+            languages=self._languages(place, about, one_level=one_level),
+            models=tuple(
+                self._model((*place, MODELS, pattern), about, one_level=one_level)
+                for pattern in patterns
+            ),
+            levels=self._levels(place, about) if LEVELS in given and not one_level else {},
+        )
+        combinations = list(metric.combinations())
+        if not metric.levels and not any(limits.bounded for limits in combinations):
+            bounds = " or ".join(key for key in about.bounds if key != TREND or not one_level)
+            raise self.file.error(*place, what=f"says no limit; add {bounds}")
+        for limits in combinations:
+            refuse_crossed(self.file, limits)
+        return metric
+
+    def _levels(self, parent: Place, about: About) -> dict[int, MetricLimits]:
+        place = (*parent, LEVELS)
+        unit = about.unit()
+        if unit == "levels":
+            what = "one reading of this metric is of all levels together; remove `levels:`"
+            raise self.file.error(*place, what=what)
+        levels = {}
+        for name in expect_mapping(self.file, place):
+            if name not in self.levels:
+                raise unknown(self.file, (*place, name), "level", self.levels)
+            number = self.levels.index(name)
+            if unit == "neutral" and not number:
+                what = "this metric compares with this level, and says nothing of it; remove it"
+                raise self.file.error(*place, name, what=what)
+            levels[number] = self._metric((*place, name), about, Limits(), one_level=True)
+        return levels
+
+    def _model(self, place: Place, about: About, *, one_level: bool) -> ModelLimits:
+        return ModelLimits(
+            pattern=place[-1],
+            own=read_limits(
+                self.file, place, about=about, nested=(LANGUAGES,), one_level=one_level
+            ),
+            languages=self._languages(place, about, one_level=one_level),
+        )
+
+    def _languages(self, parent: Place, about: About, *, one_level: bool) -> dict[str, Limits]:
+        if LANGUAGES not in expect_mapping(self.file, parent):
+            return {}
+        place = (*parent, LANGUAGES)
+        limits: dict[str, Limits] = {}
+        names: dict[str, str] = {}
+        for name in expect_mapping(self.file, place):
+            try:
+                code = self.language_code(name)
+            except ConfigError as error:
+                raise self.file.error(*place, name, what=str(error)) from error
+            if code in limits:
+                what = f"the same language as {names[code]!r}; keep one of them"
+                raise self.file.error(*place, name, what=what)
+            names[code] = name
+            limits[code] = read_limits(self.file, (*place, name), about=about, one_level=one_level)
+        return limits
+
+
+def refuse_crossed(file: YamlFile, limits: Limits) -> None:
+    """Refuse a floor above the ceiling.
+
+    Raises:
+        ConfigError: names the one of the two that is written later.
+    """
+    floor, ceiling = limits.values.get("floor"), limits.values.get("ceiling")
+    if isinstance(floor, int | float) and isinstance(ceiling, int | float) and floor > ceiling:
+        place = max(limits.places["floor"], limits.places["ceiling"], key=lambda p: file.line(*p))
+        raise file.error(*place, what=f"floor {floor:g} is above ceiling {ceiling:g}; swap them")

@@ -116,7 +116,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Parsed:
     """A parsed value and where it was given."""
 
     value: Any
@@ -136,7 +136,7 @@ class _Sources:
     rootdir: Path
     cwd: Path
 
-    def find(self, name: str) -> _Found:
+    def find(self, name: str) -> _Parsed:
         """Return the value of the first place that gives one, else the default.
 
         Raises:
@@ -145,12 +145,12 @@ class _Sources:
         entry = option(name)
         for given in entry.given(self.cli, self.environ, self.ini):
             base = self.cwd if given.typed else self.rootdir
-            return _Found(value=entry.read(given), source=given.source, base=base)
+            return _Parsed(value=entry.read(given), source=given.source, base=base)
         run = {} if self.thresholds_file is None else self.thresholds_file.run
         if entry.key in run:
             setting = run[entry.key]
-            return _Found(value=setting.value, source=setting.origin, base=self.rootdir)
-        return _Found(value=entry.default, source="default", base=self.rootdir)
+            return _Parsed(value=setting.value, source=setting.origin, base=self.rootdir)
+        return _Parsed(value=entry.default, source="default", base=self.rootdir)
 
 
 def locate_thresholds(
@@ -166,7 +166,7 @@ def locate_thresholds(
     Raises:
         ConfigError: a file is named that does not exist.
     """
-    found = _Sources(
+    option = _Sources(
         cli=cli,
         environ=environ,
         ini=ini,
@@ -174,12 +174,12 @@ def locate_thresholds(
         rootdir=rootdir,
         cwd=cwd or Path.cwd(),
     ).find("thresholds")
-    if found.value is None:
+    if option.value is None:
         usual = rootdir / "thresholds.yaml"
         return usual if usual.is_file() else None
-    path: Path = found.base / found.value
+    path: Path = option.base / option.value
     if not path.is_file():
-        msg = f"{found.source}: no file {str(path)!r}; check the path"
+        msg = f"{option.source}: no file {str(path)!r}; check the path"
         raise ConfigError(msg)
     return path
 
@@ -267,49 +267,51 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
         raise ConfigError(msg)
 
 
-def _languages(found: _Found, language_code: Callable[[str], str]) -> Languages:
-    if found.value == ("all",):
+def _languages(option: _Parsed, language_code: Callable[[str], str]) -> Languages:
+    if option.value == ("all",):
         return "all"
     codes: dict[str, None] = {}
-    for name in found.value:
+    for name in option.value:
         try:
             codes[language_code(name)] = None
         except ConfigError as error:
-            msg = f"{found.source}: {error}"
+            msg = f"{option.source}: {error}"
             raise ConfigError(msg) from error
     return tuple(codes)
 
 
-def _existing(found: _Found) -> dict[str, Path]:
-    paths = {name: found.base / path for name, path in (found.value or {}).items()}
+def _existing(option: _Parsed) -> dict[str, Path]:
+    paths = {name: option.base / path for name, path in (option.value or {}).items()}
     for name, path in paths.items():
         if not path.exists():
-            msg = f"{found.source}: no file or directory {str(path)!r} for {name!r}; check the path"
+            msg = (
+                f"{option.source}: no file or directory {str(path)!r} for {name!r}; check the path"
+            )
             raise ConfigError(msg)
     return paths
 
 
-def _file_or_name(found: _Found) -> str | None:
+def _file_or_name(option: _Parsed) -> str | None:
     """Return the full path of a file that is there; what names none is a name."""
-    if found.value is None:
+    if option.value is None:
         return None
-    path: Path = (found.base / found.value).expanduser()
-    return str(path) if path.is_file() else str(found.value)
+    path: Path = (option.base / option.value).expanduser()
+    return str(path) if path.is_file() else str(option.value)
 
 
-def _writable(found: _Found) -> Path | None:
+def _writable(option: _Parsed) -> Path | None:
     """Return the file to write, if one is named.
 
     Raises:
         ConfigError: its folder is missing, or it is a folder itself.
     """
-    if found.value is None:
+    if option.value is None:
         return None
-    path: Path = found.base / found.value
+    path: Path = option.base / option.value
     if path.is_dir():
-        msg = f"{found.source}: {str(path)!r} is a folder; name a file in it, such as report.html"
+        msg = f"{option.source}: {str(path)!r} is a folder; name a file in it, such as report.html"
         raise ConfigError(msg)
     if not path.parent.is_dir():
-        msg = f"{found.source}: no folder {str(path.parent)!r}; make it, or name another file"
+        msg = f"{option.source}: no folder {str(path.parent)!r}; make it, or name another file"
         raise ConfigError(msg)
     return path

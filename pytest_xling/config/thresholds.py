@@ -10,8 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_xling.config.limits import POLICY, About, Limits, expect_mapping, read_limits, unknown
-from pytest_xling.config.metric_limits import MetricLimits, MetricReader, refuse_crossed
+from pytest_xling.config.limits import (
+    POLICY,
+    About,
+    Limits,
+    MetricLimits,
+    MetricReader,
+    expect_mapping,
+    read_limits,
+    refuse_crossed,
+    unknown,
+)
 from pytest_xling.config.options import OPTIONS
 from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
 from pytest_xling.errors import ConfigError
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.config.option import Option
+    from pytest_xling.config.options import Option
     from pytest_xling.interfaces.metric import MetricKind
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]
@@ -53,23 +62,23 @@ class ThresholdFile:
         return f"{self.file.name}:{self.file.line('benchmarks', benchmark, metric)}"
 
     def limits(self, benchmark: str, metric: str, key: str) -> bool:
-        """Tell whether *key*, such as ``max_drop``, is said of a metric in any language at all."""
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        return said is not None and any(
+        """Tell whether *key*, such as ``max_drop``, limits a metric in any language at all."""
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        return metric_limits is not None and any(
             key in limits.values
-            for one in (said, *said.levels.values())
-            for limits in one.combinations()
+            for level_limits in (metric_limits, *metric_limits.levels.values())
+            for limits in level_limits.combinations()
         )
 
     def levels(self, benchmark: str, metric: str) -> tuple[int, ...]:
         """Return the levels of presupposition at which *metric* is judged by itself, sorted."""
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        return () if said is None else tuple(sorted(said.levels))
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        return () if metric_limits is None else tuple(sorted(metric_limits.levels))
 
     def resolve(
         self, benchmark: str, metric: str, language: str, model: str, *, level: int | None = None
     ) -> Threshold | None:
-        """Return what *metric* is held to; None where nothing is said.
+        """Return what *metric* is held to; None where it has no limits.
 
         Args:
             benchmark: its name.
@@ -79,10 +88,12 @@ class ThresholdFile:
             level: the one level of presupposition to be judged; None for all together.
 
         Raises:
-            ConfigError: what is said for this model and language contradicts itself.
+            ConfigError: the limits for this model and language contradict each other.
         """
-        said = self.benchmarks.get(benchmark, {}).get(metric)
-        limits = None if said is None else said.resolve(language, model, level=level)
+        metric_limits = self.benchmarks.get(benchmark, {}).get(metric)
+        limits = (
+            None if metric_limits is None else metric_limits.resolve(language, model, level=level)
+        )
         if limits is None or not limits.bounded:
             return None
         refuse_crossed(self.file, limits)
@@ -105,8 +116,8 @@ class ThresholdFile:
             model: its name.
             keys: the limits that are meant, one of which it has; of several the last line counts.
         """
-        said = self.benchmarks[threshold.benchmark][threshold.metric]
-        limits = said.resolve(threshold.language, model, level=threshold.level)
+        metric_limits = self.benchmarks[threshold.benchmark][threshold.metric]
+        limits = metric_limits.resolve(threshold.language, model, level=threshold.level)
         return self._written(limits, [key for key in keys if key in limits.places])
 
     def _written(self, limits: Limits, keys: Sequence[str]) -> str:
@@ -124,6 +135,7 @@ def read(
     unit: Callable[[str], str] | None = None,
     improves: Callable[[str], bool] | None = None,
     levels: Sequence[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
     """Read and check a thresholds file.
 
@@ -139,6 +151,7 @@ def read(
         improves: tells of a metric whether one of its ends is better, so that a model can be worse
             than another; by default as *directed*.
         levels: the names of the levels of presupposition, from the first.
+        elsewhere: benchmarks whose metrics need not be known here; limits of others are left out.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -161,15 +174,20 @@ def read(
         )
 
     reader = MetricReader(
-        file=file, metrics=metrics, about=about, language_code=language_code, levels=levels
+        file=file,
+        metrics=metrics,
+        about=about,
+        language_code=language_code,
+        levels=levels,
+        elsewhere=elsewhere,
     )
-    said: dict[str, Mapping[str, MetricLimits]] = {}
+    limits: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
             if name not in benchmarks:
                 raise unknown(file, ("benchmarks", name), "benchmark", benchmarks)
-            said[name] = reader.benchmark(("benchmarks", name), defaults)
-    return ThresholdFile(file=file, run=run, benchmarks=said)
+            limits[name] = reader.benchmark(("benchmarks", name), defaults)
+    return ThresholdFile(file=file, run=run, benchmarks=limits)
 
 
 def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:

@@ -60,8 +60,8 @@ def edited(text: str, changes: Mapping[Place, float]) -> str:
     if _is(buffer.getvalue(), wanted):
         return buffer.getvalue()
     # What an alias repeats would change wherever it stands.
-    told = ", ".join(".".join(place) for place in changes)
-    msg = f"{told}: written by an anchor that other limits share; write each of them out first"
+    shared = ", ".join(".".join(place) for place in changes)
+    msg = f"{shared}: written by an anchor that other limits share; write each of them out first"
     raise ConfigError(msg)
 
 
@@ -99,9 +99,9 @@ def _with_numbers(text: str, tree: CommentedMap, changes: Mapping[Place, float])
         if place[-1] in (parent.lc.data or ()):  # else merged from another mapping (<<)
             spots.append((*parent.lc.value(place[-1]), value))
     for row, column, value in sorted(spots, reverse=True):  # from the end, so that places hold
-        found = _NUMBER.match(lines[row], column)
-        if found:
-            lines[row] = lines[row][:column] + _number(value) + lines[row][found.end() :]
+        number = _NUMBER.match(lines[row], column)
+        if number:
+            lines[row] = lines[row][:column] + _number(value) + lines[row][number.end() :]
     return "".join(lines)
 
 
@@ -197,8 +197,8 @@ def _plain(node: Any) -> Any:  # noqa: ANN401  ruamel's nodes
 
 
 def _load(text: str) -> CommentedMap:
-    found = _yaml().load(text)
-    return found if isinstance(found, CommentedMap) else CommentedMap()
+    data = _yaml().load(text)
+    return data if isinstance(data, CommentedMap) else CommentedMap()
 
 
 def _yaml() -> YAML:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "baseline",
+    "benchmarks",
     "count",
     "data_path",
     "device",
@@ -116,6 +117,15 @@ def languages(text: str) -> tuple[str, ...]:
     return names
 
 
+def benchmarks(text: str) -> tuple[str, ...]:
+    """Parse comma-separated names or folders of benchmarks."""
+    names = tuple(dict.fromkeys(_parts(text)))
+    if not names:
+        msg = "no benchmark is given; write such as culture or benchmarks/mine"
+        raise ValueError(msg)
+    return names
+
+
 def price(text: str) -> tuple[float, float]:
     """Parse ``IN,OUT``: US dollars per million prompt and completion tokens."""
     parts = [_finite(part) for part in _parts(text)]
@@ -151,15 +161,15 @@ def parameter(text: str) -> tuple[str, str | int | float | bool | None]:
 
     What is no number, true, false or null is a text.
     """
-    place, equals, said = text.partition("=")
+    place, equals, given = text.partition("=")
     name, dot, field = place.strip().partition(".")
-    if not (equals and dot and name.isidentifier() and field.isidentifier() and said.strip()):
+    if not (equals and dot and name.isidentifier() and field.isidentifier() and given.strip()):
         msg = f"{text!r} is not NAME.FIELD=VALUE; write such as bertscore.idf=true"
         raise ValueError(msg)
     try:
-        value = json.loads(said, parse_constant=_no_number)
+        value = json.loads(given, parse_constant=_no_number)
     except json.JSONDecodeError:
-        value = said.strip()
+        value = given.strip()
     if not isinstance(value, str | int | float | bool | None):
         msg = f"{text!r}: the value must be a number, true, false, null or a text"
         raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import os
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.quiet import quiet
-from pytest_xling.text.display import printable
+from pytest_xling.models.devices import share_cores
+from pytest_xling.models.loading import few, loading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Forward", "lower_precision", "precision", "share_cores"]
+__all__ = ["Forward", "lower_precision", "precision"]
 
 _POOLER = "pooler."
 
@@ -29,6 +28,7 @@ class Forward:
 
     Args:
         directory: where its settings and weights are.
+        of: what messages call the encoder.
         device: torch's name of it.
         dtype: what matrices are multiplied in.
 
@@ -36,11 +36,11 @@ class Forward:
         ConfigError: it cannot be loaded, or weights are missing.
     """
 
-    def __init__(self, directory: Path, *, device: str, dtype: str) -> None:
+    def __init__(self, directory: Path, *, of: str, device: str, dtype: str) -> None:
         self._device = device
         self._dtype = dtype
         share_cores()
-        self._model = lower_precision(_load(directory), dtype).to(device)
+        self._model = lower_precision(_load(directory, of=of), dtype).to(device)
         self._stack = _stack(self._model)
 
     @property
@@ -140,52 +140,37 @@ def lower_precision(model: Any, dtype: str) -> Any:  # noqa: ANN401  torch's mod
     return model
 
 
-def share_cores() -> None:
-    """Give each worker of pytest-xdist its share of the cores; else leave torch's default."""
-    import torch  # noqa: PLC0415  an extra, and a second to import
-
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    cores = os.cpu_count() or 1
-    if workers > 1:
-        torch.set_num_threads(max(1, min(torch.get_num_threads(), cores // workers)))
-
-
-def _load(directory: Path) -> Any:  # noqa: ANN401  transformers' classes are dynamic
-    import torch  # noqa: PLC0415  an extra, and a second to import
-    from safetensors import SafetensorError  # noqa: PLC0415  comes with transformers
-    from transformers import (  # noqa: PLC0415  as above
-        MODEL_MAPPING,
-        AutoConfig,
-        AutoModel,
-        AutoModelForTextEncoding,
-    )
-
+def _load(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' classes are dynamic
     options: dict[str, Any] = {
-        "dtype": torch.float32,
         "local_files_only": True,
-        "use_safetensors": True,
-        "output_loading_info": True,
+        "trust_remote_code": False,
     }
-    with quiet():
-        try:
-            config = AutoConfig.from_pretrained(directory, local_files_only=True)
-            kind: Any = AutoModel
-            if config.is_encoder_decoder:
-                kind = AutoModelForTextEncoding
-            elif type(config) in MODEL_MAPPING and _may_pool(MODEL_MAPPING[type(config)]):
-                # Nothing reads it, and many a checkpoint has no weights for it.
-                options["add_pooling_layer"] = False
-            model, report = kind.from_pretrained(directory, config=config, **options)
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            why = printable(str(error), limit=200)
-            msg = f"encoder {str(directory)!r}: cannot be loaded: {why}"
-            raise ConfigError(msg) from error
-    missing = sorted(name for name in report["missing_keys"] if _POOLER not in name)
-    if missing:
-        shown = (
-            f"{', '.join(missing[:3])}{' and others' if len(missing) > len(missing[:3]) else ''}"
+    with loading(f"{of}: its weights"):
+        import torch  # noqa: PLC0415  an extra, and a second to import
+        from transformers import (  # noqa: PLC0415  as above
+            MODEL_MAPPING,
+            AutoConfig,
+            AutoModel,
+            AutoModelForTextEncoding,
         )
-        msg = f"encoder {str(directory)!r}: its files hold no weights for {shown}; save it anew"
+
+        config = AutoConfig.from_pretrained(directory, **options)
+        kind: Any = AutoModel
+        if config.is_encoder_decoder:
+            kind = AutoModelForTextEncoding
+        elif type(config) in MODEL_MAPPING and _may_pool(MODEL_MAPPING[type(config)]):
+            # Nothing reads it, and many a checkpoint has no weights for it.
+            options["add_pooling_layer"] = False
+        model, report = kind.from_pretrained(
+            directory,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
+            **options,
+        )
+    if missing := sorted(name for name in report["missing_keys"] if _POOLER not in name):
+        msg = f"{of}: its files hold no weights for {few(missing)}; save it anew"
         raise ConfigError(msg)
     return model.eval()
 
@@ -201,11 +186,11 @@ def _stack(model: Any) -> tuple[Any, str] | None:  # noqa: ANN401  as above
     """Return which module holds the list of layers, and under what name, if it can be told."""
     import torch  # noqa: PLC0415  an extra, and a second to import
 
-    found = [
+    stacks = [
         (module, name)
         for module in model.modules()
         for name, child in module.named_children()
         if isinstance(child, torch.nn.ModuleList) and len(child) == model.config.num_hidden_layers
     ]
     # A model of a single layer may hold another list of one.
-    return found[0] if len(found) == 1 else None
+    return stacks[0] if len(stacks) == 1 else None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from functools import cached_property
 from importlib.metadata import version
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_xling.encoders.forward import lower_precision, precision, share_cores
+from pytest_xling.encoders.forward import lower_precision, precision
 from pytest_xling.encoders.transformer import TransformerEncoder, signature_of
-from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.errors import EvaluationError
+from pytest_xling.models.devices import share_cores
+from pytest_xling.models.loading import check_packages, loading
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_xling.encoders import TokenStates
-    from pytest_xling.encoders.opening import Source
+    from pytest_xling.encoders.source import Source
     from pytest_xling.keys import JsonValue
 
 __all__ = ["LibraryEncoder"]
@@ -44,12 +44,7 @@ class LibraryEncoder:
     """
 
     def __init__(self, source: Source, *, device: str, dtype: str) -> None:
-        if find_spec("sentence_transformers") is None:
-            msg = (
-                f"encoder {source.name!r} needs sentence-transformers: "
-                "pip install 'pytest-xling[torch]'"
-            )
-            raise ConfigError(msg)
+        check_packages(f"{source.called} needs", ("sentence_transformers",))
         self._source = source
         self._device = device
         self._dtype = dtype
@@ -58,7 +53,7 @@ class LibraryEncoder:
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what its numbers rest on; loads no weights."""
-        has_tokens = self._source.model.transformer is not None
+        has_tokens = self._source.layout.transformer is not None
         package = "sentence-transformers"
         return {
             **(
@@ -89,18 +84,18 @@ class LibraryEncoder:
         if not different:
             return np.zeros((0, int(self._library.get_embedding_dimension())), np.float32)
         with self._lock, precision(self._device, self._dtype):
-            found = self._library.encode(
+            encoded = self._library.encode(
                 different,
                 batch_size=_BATCH,
                 show_progress_bar=False,
                 convert_to_numpy=True,
                 normalize_embeddings=True,
             )
-        vectors = np.asarray(found, np.float32)
+        vectors = np.asarray(encoded, np.float32)
         for text, vector in zip(different, vectors, strict=True):
             if not np.isfinite(vector).all():
                 shown = printable(text, limit=_SHOWN)
-                msg = f"encoder {self._source.name!r} gives NaN or infinity for the text {shown!r}"
+                msg = f"{self._source.called} gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
         place = {text: number for number, text in enumerate(different)}
         rows: NDArray[np.float32] = vectors[[place[clean(text).strip()] for text in texts]]
@@ -117,22 +112,15 @@ class LibraryEncoder:
 
     @cached_property
     def _library(self) -> Any:  # noqa: ANN401  torch's modules are dynamic
-        from safetensors import SafetensorError  # noqa: PLC0415  comes with transformers
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds to import
-
         self._source.fetch()
         share_cores()
-        known = (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError)
-        with quiet():
-            try:
-                model = SentenceTransformer(
-                    str(self._source.model.root),
-                    device=self._device,
-                    local_files_only=True,
-                    model_kwargs={"use_safetensors": True},
-                )
-            except (*known, SafetensorError) as error:
-                why = printable(str(error), limit=200)
-                msg = f"encoder {self._source.name!r}: cannot be loaded: {why}"
-                raise ConfigError(msg) from error
+        with loading(f"{self._source.called}: its weights"):
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds
+
+            model = SentenceTransformer(
+                str(self._source.path),
+                device=self._device,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            )
         return lower_precision(model.eval(), self._dtype)

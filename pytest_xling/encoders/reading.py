@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from pytest_xling.encoders.state_cache import Kept
+from pytest_xling.encoders.state_cache import StateCache
 from pytest_xling.errors import EvaluationError
 from pytest_xling.models.batches import batches
 from pytest_xling.text.display import printable
@@ -54,8 +54,6 @@ def merged(
     """
     if len(parts) == 1:
         return parts[0]
-    import numpy as np  # noqa: PLC0415  the parts are its arrays
-
     cuts = [
         0,
         *((right[0] + left[1]) // 2 for left, right in pairwise(spans)),
@@ -73,8 +71,8 @@ def merged(
 _Key: TypeAlias = "tuple[bytes, int]"
 """The ids of a text's tokens, and the size of the windows it is cut into; 0 where it is not."""
 
-_KEPT_BYTES = 256 << 20
-_KEPT_VECTOR_BYTES = 16 << 20
+_STATE_BYTES = 256 << 20
+_VECTOR_BYTES = 16 << 20
 _SHOWN = 60
 _TINY = 1e-12
 
@@ -103,22 +101,22 @@ class Reader:
 
     Args:
         forward: the transformer.
-        name: what users call it, for messages.
+        of: what messages call the encoder.
         pad: the id that fills up shorter texts.
         budget: most tokens in a batch, padding included.
         first: whether a text's vector is the state of its first token; else it is the mean of all.
     """
 
     def __init__(
-        self, forward: Forward, *, name: str, pad: int, budget: int, first: bool = False
+        self, forward: Forward, *, of: str, pad: int, budget: int, first: bool = False
     ) -> None:
         self._forward = forward
-        self._name = name
+        self._of = of
         self._pad = pad
         self._budget = budget
         self._first = first
-        self._states = Kept(_KEPT_BYTES)
-        self._vectors = Kept(_KEPT_VECTOR_BYTES)
+        self._states = StateCache(_STATE_BYTES)
+        self._vectors = StateCache(_VECTOR_BYTES)
 
     def vectors(
         self, texts: Sequence[str], ids: Sequence[NDArray[np.int32]], *, window: Window
@@ -128,19 +126,19 @@ class Reader:
         places = self._places(texts, ids, window)
         self._vectors.begin()
         unknown: list[int] = []
-        for key, found in places.items():
+        for key, same in places.items():
             if (vector := self._vectors.get(key)) is None:
-                unknown += found
+                unknown += same
             else:
-                vectors[found] = vector
+                vectors[same] = vector
         last = self._forward.layers
-        for found, states in self.states(
+        for same, states in self.states(
             [texts[place] for place in unknown],
             [ids[place] for place in unknown],
             window=window,
             layer=last,
         ):
-            vectors[[unknown[place] for place in found]] = self._pooled(states)
+            vectors[[unknown[place] for place in same]] = self._pooled(states)
         return vectors
 
     def states(
@@ -165,16 +163,16 @@ class Reader:
         places = self._places(texts, ids, window)
         self._states.begin()
         new: list[_Key] = []
-        for key, found in places.items():
+        for key, same in places.items():
             if (states := self._states.get((*key, layer))) is None:
                 new.append(key)
             else:
-                yield found, states
+                yield same, states
         for number, states in self._read([ids[places[key][0]] for key in new], window, layer):
             key = new[number]
             if not np.isfinite(states).all():
                 shown = printable(texts[places[key][0]], limit=_SHOWN)
-                msg = f"encoder {self._name!r} gives NaN or infinity for the text {shown!r}"
+                msg = f"{self._of} gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
             self._states.put((*key, layer), states)
             if layer == self._forward.layers:
@@ -188,7 +186,7 @@ class Reader:
         for place, text in enumerate(ids):
             if not len(text):
                 shown = printable(texts[place], limit=_SHOWN)
-                msg = f"encoder {self._name!r} finds no token in the text {shown!r}"
+                msg = f"{self._of} finds no token in the text {shown!r}"
                 raise EvaluationError(msg)
             # A text that is not cut is read the same whatever the windows are.
             cut = window.size if len(text) > window.size else 0

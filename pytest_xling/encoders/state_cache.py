@@ -1,4 +1,4 @@
-"""Keep what the last passes of an encoder gave, within a bound of memory."""
+"""Cache of the arrays an encoder gave last, within a bound of memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Kept"]
+__all__ = ["StateCache"]
 
 
-class Kept:
+class StateCache:
     """Arrays by key, the least recently used dropped first.
 
     What the current pass put or got is not dropped for more of the same pass: of texts that do not
@@ -30,23 +30,18 @@ class Kept:
         self._bytes = 0
         self._pass = 0
 
-    @property
-    def size_bytes(self) -> int:
-        """How much the arrays take."""
-        return self._bytes
-
     def begin(self) -> None:
         """Begin a pass."""
         self._pass += 1
 
     def get(self, key: Hashable) -> NDArray[np.float32] | None:
         """Return the array of *key*, if it is still there."""
-        found = self._arrays.get(key)
-        if found is None:
+        if key not in self._arrays:
             return None
-        self._arrays[key] = (self._pass, found[1])
+        _, array = self._arrays[key]
+        self._arrays[key] = (self._pass, array)
         self._arrays.move_to_end(key)
-        return found[1]
+        return array
 
     def put(self, key: Hashable, array: NDArray[np.float32]) -> None:
         """Keep *array*, which must not be written to any more, if there is room."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.quiet import quiet
-from pytest_xling.text.display import clean, printable
+from pytest_xling.models.loading import load_tokenizer, loading
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,27 +31,14 @@ class Tokens:
 
     Args:
         directory: where it is.
+        of: what messages call the encoder.
 
     Raises:
         ConfigError: it cannot be loaded.
     """
 
-    def __init__(self, directory: Path) -> None:
-        from transformers import AutoTokenizer  # noqa: PLC0415  an extra, and a second to import
-
-        with quiet():
-            try:
-                self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                    directory, local_files_only=True
-                )
-            except (OSError, ValueError, KeyError, ImportError, TypeError) as error:
-                why = printable(str(error), limit=200)
-                msg = f"encoder {str(directory)!r}: its tokenizer cannot be loaded: {why}"
-                raise ConfigError(msg) from error
-        if len(self._tokenizer) <= len(self._tokenizer.all_special_ids):
-            # transformers makes one that knows no word where the files are not there.
-            msg = f"encoder {str(directory)!r}: has no tokenizer; save it there, too"
-            raise ConfigError(msg)
+    def __init__(self, directory: Path, *, of: str) -> None:
+        self._tokenizer = load_tokenizer(directory, of=of)
         pad = self._tokenizer.pad_token_id
         self.pad: int = 0 if pad is None else int(pad)
         """The id that fills up shorter texts."""
@@ -82,21 +69,22 @@ class Tokens:
         return head, tail
 
 
-def most_tokens(directory: Path) -> int:
+def most_tokens(directory: Path, *, of: str) -> int:
     """Return how many tokens a transformer takes, special ones included; reads settings only.
 
-    Raises:
-        ConfigError: its settings cannot be read.
-    """
-    from transformers import AutoConfig  # noqa: PLC0415  an extra, and a second to import
+    Args:
+        directory: where its settings are.
+        of: what messages call the model.
 
-    with quiet():
-        try:
-            config: Any = AutoConfig.from_pretrained(directory, local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            why = printable(str(error), limit=200)
-            msg = f"encoder {str(directory)!r}: its config.json cannot be used: {why}"
-            raise ConfigError(msg) from error
+    Raises:
+        ConfigError: its settings cannot be used.
+    """
+    with loading(f"{of}: its settings in config.json"):
+        from transformers import AutoConfig  # noqa: PLC0415  an extra, and a second to import
+
+        config: Any = AutoConfig.from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
     limits = [_UNBOUNDED]
     try:
         text = (directory / "tokenizer_config.json").read_text(encoding="utf-8")
@@ -110,7 +98,7 @@ def most_tokens(directory: Path) -> int:
         limits.append(positions - (0 if padding is None else int(padding) + 1))
     limit = min(limits)
     if limit < _LEAST:
-        msg = f"encoder {str(directory)!r}: takes only {limit} tokens; see its config.json"
+        msg = f"{of}: takes only {limit} tokens; see its config.json"
         raise ConfigError(msg)
     return _DEFAULT if limit == _UNBOUNDED else limit
 

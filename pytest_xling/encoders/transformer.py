@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_xling.encoders.opening import Source
+    from pytest_xling.encoders.source import Source
     from pytest_xling.keys import JsonValue
 
 __all__ = ["TransformerEncoder", "signature_of"]
@@ -44,16 +44,16 @@ class TransformerEncoder:
 
     def __init__(self, source: Source, *, device: str, dtype: str) -> None:
         self._source = source
-        self._model = source.model
+        self._layout = source.layout
         self._device = device
         self._dtype = dtype
         self._lock = threading.RLock()
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what its numbers rest on; loads no weights."""
-        windows = {"long_texts": _said(self._token_limit)}
+        windows = {"long_texts": _windows(self._token_limit)}
         if self._sentence_limit != self._token_limit:
-            windows["long_texts_of_sentences"] = _said(self._sentence_limit)
+            windows["long_texts_of_sentences"] = _windows(self._sentence_limit)
         return {**signature_of(self._source, dtype=self._dtype), **windows}
 
     def load(self) -> None:
@@ -72,7 +72,7 @@ class TransformerEncoder:
             EvaluationError: the model gives NaN or infinity.
         """
         with self._lock:
-            prefix = self._model.prefix
+            prefix = self._layout.prefix
             ids = self._tokens.ids(texts, prefix=prefix)
             window = self._window(self._sentence_limit, prefix=prefix)
             return self._reader.vectors(texts, ids, window=window)
@@ -87,10 +87,10 @@ class TransformerEncoder:
         with self._lock:
             last = self._forward.layers
             if layer is not None and not 0 <= layer <= last:
-                msg = f"encoder {self._source.name!r}: has layers 0 to {last}, no layer {layer}"
+                msg = f"{self._source.called}: has layers 0 to {last}, no layer {layer}"
                 raise ConfigError(msg)
             ids = self._tokens.ids(texts)
-            found: dict[int, TokenStates] = {}
+            by_place: dict[int, TokenStates] = {}
             for places, states in self._reader.states(
                 texts,
                 ids,
@@ -99,44 +99,46 @@ class TransformerEncoder:
             ):
                 states.flags.writeable = False  # others get the same array
                 for place in places:
-                    found[place] = TokenStates(ids=ids[place], states=states)
-            return [found[place] for place in range(len(texts))]
+                    by_place[place] = TokenStates(ids=ids[place], states=states)
+            return [by_place[place] for place in range(len(texts))]
 
     @property
     def _directory(self) -> Path:
-        if self._model.transformer is None:
+        if self._layout.transformer is None:
             msg = (
-                f"encoder {self._source.name!r}: is no transformer and gives no states of tokens; "
+                f"{self._source.called}: is no transformer and gives no states of tokens; "
                 "name another for metrics that compare tokens"
             )
             raise ConfigError(msg)
-        return self._model.transformer
+        return self._layout.transformer
 
     @cached_property
     def _token_limit(self) -> int:
-        return most_tokens(self._directory)
+        return most_tokens(self._directory, of=self._source.called)
 
     @property
     def _sentence_limit(self) -> int:
-        return min(self._token_limit, self._model.sentence_limit or self._token_limit)
+        return min(self._token_limit, self._layout.sentence_limit or self._token_limit)
 
     @cached_property
     def _forward(self) -> Forward:
         self._source.fetch()
-        return Forward(self._directory, device=self._device, dtype=self._dtype)
+        return Forward(
+            self._directory, of=self._source.called, device=self._device, dtype=self._dtype
+        )
 
     @cached_property
     def _tokens(self) -> Tokens:
-        return Tokens(self._directory)
+        return Tokens(self._directory, of=self._source.called)
 
     @cached_property
     def _reader(self) -> Reader:
         return Reader(
             self._forward,
-            name=self._source.name,
+            of=self._source.called,
             pad=self._tokens.pad,
             budget=_BUDGET_CPU if self._device == "cpu" else _BUDGET_GPU,
-            first=self._model.pooling == "cls",
+            first=self._layout.pooling == "cls",
         )
 
     def _window(self, size: int, *, prefix: str = "") -> Window:
@@ -150,11 +152,11 @@ def signature_of(source: Source, *, dtype: str) -> dict[str, JsonValue]:
         "name": source.name,
         **source.identity,
         "dtype": dtype,
-        "pooling": source.model.pooling,
-        "prefix": source.model.prefix,
+        "pooling": source.layout.pooling,
+        "prefix": source.layout.prefix,
         **{package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
 
 
-def _said(limit: int) -> str:
+def _windows(limit: int) -> str:
     return f"windows:{limit}/{Window(size=limit, head=0, tail=0).stride}"

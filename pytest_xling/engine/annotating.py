@@ -1,23 +1,29 @@
-"""The step that runs an annotator."""
+"""The steps that run annotators: over texts, over answers, and by asking a model."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.engine.step import Batched
+from pytest_xling.engine.batches import in_batches
+from pytest_xling.errors import XlingError
 from pytest_xling.keys import canonical_json, content_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.errors import XlingError
-    from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
+    from pytest_xling.interfaces.annotator import (
+        AnswerAnnotator,
+        Ask,
+        AskingAnnotator,
+        TextAnnotator,
+    )
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["Annotating", "AnnotatingAnswers", "AnnotationStep"]
+__all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
 
 
 class AnnotationStep:
@@ -38,12 +44,16 @@ class AnnotationStep:
         value: JsonValue = json.loads(text)
         return value
 
+    def broken(self, error: BaseException) -> BaseException:
+        """Return *error*: it is a bug, and ends the run."""
+        return error
+
     def cost_usd(self, _value: JsonValue) -> float:
         """Return 0: what was asked is booked where it was asked."""
         return 0.0
 
 
-class Annotating(AnnotationStep):
+class AnnotatingTexts(AnnotationStep):
     """Annotates pairs of a text and the language it should be in."""
 
     def __init__(
@@ -53,7 +63,7 @@ class Annotating(AnnotationStep):
         self.version = annotator.version
         self.parameters = parameters
         self._annotator = annotator
-        self._run = Batched(self._annotate, size=_length, executor=executor)
+        self._executor = executor
 
     def _annotate(self, pairs: Sequence[tuple[str, str]]) -> list[JsonValue]:
         return self._annotator.annotate([text for text, _ in pairs], [lang for _, lang in pairs])
@@ -62,18 +72,10 @@ class Annotating(AnnotationStep):
         """Return the content key of a text and its language."""
         return content_key(list(pair))
 
-    async def compute(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        done: Callable[[int, JsonValue], None],
-        failed: Callable[[int, XlingError], None],
-    ) -> None:
+    async def compute(self, pairs: Sequence[tuple[str, str]]) -> Sequence[JsonValue | XlingError]:
         """Annotate *pairs* in batches of similar length."""
-        await self._run(pairs, done, failed)
-
-
-def _length(pair: tuple[str, str]) -> int:
-    return len(pair[0])
+        sizes = [len(text) for text, _ in pairs]
+        return await in_batches(self._annotate, pairs, sizes=sizes, executor=self._executor)
 
 
 class AnnotatingAnswers(AnnotationStep):
@@ -86,21 +88,41 @@ class AnnotatingAnswers(AnnotationStep):
         self.version = annotator.version
         self.parameters = parameters
         self._annotator = annotator
-        self._run = Batched(annotator.annotate, size=_text_length, executor=executor)
+        self._executor = executor
 
     def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(
-        self,
-        answers: Sequence[Answer],
-        done: Callable[[int, JsonValue], None],
-        failed: Callable[[int, XlingError], None],
-    ) -> None:
+    async def compute(self, answers: Sequence[Answer]) -> Sequence[JsonValue | XlingError]:
         """Annotate *answers* in batches of similar length."""
-        await self._run(answers, done, failed)
+        sizes = [len(answer.text) for answer in answers]
+        annotate = self._annotator.annotate
+        return await in_batches(annotate, answers, sizes=sizes, executor=self._executor)
 
 
-def _text_length(answer: Answer) -> int:
-    return len(answer.text)
+class AnnotatingByAsking(AnnotationStep):
+    """Annotates answers by asking a judge or a translator."""
+
+    def __init__(
+        self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask
+    ) -> None:
+        self.name = annotator.name
+        self.version = annotator.version
+        self.parameters = parameters
+        self._annotator = annotator
+        self._ask = ask
+
+    def key(self, answer: Answer) -> bytes:
+        """Return the content key of all the annotator looks at."""
+        return content_key(self._annotator.looks_at(answer))
+
+    async def compute(self, answers: Sequence[Answer]) -> list[JsonValue | XlingError]:
+        """Annotate all *answers* at once; the model's limit holds back what is too much."""
+        return await asyncio.gather(*map(self._annotate, answers))
+
+    async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
+        try:
+            return await self._annotator.annotate(answer, self._ask)
+        except XlingError as error:
+            return error

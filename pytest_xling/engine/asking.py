@@ -1,100 +1,336 @@
-"""The step that annotates answers by asking a model: a judge, a translator."""
+"""Ask a provider until it answers, or until asking again is pointless."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import contextlib
+import logging
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_xling.engine.annotating import AnnotationStep
-from pytest_xling.errors import XlingError
-from pytest_xling.keys import content_key
-from pytest_xling.records import Request
+import stamina
+
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    ProviderFault,
+    RateLimited,
+    TransientFault,
+)
+from pytest_xling.records import MOST_TOKENS
+from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from pytest_xling.engine.breaker import Breaker
+    from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.records import Request, Response, Usage
 
-    from pytest_xling.engine.memo import Memo
-    from pytest_xling.interfaces.annotator import AskingAnnotator
-    from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, Message, PromptStyle, Response
+__all__ = ["Answers", "Gate", "ask", "with_tokens"]
 
-__all__ = ["Asking", "RoleAsk"]
-
-MAX_TOKENS = 1024
-"""The longest reply of a judge or translator that says nothing else."""
+MESSAGE_TOKENS = 4
+"""What a message takes beside its text: its role and where it begins and ends."""
+_counting = threading.Lock()  # several threads would each build the encoding
+_WAIT_INITIAL_S = 0.5
+_WAIT_MAX_S = 30.0
 
 
-class RoleAsk:
-    """Puts questions to the model of a role, through its memo.
+def _not_ours(record: logging.LogRecord) -> bool:
+    """Tell whether stamina's log record is about somebody else's retry.
+
+    Ours come by the hundred from a server with a rate limit, and pytest would show them with
+    whichever case fails then.
+    """
+    cause = str(getattr(record, "stamina.caused_by", ""))
+    return not cause.startswith((f"{RateLimited.__name__}(", f"{TransientFault.__name__}("))
+
+
+logging.getLogger("stamina").addFilter(_not_ours)
+
+
+async def ask(
+    provider: Answers,
+    request: Request,
+    *,
+    limit: AdaptiveLimit,
+    cap: CostCap | None = None,
+    attempts: int = 6,
+) -> Response:
+    """Ask *provider*, and again where that may help; each attempt holds a slot of *limit*.
+
+    How long to ask a provider that answers nothing is not for one request to say: that is the
+    patience of the limit's breaker.
 
     Args:
-        memo: of the step that asks the model.
-        model: its name, as its provider knows it.
-        style: how it wants to be asked.
-        structured: whether its provider takes ``response_format``.
+        provider: who answers; asked for one attempt at a time.
+        request: what to ask.
+        limit: shared by all requests to the provider, as is its breaker.
+        cap: the budget, shared likewise.
+        attempts: attempts that may fail for other reasons than a rate limit, the first included.
+
+    Raises:
+        RateLimited, TransientFault: it still failed at the last attempt.
+        PermanentFault: asking again will not help.
+        GivenUp: the provider is not asked any more.
+        BudgetExceeded: the cost cap is reached.
+    """
+    breaker = limit.breaker
+    try:
+        async with asyncio.timeout(None) as waiting:
+            patience = _Patience(attempts, breaker)
+            exchange = _Exchange(provider, request, limit, cap, patience, waiting=waiting)
+            breaker.watch(waiting)
+            try:
+                try:
+                    return await exchange.attempt()
+                except (RateLimited, TransientFault) as fault:
+                    first = fault
+                return await exchange.go_on(first)
+            finally:
+                breaker.forget(waiting)
+    except TimeoutError:
+        breaker.check()  # says why, if it was the breaker that ended the wait
+        raise
+
+
+class Answers(Protocol):
+    """What is asked: a provider, or what stands before one."""
+
+    async def generate(self, request: Request) -> Response:
+        """Ask once."""
+        ...
+
+
+class _Patience:
+    """Decides, for one request, whether a fault is worth another attempt, and when.
+
+    Rate limits use up no attempts: a server that says when to come back is not broken.
     """
 
-    def __init__(
-        self,
-        memo: Memo[Request, Response],
-        *,
-        model: str,
-        style: PromptStyle,
-        structured: bool = False,
-    ) -> None:
-        self.style = style
-        self.structured = structured
-        self._memo = memo
-        self._model = model
+    __slots__ = ("_attempts", "_breaker", "_failed", "gave_up")
 
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        params: Mapping[str, JsonValue] | None = None,
-        repeat: int = 0,
-    ) -> Response:
-        """Return what the model answers.
+    def __init__(self, attempts: int, breaker: Breaker) -> None:
+        self._attempts = attempts
+        self._breaker = breaker
+        self._failed = 0
+        self.gave_up = ""
+        """Why there will be no other attempt."""
 
-        Raises:
-            ProviderFault, BudgetExceeded: nothing was answered.
-        """
-        asked = {"max_tokens": MAX_TOKENS, "temperature": 0.0, **(params or {})}
-        return await self._memo(
-            Request(model=self._model, messages=tuple(messages), params=asked, repeat=repeat)
-        )
+    def __call__(self, fault: Exception) -> bool | float:
+        """Return seconds to wait, True for stamina's backoff, or False to stop."""
+        if not isinstance(fault, RateLimited | TransientFault):
+            return False
+        if isinstance(fault, TransientFault):
+            self._failed += 1
+            if self._failed >= self._attempts:
+                self.gave_up = f"gave up after {self._failed} failed attempts"
+                return False
+        if fault.retry_after_s or self._breaker.failing:
+            return self._breaker.pause_s(fault.retry_after_s)
+        return True  # "come back in 0 s" is no reason to come back in no time
 
 
-class Asking(AnnotationStep):
-    """Annotates answers, each by as many questions as its annotator has."""
+class _Exchange:
+    """One request on its way to an answer."""
+
+    __slots__ = ("_cap", "_limit", "_patience", "_provider", "_request", "_waiting")
 
     def __init__(
-        self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: RoleAsk
-    ) -> None:
-        self.name = annotator.name
-        self.version = annotator.version
-        self.parameters = parameters
-        self._annotator = annotator
-        self._ask = ask
-
-    def key(self, answer: Answer) -> bytes:
-        """Return the content key of all the annotator looks at."""
-        return content_key(self._annotator.looks_at(answer))
-
-    async def compute(
         self,
-        answers: Sequence[Answer],
-        done: Callable[[int, JsonValue], None],
-        failed: Callable[[int, XlingError], None],
+        provider: Answers,
+        request: Request,
+        limit: AdaptiveLimit,
+        cap: CostCap | None,
+        patience: _Patience,
+        *,
+        waiting: asyncio.Timeout,
     ) -> None:
-        """Annotate all *answers* at once; the model's limit holds back what is too much."""
+        self._provider = provider
+        self._request = request
+        self._limit = limit
+        self._cap = cap
+        self._patience = patience
+        self._waiting = waiting
 
-        async def one(index: int, answer: Answer) -> None:
+    async def attempt(self) -> Response:
+        """Ask once, in a slot, and tell the limit, the breaker and the budget how it went."""
+        limit, cap, breaker = self._limit, self._cap, self._limit.breaker
+        async with limit.slot():
+            breaker.check()
+            if cap is not None:
+                await cap.room()
+                breaker.check()
+                try:
+                    cap.admit()
+                except BudgetExceeded as over:
+                    breaker.stop(str(over))
+                    raise
+            usage = None
             try:
-                value = await self._annotator.annotate(answer, self._ask)
-            except XlingError as error:
-                failed(index, error)
-            else:
-                done(index, value)
+                response = await self._under_way()
+                usage = response.usage
+            except ProviderFault as fault:
+                breaker.check()  # where it was given up meanwhile, this is one more like it
+                breaker.failed(fault, request=id(self))
+                if isinstance(fault, RateLimited | TransientFault):
+                    breaker.check()  # the patience is over
+                self._slow_down(fault)
+                raise
+            finally:
+                if cap is not None:
+                    cap.settle(usage)
+            breaker.answered()
+            limit.succeeded()
+            return response
 
-        await asyncio.gather(*(one(index, answer) for index, answer in enumerate(answers)))
+    def _slow_down(self, fault: ProviderFault) -> None:
+        """Close a slot where the server asks for it, or fails whatever it is asked."""
+        breaker, limit = self._limit.breaker, self._limit
+        if isinstance(fault, RateLimited | TransientFault):
+            asked_s = fault.retry_after_s
+            if isinstance(fault, RateLimited) or asked_s is not None or breaker.failing:
+                limit.rejected(breaker.pause_s(asked_s))
+        elif breaker.failing:
+            limit.rejected(0.0)
+
+    async def _under_way(self) -> Response:
+        """Ask; this is paid for, so it goes on even if the provider is given up meanwhile."""
+        breaker = self._limit.breaker
+        with breaker:
+            breaker.forget(self._waiting)
+            try:
+                response = await self._provider.generate(self._request)
+                return response if self._cap is None else await with_tokens(self._request, response)
+            finally:
+                breaker.watch(self._waiting)
+
+    async def go_on(self, first: ProviderFault) -> Response:
+        """Ask again after the *first* fault; stamina costs time, so it comes in only here."""
+        pending: ProviderFault | None = first
+        try:
+            async for attempt in stamina.retry_context(
+                on=self._patience,
+                attempts=None,
+                timeout=None,
+                wait_initial=_WAIT_INITIAL_S,
+                wait_max=_WAIT_MAX_S,
+            ):
+                with attempt:
+                    if pending is not None:
+                        fault, pending = pending, None
+                        raise fault
+                    return await self.attempt()
+        except (RateLimited, TransientFault) as fault:
+            if not self._patience.gave_up:
+                raise
+            msg = f"{fault} ({self._patience.gave_up})"
+            raise type(fault)(msg, retry_after_s=fault.retry_after_s) from fault.__cause__
+        raise AssertionError  # pragma: no cover  stamina ends by returning or raising
+
+
+class Gate:
+    """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._closed = asyncio.Event()
+        self._reason = "the run is being stopped"
+        self._under_way: set[asyncio.Task[object]] = set()
+        self._abandoned = False
+        self._idle = asyncio.Event()
+
+    async def generate(self, request: Request) -> Response:
+        """Ask the provider unless closed; whatever it is, what it says comes in clean."""
+        if self._closed.is_set():
+            msg = f"{self._reason}; this was not asked"
+            raise GivenUp(msg, cause=self._reason)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  for mypy: a coroutine runs in a task
+        self._under_way.add(task)
+        try:
+            return _cleaned(await self._provider.generate(request))
+        except asyncio.CancelledError as error:
+            if self._abandoned:
+                task.uncancel()
+                msg = f"{self._reason}; the answer was not waited for"
+                raise PermanentFault(msg) from None
+            if task.cancelling():
+                raise
+            # Nobody cancelled the task: the provider did so by itself.
+            msg = f"provider {self._provider.name!r} broke: {error!r}"
+            raise PermanentFault(msg) from error
+        finally:
+            self._under_way.discard(task)
+            if self._closed.is_set() and not self._under_way:
+                self._idle.set()
+
+    def shut(self, reason: str) -> None:
+        """Let nothing more through, because of *reason*."""
+        self._reason = reason
+        self._closed.set()
+
+    def abandon(self, reason: str) -> None:
+        """Let nothing more through, because of *reason*, and drop what is under way."""
+        self.shut(reason)
+        self._abandoned = True
+        for task in self._under_way:
+            task.cancel()
+
+    async def close(self, *, grace_s: float) -> None:
+        """Let nothing more through, and wait up to *grace_s* for what is under way."""
+        self._closed.set()
+        if self._under_way:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), grace_s)
+
+
+def _cleaned(response: Response) -> Response:
+    """Return *response* with text that can be kept, and with counts that can be believed."""
+    text, error, usage = response.text, response.error, response.usage
+    return replace(
+        response,
+        usage=replace(
+            usage,
+            prompt_tokens=_believed(usage.prompt_tokens),
+            completion_tokens=_believed(usage.completion_tokens),
+        ),
+        text=None if text is None else clean(text),
+        error=None if error is None else clean(error),
+        model_version=clean(response.model_version),
+        first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
+    )
+
+
+def _believed(tokens: int) -> int:
+    """Return a count of tokens; 0, which stands for none counted, where there cannot be so many."""
+    return tokens if 0 <= tokens <= MOST_TOKENS else 0
+
+
+async def with_tokens(request: Request, response: Response) -> Response:
+    """Return *response* with tokens to pay for, counted here where the provider gave none.
+
+    A prompt that took no token, or an answer with text that took none, was not counted. Ours are
+    tokens of o200k_base, in which other models' texts are about as long; what a model thought
+    without showing it is not in them.
+    """
+    usage = response.usage
+    if usage.prompt_tokens and (usage.completion_tokens or not response.text):
+        return response
+    return replace(response, usage=await asyncio.to_thread(_counted, request, response))
+
+
+def _counted(request: Request, response: Response) -> Usage:
+    from pytest_xling.text.tokens import encode  # noqa: PLC0415  loads tiktoken: seldom needed
+
+    texts = [message.content for message in request.messages]
+    with _counting:
+        *prompt, answer = map(len, encode([*texts, response.text or ""]))
+    usage = response.usage
+    return replace(
+        usage,
+        prompt_tokens=usage.prompt_tokens or sum(prompt) + MESSAGE_TOKENS * len(texts),
+        completion_tokens=usage.completion_tokens or answer,
+        estimated=True,
+    )

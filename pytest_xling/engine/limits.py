@@ -211,9 +211,9 @@ class CostCap:
 
     __slots__ = (
         "_answers",
+        "_budget",
         "_first_usd",
         "_in_flight",
-        "_purse",
         "max_usd",
         "own_usd",
         "price_in",
@@ -237,19 +237,19 @@ class CostCap:
         """What this one's answers cost."""
         self._answers = 0
         self._in_flight = 0
-        self._purse = _Purse(spent_usd, [self], asyncio.Event())
+        self._budget = _Budget(spent_usd, [self], asyncio.Event())
 
     def beside(self, price_in: float, price_out: float, *, first_usd: float = 0.0) -> CostCap:
         """Return a cap for another model, with its own price, on what both may spend together."""
         other = CostCap(self.max_usd, price_in, price_out, first_usd=first_usd)
-        other._purse = self._purse
-        self._purse.caps.append(other)
+        other._budget = self._budget
+        self._budget.caps.append(other)
         return other
 
     @property
     def spent_usd(self) -> float:
         """What all that share the cap have spent."""
-        return self._purse.spent_usd
+        return self._budget.spent_usd
 
     def price(self, usage: Usage) -> float:
         """Return the price of *usage* in US dollars."""
@@ -258,10 +258,10 @@ class CostCap:
 
     async def room(self) -> None:
         """Wait while only requests in flight, which may turn out cheap, stand in the way."""
-        purse = self._purse
-        while purse.in_flight() and self._is_over() and not self._is_spent():
-            purse.settled.clear()
-            await purse.settled.wait()
+        budget = self._budget
+        while budget.in_flight() and self._is_over() and not self._is_spent():
+            budget.settled.clear()
+            await budget.settled.wait()
 
     def _mean_usd(self) -> float:
         return self.own_usd / self._answers if self._answers else self._first_usd
@@ -274,7 +274,7 @@ class CostCap:
         # The first request of all goes out whatever it is reckoned to cost, or none ever would.
         if self.max_usd is None or not (self._answers or self._in_flight):
             return False
-        expected = self.spent_usd + self._mean_usd() + self._purse.in_flight_usd()
+        expected = self.spent_usd + self._mean_usd() + self._budget.in_flight_usd()
         # A millionth of tolerance: sums of decimal prices are not exact.
         return expected > self.max_usd * 1.000001
 
@@ -297,12 +297,12 @@ class CostCap:
     def settle(self, usage: Usage | None) -> None:
         """Book a request that :meth:`admit` let out; None: it was not answered, nothing is due."""
         self._in_flight -= 1
-        self._purse.settled.set()
+        self._budget.settled.set()
         if usage is not None:
             cost = self.price(usage)
             self._answers += 1
             self.own_usd += cost
-            self._purse.spent_usd += cost
+            self._budget.spent_usd += cost
 
     @property
     def in_flight(self) -> int:
@@ -315,8 +315,8 @@ class CostCap:
 
 
 @dataclass(slots=True)
-class _Purse:
-    """What several caps have spent together."""
+class _Budget:
+    """What several caps may spend together."""
 
     spent_usd: float
     caps: list[CostCap]

@@ -3,40 +3,85 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from pytest_xling.errors import XlingError
 from pytest_xling.store import outputs
 from pytest_xling.store.outputs import Output
+from pytest_xling.store.runs import signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
-    from pytest_xling.engine.step import Step
-    from pytest_xling.engine.store_writer import Ledger
-    from pytest_xling.errors import XlingError
+    from pytest_xling.engine.store_writer import StoreWriter
+    from pytest_xling.keys import JsonValue
 
-__all__ = ["Memo"]
+__all__ = ["Memo", "Step"]
 
 In = TypeVar("In")
+In_contra = TypeVar("In_contra", contravariant=True)
 Out = TypeVar("Out")
 
 POLL_S = (0.02, 1.0)
 """How often to look for what another process computes: first and longest pause."""
 
 
-class Memo(Generic[In, Out]):
-    """Makes a step an awaitable function of one value.
+class Step(Protocol[In_contra, Out]):
+    """What costs time or money: a named, versioned function over batches."""
 
-    Calls made in the same turn of the event loop go to the store, and then to the step, as one
-    batch. Equal values share one computation. Errors reach the callers and are not kept.
+    kind: ClassVar[str]
+    """``answer``, ``annotation`` or ``score``."""
+    exclusive: bool
+    """Whether two processes must never compute the same key (it costs money or minutes)."""
+    name: str
+    version: str
+    parameters: Mapping[str, JsonValue]
+
+    def key(self, value: In_contra) -> bytes:
+        """Return the content key of *value*."""
+        ...
+
+    def payload(self, value: In_contra) -> str | None:
+        """Return *value* as JSON where it should be kept for `xling explain`, else None."""
+        ...
+
+    def encode(self, out: Out) -> str:
+        """Return *out* as JSON."""
+        ...
+
+    def decode(self, text: str) -> Out:
+        """Return what :meth:`encode` was given."""
+        ...
+
+    def cost_usd(self, out: Out) -> float:
+        """Return what *out* cost."""
+        ...
+
+    async def compute(self, values: Sequence[In_contra]) -> Sequence[Out | XlingError]:
+        """Return the outputs for *values*, in order; an error stands in place of an output.
+
+        An exclusive step is given one value at a time, each in a task of its own.
+        """
+        ...
+
+    def broken(self, error: BaseException) -> BaseException:
+        """Return what callers meet where computing, or keeping an output, broke with *error*."""
+        ...
+
+
+class Memo(Generic[In, Out]):
+    """Makes a step an awaitable function of one value, or of many.
+
+    Single calls made in the same turn of the event loop are looked up in the store together.
+    Equal values share one computation. Errors reach the callers and are not kept.
     """
 
-    def __init__(self, step: Step[In, Out], ledger: Ledger, step_id: int) -> None:
+    def __init__(self, step: Step[In, Out], store: StoreWriter, step_id: int) -> None:
         self.step = step
         self.step_id = step_id
-        self._ledger = ledger
+        self._store = store
         self._loop = asyncio.get_running_loop()
         self._shared: dict[bytes, asyncio.Future[Out]] = {}
         self._waiting: dict[bytes, In] = {}
@@ -44,9 +89,9 @@ class Memo(Generic[In, Out]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def open(cls, step: Step[In, Out], ledger: Ledger) -> Memo[In, Out]:
-        """Return the memo of *step* in the store behind *ledger*."""
-        number = await ledger.write(
+    async def open(cls, step: Step[In, Out], store: StoreWriter) -> Memo[In, Out]:
+        """Return the memo of *step* in *store*."""
+        number = await store.write(
             partial(
                 outputs.step_id,
                 kind=step.kind,
@@ -55,7 +100,12 @@ class Memo(Generic[In, Out]):
                 parameters=step.parameters,
             )
         )
-        return cls(step, ledger, number)
+        return cls(step, store, number)
+
+    @cached_property
+    def signature(self) -> str:
+        """The signature of the step's outputs: its name, version and parameters."""
+        return signature_of(self.step.name, self.step.version, dict(self.step.parameters))
 
     async def __call__(self, value: In) -> Out:
         """Return the step's output for *value*, from the store if it is there.
@@ -80,10 +130,10 @@ class Memo(Generic[In, Out]):
         and now; it does not wait for what other processes compute.
         """
         keys = [self.step.key(value) for value in values]
-        wanted = dict(zip(keys, values, strict=True))
+        by_key = dict(zip(keys, values, strict=True))
         # What another call is about to have is awaited, not computed beside it.
-        ours = {key: value for key, value in wanted.items() if key not in self._under_way}
-        theirs = {key: self._under_way[key] for key in wanted if key not in ours}
+        ours = {key: value for key, value in by_key.items() if key not in self._under_way}
+        theirs = {key: self._under_way[key] for key in by_key if key not in ours}
         batch = self._loop.create_task(self._find_or_compute(ours))
         self._under_way.update(dict.fromkeys(ours, batch))
         try:
@@ -98,27 +148,21 @@ class Memo(Generic[In, Out]):
     async def _find_or_compute(self, values: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
         if not values:
             return {}
-        found = await self._ledger.find([(key, self.step_id) for key in values])
+        stored = await self._store.find([(key, self.step_id) for key in values])
         outs: dict[bytes, Out | XlingError] = {
-            key: self.step.decode(text) for (key, _), text in found.items()
+            key: self.step.decode(text) for (key, _), text in stored.items()
         }
         missing = {key: value for key, value in values.items() if key not in outs}
         if missing:
-            outs.update(await self._compute_many(missing))
+            computed = await self.step.compute(list(missing.values()))
+            rows = [
+                self._row(key, value, out)
+                for (key, value), out in zip(missing.items(), computed, strict=True)
+                if not isinstance(out, XlingError)
+            ]
+            await self._store.write(partial(outputs.put, rows=rows))
+            outs.update(zip(missing, computed, strict=True))
         return outs
-
-    async def _compute_many(self, missing: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
-        keys = list(missing)
-        outs: dict[bytes, Out] = {}
-        errors: dict[bytes, XlingError] = {}
-        await self.step.compute(
-            list(missing.values()),
-            lambda index, out: outs.__setitem__(keys[index], out),
-            lambda index, error: errors.__setitem__(keys[index], error),
-        )
-        rows = [self._row(key, missing[key], out) for key, out in outs.items()]
-        await self._ledger.write(partial(outputs.put, rows=rows))
-        return {**outs, **errors}
 
     def _row(self, key: bytes, value: In, out: Out) -> Output:
         return Output(
@@ -130,82 +174,74 @@ class Memo(Generic[In, Out]):
 
     def _flush(self) -> None:
         values, self._waiting = self._waiting, {}
-        self._start(self._resolve(values), list(values))
+        resolve = self._resolve_exclusive if self.step.exclusive else self._resolve
+        self._start(resolve(values), list(values))
 
-    def _start(self, work: Any, keys: Sequence[bytes]) -> None:  # noqa: ANN401  a coroutine
+    def _start(self, work: Coroutine[Any, Any, None], keys: Sequence[bytes]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(partial(self._ended, keys))
 
     def _ended(self, keys: Sequence[bytes], task: asyncio.Task[None]) -> None:
-        """Pass on what broke a batch, so that nobody waits for it for ever."""
+        """Pass on what broke a task, so that nobody waits for its outputs for ever."""
         self._tasks.discard(task)
         if task.cancelled():
             for key in keys:
                 if (future := self._shared.pop(key, None)) is not None:
                     future.cancel()
         elif (error := task.exception()) is not None:
+            fault = error if isinstance(error, XlingError) else self.step.broken(error)
             for key in keys:
-                self._fail(key, error)
+                self._settle(key, fault)
+            if fault is not error:
+                self._start(self._store.release([(key, self.step_id) for key in keys]), ())
 
     async def _resolve(self, values: dict[bytes, In]) -> None:
-        found = await self._ledger.find([(key, self.step_id) for key in values])
-        missing = self._take(found, values)
-        if not missing:
-            return
-        if not self.step.exclusive:
-            await self._compute(missing)
-            return
+        for key, out in (await self._find_or_compute(values)).items():
+            self._settle(key, out)
+
+    async def _resolve_exclusive(self, values: dict[bytes, In]) -> None:
+        """Hand out what is stored, compute what nobody computes, wait for what others do."""
+        stored = await self._store.find([(key, self.step_id) for key in values])
+        missing = self._hand_out(stored, values)
         pause, longest = POLL_S
         while missing:
-            found, claimed = await self._ledger.find_or_claim(
+            stored, claimed = await self._store.find_or_claim(
                 [(key, self.step_id) for key in missing]
             )
-            missing = self._take(found, missing)
+            missing = self._hand_out(stored, missing)
             # In the order of the calls: what was wanted first is computed first.
-            ours = {key: v for key, v in missing.items() if (key, self.step_id) in claimed}
-            missing = {key: v for key, v in missing.items() if key not in ours}
-            if ours:
+            for key in [key for key in missing if (key, self.step_id) in claimed]:
                 # Not awaited: what others compute may be ready before ours is.
-                self._start(self._compute(ours), list(ours))
+                self._start(self._compute(key, missing.pop(key)), [key])
             if missing:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
 
-    def _take(
-        self, found: dict[tuple[bytes, int], str], values: dict[bytes, In]
+    def _hand_out(
+        self, stored: dict[tuple[bytes, int], str], values: dict[bytes, In]
     ) -> dict[bytes, In]:
-        """Hand out what was found and return the rest."""
-        for (key, _), text in found.items():
-            self._finish(key, self.step.decode(text))
-        return {key: value for key, value in values.items() if (key, self.step_id) not in found}
+        """Hand out what is stored and return the rest."""
+        for (key, _), text in stored.items():
+            self._settle(key, self.step.decode(text))
+        return {key: value for key, value in values.items() if (key, self.step_id) not in stored}
 
-    async def _compute(self, values: dict[bytes, In]) -> None:
-        keys = list(values)
-        failed_keys: list[bytes] = []
+    async def _compute(self, key: bytes, value: In) -> None:
+        """Compute what this process has claimed."""
+        (out,) = await self.step.compute([value])
+        if isinstance(out, XlingError):
+            self._settle(key, out)
+            await self._store.release([(key, self.step_id)])
+        else:
+            await self._store.put(self._row(key, value, out))
+            self._settle(key, out)
 
-        def done(index: int, out: Out) -> None:
-            self._ledger.put(
-                self._row(keys[index], values[keys[index]], out),
-                leased=self.step.exclusive,
-                then=partial(self._finish, keys[index], out),
-                failed=partial(self._fail, keys[index]),
-            )
-
-        def failed(index: int, error: XlingError) -> None:
-            failed_keys.append(keys[index])
-            self._fail(keys[index], error)
-
-        await self.step.compute(list(values.values()), done, failed)
-        if failed_keys and self.step.exclusive:
-            await self._ledger.release([(key, self.step_id) for key in failed_keys])
-
-    def _finish(self, key: bytes, out: Out) -> None:
+    def _settle(self, key: bytes, out: Out | BaseException) -> None:
+        """Give *out* to those who wait for it."""
         future = self._shared.pop(key, None)
-        if future is not None and not future.done():
+        if future is None or future.done():
+            return
+        if isinstance(out, BaseException):
+            future.set_exception(out)
+        else:
             future.set_result(out)
-
-    def _fail(self, key: bytes, error: BaseException) -> None:
-        future = self._shared.pop(key, None)
-        if future is not None and not future.done():
-            future.set_exception(error)

@@ -1,28 +1,37 @@
-"""Make the models that take part: the model under test, a judge, a translator."""
+"""The models of a run: the model under test, a judge, a translator."""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
+from pytest_xling.engine.answering import Answering
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-from pytest_xling.engine.making import Making
-from pytest_xling.engine.parties import Party
-from pytest_xling.errors import ConfigError
+from pytest_xling.engine.memo import Memo
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.keys import content_key
+from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import PromptStyle, Response
 
 __all__ = [
+    "Model",
+    "Models",
+    "RoleAsk",
     "connections",
-    "make_making",
-    "make_parties",
+    "make_models",
     "make_provider",
     "make_roles",
     "provider_of",
@@ -34,6 +43,151 @@ SHORTEST_MISSPELT, MISSPELT = 6, 0.8
 """Letters of a provider's name, and the likeness to it (0 to 1), from which another is a slip."""
 FIRST_PROMPT_TOKENS = 200
 """What a prompt is reckoned to hold until one has been counted."""
+MAX_TOKENS = 1024
+"""The longest reply of a judge or translator that says nothing else."""
+TESTED = "tested"
+"""What the model under test is listed as beside the roles."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model that is asked, and the limits it is asked within."""
+
+    provider: Provider
+    name: str
+    """As the provider knows it."""
+    limit: AdaptiveLimit
+    """How many requests may be in flight."""
+    cap: CostCap | None
+    """What may be spent; None where nothing costs."""
+
+
+class Models:
+    """The models of a run: the one under test, and those with a role, a judge or a translator.
+
+    The memo of the step that asks one is opened when first needed.
+
+    Args:
+        tested: the model under test.
+        roles: who judges and translates; may be the model under test itself.
+        store: where answers are kept.
+    """
+
+    def __init__(self, tested: Model, roles: Mapping[Role, Model], store: StoreWriter) -> None:
+        self.tested = Answering(tested.provider, limit=tested.limit, cap=tested.cap)
+        self._models: dict[str, Model] = {TESTED: tested}
+        self._models.update({str(role): model for role, model in roles.items()})
+        self._store = store
+        # A model with two roles is asked by one step: its limits hold for all of its requests.
+        self._steps = {id(tested): self.tested}
+        for model in roles.values():
+            if id(model) not in self._steps:
+                self._steps[id(model)] = Answering(model.provider, limit=model.limit, cap=model.cap)
+        self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
+
+    async def memo(self, role: Role | None = None) -> Memo[Request, Response]:
+        """Return the memo of the step that asks the model under test, or that of a role.
+
+        Raises:
+            EvaluationError: nobody has that role.
+        """
+        model = self._models.get(role or TESTED)
+        if model is None:
+            msg = f"no {role} is named: give one with --xling-{role}=MODEL"
+            raise EvaluationError(msg)
+        key = id(model)
+        if key not in self._memos:
+            self._memos[key] = asyncio.create_task(Memo.open(self._steps[key], self._store))
+        return await self._memos[key]
+
+    async def ask(self, role: Role) -> RoleAsk:
+        """Return what puts questions to the model of *role*."""
+        memo = await self.memo(role)
+        model = self._models[role]
+        structured = getattr(model.provider, "structured", False)
+        return RoleAsk(memo, model=model.name, style=model.provider.style, structured=structured)
+
+    def identity(self, role: Role) -> dict[str, JsonValue]:
+        """Return what stands for the model of *role* in a signature.
+
+        Beside its name a digest of all its provider knows of it: address, weights, versions.
+        """
+        model = self._models[role]
+        bare = Request(model=model.name, messages=(Message(role="user", content=""),), params={})
+        digest = content_key(model.provider.identify(bare)).hex()[:12]
+        return {role: f"{model.provider.name}:{model.name}@{digest}"}
+
+    def shut(self, reason: str) -> None:
+        """Ask no model anything more, because of *reason*."""
+        for step in self._steps.values():
+            step.gate.shut(reason)
+
+    def abandon(self, reason: str) -> None:
+        """Ask no model anything more, because of *reason*, and drop what is under way."""
+        for step in self._steps.values():
+            step.gate.abandon(reason)
+
+    async def close(self, *, grace_s: float) -> None:
+        """Ask no model anything more, and wait up to *grace_s* for what is under way."""
+        await asyncio.gather(*(step.gate.close(grace_s=grace_s) for step in self._steps.values()))
+
+    @property
+    def providers(self) -> list[Provider]:
+        """All providers, each once."""
+        return list({id(m.provider): m.provider for m in self._models.values()}.values())
+
+    @property
+    def waiting(self) -> str:
+        """Which models answer nothing just now, and for how long; "" where all do."""
+        limits = {id(m.limit): m.limit for m in self._models.values()}.values()
+        return "; ".join(filter(None, (limit.breaker.waiting for limit in limits)))
+
+    @property
+    def spent_usd(self) -> float:
+        """What was spent so far, all together."""
+        caps = {id(m.cap): m.cap for m in self._models.values() if m.cap is not None}
+        return sum(cap.own_usd for cap in caps.values())
+
+
+class RoleAsk:
+    """Puts questions to the model of a role, through its memo.
+
+    Args:
+        memo: of the step that asks the model.
+        model: its name, as its provider knows it.
+        style: how it wants to be asked.
+        structured: whether its provider takes ``response_format``.
+    """
+
+    def __init__(
+        self,
+        memo: Memo[Request, Response],
+        *,
+        model: str,
+        style: PromptStyle,
+        structured: bool = False,
+    ) -> None:
+        self.style = style
+        self.structured = structured
+        self._memo = memo
+        self._model = model
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        """Return what the model answers.
+
+        Raises:
+            ProviderFault, BudgetExceeded: nothing was answered.
+        """
+        given = {"max_tokens": MAX_TOKENS, "temperature": 0.0, **(params or {})}
+        return await self._memo(
+            Request(model=self._model, messages=tuple(messages), params=given, repeat=repeat)
+        )
 
 
 def make_provider(settings: Settings) -> Provider:
@@ -45,26 +199,6 @@ def _asked_name(model: str) -> str:
     """Return the name by which its provider knows a model: without the provider's."""
     name, _, spec = model.partition(":")
     return spec if name in registry.names("provider") and spec else model
-
-
-def make_making(settings: Settings) -> Making:
-    """Return what metrics and annotators are made with.
-
-    Raises:
-        ConfigError: a parameter belongs to none of them.
-    """
-    making = Making(
-        common={
-            "device": settings.device,
-            "encoder": settings.encoder,
-            "seed": settings.seed,
-            "stance": settings.stance,
-            "text_in": settings.text_in,
-        },
-        own=settings.parameters,
-    )
-    making.check()
-    return making
 
 
 def _provider(
@@ -112,7 +246,7 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         ("judge", settings.judge or settings.model, settings.judge_price),
         ("translator", settings.translator, settings.translator_price),
     )
-    # One model is one provider, whatever parts it has and however it is named.
+    # One model is one provider, whatever its roles and however it is named.
     made = {provider_of(settings.model): tested}
     for role, model, price in named:
         if model is None:
@@ -131,17 +265,17 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
     return roles
 
 
-def make_parties(
+def make_models(
     settings: Settings,
     provider: Provider,
     others: Mapping[Role, Provider],
     *,
     model: str,
     workers: int = 1,
-) -> tuple[Party, dict[Role, Party]]:
+) -> tuple[Model, dict[Role, Model]]:
     """Return the model under test and the others, each with its limits.
 
-    All spend from one purse, and who has two parts is asked within one limit.
+    They share one budget; a model with two roles is asked within one limit.
 
     Args:
         settings: of the run.
@@ -150,9 +284,9 @@ def make_parties(
         model: the name of the model under test.
         workers: how many processes share the limits.
     """
-    tested = Party(
+    tested = Model(
         provider=provider,
-        model=_asked_name(model),
+        name=_asked_name(model),
         limit=_limit(settings, provider, model, workers=workers),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
     )
@@ -160,21 +294,21 @@ def make_parties(
         "judge": (settings.judge, settings.judge_price),
         "translator": (settings.translator, settings.translator_price),
     }
-    roles: dict[Role, Party] = {}
-    parties, purse = {id(provider): tested}, tested.cap
+    roles: dict[Role, Model] = {}
+    models, budget = {id(provider): tested}, tested.cap
     for role, other in others.items():
-        if id(other) not in parties:
+        if id(other) not in models:
             name, price = named[role]
-            cap = _cap(settings, other, price, workers=workers, beside=purse)
-            purse = purse or cap
+            cap = _cap(settings, other, price, workers=workers, beside=budget)
+            budget = budget or cap
             asked = name or model
-            parties[id(other)] = Party(
+            models[id(other)] = Model(
                 provider=other,
-                model=_asked_name(asked),
+                name=_asked_name(asked),
                 limit=_limit(settings, other, asked, workers=workers),
                 cap=cap,
             )
-        roles[role] = parties[id(other)]
+        roles[role] = models[id(other)]
     return tested, roles
 
 

@@ -9,40 +9,37 @@ import json
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
-from pytest_xling.engine.making import Making
-from pytest_xling.engine.opening import Steps, signature
-from pytest_xling.engine.parties import Parties
-from pytest_xling.engine.scoring import Scorable
+from pytest_xling.engine.models import Models
 from pytest_xling.engine.sets import corpora_of, sets_of
-from pytest_xling.engine.store_writer import Ledger
+from pytest_xling.engine.steps import StepFactory, Steps
+from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
-from pytest_xling.registry import load
+from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
-from pytest_xling.store.faults import FaultRow, put_faults
+from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from sqlalchemy import Connection
-
     from pytest_xling.engine.memo import Memo
-    from pytest_xling.engine.parties import Party
-    from pytest_xling.engine.set_scoring import ScorableSet
+    from pytest_xling.engine.models import Model
+    from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request, Response, Sample
     from pytest_xling.store.database import Database
 
-__all__ = ["Job", "Result", "Run"]
+__all__ = ["Run"]
 
 _log = logging.getLogger(__name__)
 
@@ -55,40 +52,6 @@ GRACE_S = 5.0
 """How long to wait, when stopped, for answers that are paid for already, and for the provider."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One case to be evaluated."""
-
-    case_id: str
-    benchmark: str
-    sample: Sample
-    condition: str
-    position: int
-    request: Request
-    metrics: tuple[str, ...]
-    """Those that are about its sample."""
-    beside: tuple[str, ...] = ()
-    """Other metrics the run is scored with, which have nothing to say of it."""
-    temperature: float | None = 0.0
-    pivot: str | None = None
-    """The language others are compared with, where the benchmark has one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came of a job: a response and readings, or a fault.
-
-    What metrics say of all repeats of a question stands with the first of them.
-    """
-
-    job: Job
-    response: Response | None = None
-    scorable: Scorable | None = None
-    readings: Mapping[str, Reading] = field(default_factory=dict)
-    signatures: Mapping[str, str] = field(default_factory=dict)
-    fault: XlingError | None = None
-
-
 class Run:
     """Evaluates jobs on the running event loop.
 
@@ -97,7 +60,7 @@ class Run:
         database: the store.
         tested: the model that answers.
         roles: who judges and translates.
-        making: what metrics and annotators are made with.
+        factory: makes metrics and annotators.
         worker: the name of this process in the run's progress.
     """
 
@@ -106,9 +69,9 @@ class Run:
         *,
         run_id: str,
         database: Database,
-        tested: Party,
-        roles: Mapping[Role, Party] | None = None,
-        making: Making | None = None,
+        tested: Model,
+        roles: Mapping[Role, Model] | None = None,
+        factory: StepFactory | None = None,
         worker: str = "main",
     ) -> None:
         self.run_id = run_id
@@ -117,25 +80,25 @@ class Run:
         self._reporting: asyncio.Task[None] | None = None
         self._worker = worker
         # What cannot be kept must not be paid for.
-        self._ledger = Ledger(database, broken=self._stop_asking)
+        self._store = StoreWriter(database, on_error=self._stop_asking)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
-        self._parties = Parties(tested, roles or {}, self._ledger)
+        self._models = Models(tested, roles or {}, self._store)
         self._steps = Steps(
-            self._ledger,
+            self._store,
             executor=self._executor,
-            making=making or Making(),
-            parties=self._parties,
+            factory=factory or StepFactory(),
+            models=self._models,
         )
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._alive = asyncio.create_task(self._say_alive())
 
     def _stop_asking(self, error: StoreError) -> None:
-        self._parties.shut(f"nothing can be kept: {error}")
+        self._models.shut(f"nothing can be kept: {error}")
 
     async def ask_nothing(self, reason: str) -> None:
         """Take what the store has, and let all else meet a fault that says *reason*."""
-        self._parties.shut(reason)
+        self._models.shut(reason)
 
     async def watch(self, parent: int) -> None:
         """Once the process *parent* has ended, ask nothing more and drop what is under way.
@@ -143,9 +106,9 @@ class Run:
         Args:
             parent: the number of this process's parent, for whom it works.
         """
-        while os.getppid() == parent:  # noqa: ASYNC110  nobody tells of its end
+        while os.getppid() == parent:  # noqa: ASYNC110  no event tells of its end
             await asyncio.sleep(PARENT_EVERY_S)
-        self._parties.abandon("the process that runs the tests has ended")
+        self._models.abandon("the process that runs the tests has ended")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
         """Answer and score *jobs*, in one batch per step; one result each, in order.
@@ -153,7 +116,7 @@ class Run:
         Repeats of a question that are to be scored together must be among *jobs* together.
         """
         self._count(total=len(jobs))
-        answer = await self._parties.memo()
+        answer = await self._models.memo()
         if self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare(jobs))
             self._preparing.add_done_callback(_ignore)
@@ -185,15 +148,15 @@ class Run:
         ]
         if not fitted:
             return
-        answer = await self._parties.memo()
+        answer = await self._models.memo()
         keys = [(answer.step.key(job.request), answer.step_id) for job in fitted]
-        found = await self._ledger.find(keys)
+        stored = await self._store.find(keys)
         # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [
             _with_response(
                 job,
-                answer.step.decode(found[key])
-                if key in found and (job.benchmark, job.case_id) in answered
+                answer.step.decode(stored[key])
+                if key in stored and (job.benchmark, job.case_id) in answered
                 else None,
             )
             for job, key in zip(fitted, keys, strict=True)
@@ -207,31 +170,31 @@ class Run:
                 for corpus in corpora_of(of_metric, unit=load("metric", name).unit):
                     readings = await memo.many([scorable for _, scorable in corpus])
                     faults += [reading for reading in readings if isinstance(reading, XlingError)]
-                    rows.update(_set_row(of_metric[i].job, one) for i, one in corpus)
-        await self._ledger.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
+                    rows.update(_set_row(of_metric[i].job, scorable) for i, scorable in corpus)
+        await self._store.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
 
     async def annotated(
         self, annotator: str, answers: Sequence[Answer]
     ) -> tuple[str, list[JsonValue]]:
-        """Return an annotator's signature, and what it says of *answers*, in order.
+        """Return an annotator's signature, and its values for *answers*, in order.
 
         Raises:
-            XlingError: it failed for one of them; what it said of others is kept.
+            XlingError: it failed for one of them; its values for others are kept.
         """
-        signed, annotate = await self._steps.annotator(annotator)
+        annotate = await self._steps.annotator(annotator)
         await self._steps.load()
         values: list[JsonValue] = []
-        for found in await annotate(answers):
-            if isinstance(found, XlingError):
-                raise found
-            values.append(None if found is None else found.value)
-        return signed, values
+        for annotation in await annotate(answers):
+            if isinstance(annotation, XlingError):
+                raise annotation
+            values.append(None if annotation is None else annotation.value)
+        return annotate.memo.signature, values
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
-        await self._parties.tested.asking.wait()
+        await self._models.tested.asking.wait()
         await self._scorers(jobs)
         await self._steps.load()
         # What is loaded by now stays: no need to look through it for garbage again and again.
@@ -267,26 +230,26 @@ class Run:
                 ]
             else:
                 inputs = sets_of(results, wanted, unit=unit)
-                rows.update(_set_row(results[index].job, one) for index, one in inputs)
-            found = await memo.many([scorable for _, scorable in inputs])
-            for (index, _), reading in zip(inputs, found, strict=True):
+                rows.update(_set_row(results[i].job, scorable) for i, scorable in inputs)
+            scored = await memo.many([scorable for _, scorable in inputs])
+            for (index, _), reading in zip(inputs, scored, strict=True):
                 if isinstance(reading, XlingError):
                     faults[index] = reading
                 else:
                     readings[index][name] = reading
 
         await asyncio.gather(*(score(name, memo) for name, memo in scorers.items()))
-        signatures = {name: signature(memo) for name, memo in scorers.items()}
-        scored = [
+        signatures = {name: memo.signature for name, memo in scorers.items()}
+        with_readings = [
             replace(
                 result,
-                readings={name: found[name] for name in result.job.metrics if name in found},
+                readings={name: own[name] for name in result.job.metrics if name in own},
                 signatures=signatures,
                 fault=faults.get(index, result.fault),
             )
-            for index, (result, found) in enumerate(zip(results, readings, strict=True))
+            for index, (result, own) in enumerate(zip(results, readings, strict=True))
         ]
-        return scored, sorted(rows)
+        return with_readings, sorted(rows)
 
     async def _record(
         self, results: Sequence[Result], sets: Sequence[SetRow], response_step: int
@@ -302,7 +265,7 @@ class Run:
                 position=job.position,
                 question=job.sample.prompt.get("question", ""),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
-                response_key=self._parties.tested.key(job.request),
+                response_key=self._models.tested.key(job.request),
                 response_step=response_step,
                 answer_key=result.scorable.key,
                 cluster=_cluster(job.sample),
@@ -318,7 +281,7 @@ class Run:
             FaultRow(
                 benchmark=result.job.benchmark,
                 case_id=result.job.case_id,
-                response_key=self._parties.tested.key(result.job.request),
+                response_key=self._models.tested.key(result.job.request),
                 given_up=isinstance(result.fault, GivenUp),
                 text=clean(_text_of(result.fault)),
             )
@@ -327,12 +290,16 @@ class Run:
         ]
         mended = [(r.job.benchmark, r.job.case_id) for r in results if r.fault is None]
 
-        def add(connection: Connection) -> None:
-            put_faults(connection, self.run_id, faults, mended=mended)
-            run_store.add_cases(connection, run_id=self.run_id, rows=rows)
-            run_store.add_sets(connection, run_id=self.run_id, rows=sets)
-
-        await self._ledger.write(add)
+        await self._store.write(
+            partial(
+                run_store.add_results,
+                run_id=self.run_id,
+                cases=rows,
+                sets=sets,
+                faults=faults,
+                mended=mended,
+            )
+        )
 
     async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Memo[Any, Any]]:
         """Open the metrics *jobs* need and note in the run what it is scored with."""
@@ -345,8 +312,14 @@ class Run:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
-            await self._ledger.write(
-                partial(run_store.add_run_steps, run_id=self.run_id, steps_of=steps_of)
+            described = {name: said for name in names if (said := description(name)) is not None}
+            await self._store.write(
+                partial(
+                    run_store.add_run_steps,
+                    run_id=self.run_id,
+                    steps_of=steps_of,
+                    described=described,
+                )
             )
             self._known_steps |= new
         return scorers
@@ -354,9 +327,7 @@ class Run:
     @property
     def progress(self) -> Progress:
         """How far this process has come."""
-        return replace(
-            self._counts, cost_usd=self._parties.spent_usd, waiting=self._parties.waiting
-        )
+        return replace(self._counts, cost_usd=self._models.spent_usd, waiting=self._models.waiting)
 
     def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
         """Note how far we are."""
@@ -373,38 +344,38 @@ class Run:
         while True:
             await asyncio.sleep(PROGRESS_EVERY_S)
             if self.progress != self._reported:
-                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                with contextlib.suppress(StoreError):  # whoever lost something by it is told
                     await self._report()
 
     async def _say_alive(self) -> None:
         """Tell the store now and then that the run is still being made, however slow it is."""
         while True:
             await asyncio.sleep(SILENT_S / 4)
-            with contextlib.suppress(StoreError):  # said by those who lost something by it
+            with contextlib.suppress(StoreError):  # whoever lost something by it is told
                 await self._report()
 
     async def _report(self) -> None:
         state = self._reported = self.progress
-        await self._ledger.write(
+        await self._store.write(
             partial(run_store.put_progress, run_id=self.run_id, worker=self._worker, state=state)
         )
 
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
-        await self._parties.close(grace_s=GRACE_S)
+        await self._models.close(grace_s=GRACE_S)
         for task in filter(None, (self._alive, self._preparing, self._reporting)):
             task.cancel()
         try:
             # A store that another process holds must not keep us from ending.
             async with asyncio.timeout(CLOSE_S):
-                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                with contextlib.suppress(StoreError):  # whoever lost something by it is told
                     if self._counts.total:
                         await self._report()
-                await self._ledger.aclose()
+                await self._store.aclose()
         except TimeoutError:
             _log.warning("xling: the store is held by another process; the last answers are lost")
         finally:
-            await asyncio.gather(*map(_close, self._parties.providers))
+            await asyncio.gather(*map(_close, self._models.providers))
             self._executor.shutdown(wait=False, cancel_futures=True)
 
 
@@ -446,6 +417,6 @@ async def _close(provider: Provider) -> None:
 
 
 def _ignore(task: asyncio.Task[None]) -> None:
-    """Let a courtesy fail: what is wrong is said where it matters."""
+    """Let a task fail whose error is raised elsewhere, or does not matter."""
     if not task.cancelled():
         task.exception()

@@ -1,66 +1,37 @@
-"""The step that runs a metric, and the annotators it needs."""
+"""The steps that run metrics: over answers, and over sets of answers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_xling.engine.step import Batched
+from pytest_xling.engine.annotators import annotated_with
+from pytest_xling.engine.batches import in_batches
+from pytest_xling.engine.job import missing_reason
+from pytest_xling.engine.sets import Corpus, present
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
-from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import LARGEST, Annotation, Answer, Reading
+from pytest_xling.keys import canonical_json
+from pytest_xling.records import LARGEST, AnswerSet, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
+    from pytest_xling.engine.annotators import Annotate
+    from pytest_xling.engine.job import Scorable
+    from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
 
-__all__ = [
-    "Annotate",
-    "ReadingStep",
-    "Scorable",
-    "Scoring",
-    "annotated_with",
-    "checked",
-    "missing_reason",
-]
+__all__ = ["ReadingStep", "Scoring", "SetScoring", "checked"]
 
 FLAG_VALUES = (0.0, 1.0)
-
-Annotate: TypeAlias = (
-    "Callable[[Sequence[Answer]], Awaitable[list[Annotation | XlingError | None]]]"
-)
-"""Annotates answers with one annotator; None where it has nothing to do."""
-
-
-@dataclass(frozen=True)
-class Scorable:
-    """An answer with its content key, hashed once for all metrics."""
-
-    answer: Answer
-
-    @cached_property
-    def key(self) -> bytes:
-        """The content key of all that a metric may look at."""
-        sample, response = self.answer.sample, self.answer.response
-        looked_at: dict[str, JsonValue] = {
-            "language": sample.language,
-            "prompt": dict(sample.prompt),
-            "reference": sample.reference,
-            "text": response.text,
-            "stop_reason": response.stop_reason,
-            "error": response.error,
-        }
-        if sample.wrong:
-            looked_at["wrong"] = list(sample.wrong)
-        if response.first_token:
-            looked_at["first_token"] = [list(pair) for pair in response.first_token]
-        return content_key(looked_at)
+MAX_SETS = 64
+"""Sets scored together: enough to fill a batch of an encoder with their answers."""
 
 
 class ReadingStep:
@@ -80,6 +51,10 @@ class ReadingStep:
         """Return the reading in *text*."""
         value, reason = json.loads(text)
         return Reading(value=value, reason=reason)
+
+    def broken(self, error: BaseException) -> BaseException:
+        """Return *error*: it is a bug, and ends the run."""
+        return error
 
     def cost_usd(self, _reading: Reading) -> float:
         """Return 0: metrics run here."""
@@ -105,7 +80,7 @@ class Scoring(ReadingStep):
         self.parameters = parameters
         self._metric = metric
         self._annotators = annotators
-        self._run = Batched(self._score, size=_length, executor=executor)
+        self._executor = executor
 
     def _score(self, answers: Sequence[Answer]) -> list[Reading]:
         return checked(self._metric, self._metric.score(answers), len(answers))
@@ -114,56 +89,155 @@ class Scoring(ReadingStep):
         """Return the content key of the answer."""
         return scorable.key
 
-    async def compute(
-        self,
-        scorables: Sequence[Scorable],
-        done: Callable[[int, Reading], None],
-        failed: Callable[[int, XlingError], None],
-    ) -> None:
+    async def compute(self, scorables: Sequence[Scorable]) -> list[Reading | XlingError]:
         """Score *scorables*: annotate what needs it, then run the metric in batches."""
-        present: list[int] = []
+        readings: dict[int, Reading | XlingError] = {}
         for index, scorable in enumerate(scorables):
             reason = missing_reason(scorable.answer)
             if reason and not self._metric.scores_missing:
-                done(index, Reading(value=None, reason=f"no answer: {reason}"))
-            else:
-                present.append(index)
-        answers = [scorables[index].answer for index in present]
-        ready: list[tuple[int, Answer]] = []
-        annotated = await annotated_with(self._annotators, answers)
-        for index, answer in zip(present, annotated, strict=True):
-            if isinstance(answer, XlingError):
-                failed(index, answer)
-            else:
-                ready.append((index, answer))
-        await self._run(
-            [answer for _, answer in ready],
-            lambda index, reading: done(ready[index][0], reading),
-            lambda index, error: failed(ready[index][0], error),
+                readings[index] = Reading(value=None, reason=f"no answer: {reason}")
+        given = [index for index in range(len(scorables)) if index not in readings]
+        annotated = await annotated_with(
+            self._annotators, [scorables[index].answer for index in given]
         )
+        ready: dict[int, Answer] = {}
+        for index, answer in zip(given, annotated, strict=True):
+            if isinstance(answer, XlingError):
+                readings[index] = answer
+            else:
+                ready[index] = answer
+        answers = list(ready.values())
+        sizes = [len(answer.text) for answer in answers]
+        scored = await in_batches(self._score, answers, sizes=sizes, executor=self._executor)
+        readings.update(zip(ready, scored, strict=True))
+        return [readings[index] for index in range(len(scorables))]
 
 
-async def annotated_with(
-    annotators: Mapping[str, Annotate], answers: Sequence[Answer]
-) -> list[Answer | XlingError]:
-    """Return *answers* with what *annotators* say of them; in place of some, what went wrong.
+class SetScoring(ReadingStep):
+    """Scores sets of answers with one metric.
 
-    Where an annotator has nothing to do, an answer goes without.
+    A set with fewer answers than the metric needs gets None and the reason.
     """
-    if not annotators:
-        return list(answers)
-    columns = await asyncio.gather(*(ask(answers) for ask in annotators.values()))
-    annotated: list[Answer | XlingError] = []
-    for answer, row in zip(answers, zip(*columns, strict=True), strict=True):
-        said: dict[str, Annotation] = {}
-        fault: XlingError | None = None
-        for name, found in zip(annotators, row, strict=True):
-            if isinstance(found, XlingError):
-                fault = found
-            elif found is not None:
-                said[name] = found
-        annotated.append(fault or replace(answer, annotations=said))
-    return annotated
+
+    def __init__(
+        self,
+        metric: Metric[AnswerSet],
+        *,
+        parameters: Mapping[str, JsonValue],
+        annotators: Mapping[str, Annotate],
+        executor: Executor,
+    ) -> None:
+        self.name = metric.name
+        self.version = metric.version
+        self.parameters = parameters
+        self._metric = metric
+        self._annotators = annotators
+        self._executor = executor
+
+    def _score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
+        return checked(self._metric, self._metric.score(sets), len(sets))
+
+    def key(self, scorable: ScorableSet) -> bytes:
+        """Return the content key of the set."""
+        return scorable.key
+
+    async def compute(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
+        """Score *scorables*: annotate what needs it, then run the metric in batches."""
+        if self._metric.fitted:
+            return await self._fit(scorables)
+        readings: dict[int, Reading | XlingError] = {}
+        for index, scorable in enumerate(scorables):
+            if reason := self._too_few(scorable):
+                readings[index] = Reading(value=None, reason=reason)
+        given = [index for index in range(len(scorables)) if index not in readings]
+        annotated = await self._annotated([scorables[index].answer_set for index in given])
+        ready: dict[int, AnswerSet] = {}
+        for index, answer_set in zip(given, annotated, strict=True):
+            if isinstance(answer_set, XlingError):
+                readings[index] = answer_set
+            else:
+                ready[index] = answer_set
+        sets = list(ready.values())
+        scored = await in_batches(
+            self._score,
+            sets,
+            sizes=[sum(len(a.text) for a in (*s.answers, *s.pivot)) for s in sets],
+            executor=self._executor,
+            max_batch=MAX_SETS,
+        )
+        readings.update(zip(ready, scored, strict=True))
+        return [readings[index] for index in range(len(scorables))]
+
+    async def _fit(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
+        """Score whole corpora, whatever part of them is asked for."""
+        corpora = [scorable.corpus or Corpus((scorable,)) for scorable in scorables]
+        readings: dict[bytes, dict[bytes, Reading] | XlingError] = {}
+        for corpus in corpora:
+            if corpus.key not in readings:
+                readings[corpus.key] = await self._fit_corpus(corpus)
+        outcomes: list[Reading | XlingError] = []
+        for scorable, corpus in zip(scorables, corpora, strict=True):
+            of_corpus = readings[corpus.key]
+            if isinstance(of_corpus, XlingError):
+                outcomes.append(of_corpus)
+            elif reason := self._too_few(scorable):
+                outcomes.append(Reading(value=None, reason=reason))
+            else:
+                outcomes.append(of_corpus[scorable.own_key])
+        return outcomes
+
+    async def _fit_corpus(self, corpus: Corpus) -> dict[bytes, Reading] | XlingError:
+        """Return the readings of a corpus's sets by their keys, or what went wrong."""
+        enough = [scorable for scorable in corpus.sets if not self._too_few(scorable)]
+        sets: list[AnswerSet] = []
+        for answer_set in await self._annotated([scorable.answer_set for scorable in enough]):
+            if isinstance(answer_set, XlingError):
+                return answer_set
+            sets.append(answer_set)
+        loop = asyncio.get_running_loop()
+        try:
+            readings = await loop.run_in_executor(self._executor, self._score, sets)
+        except XlingError as error:
+            return error
+        return {s.own_key: reading for s, reading in zip(enough, readings, strict=True)}
+
+    def _too_few(self, scorable: ScorableSet) -> str:
+        """Say what is missing from a set; "" if nothing is."""
+        least = self._metric.least
+        sides = [("", scorable.answers, least)]
+        if scorable.compared:
+            sides.append((f" {scorable.compared}", scorable.pivot, 1))
+        for where, asked, needed in sides:
+            there = len(present(asked))
+            if there >= needed:
+                continue
+            if not asked:
+                return f"no answer{where} to compare with"
+            if len(asked) < needed:
+                return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
+            reasons = Counter(filter(None, (missing_reason(repeat.answer) for repeat in asked)))
+            why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+            return f"{there} of {len(asked)} answers{where}: {why}"
+        return ""
+
+    async def _annotated(self, sets: Sequence[AnswerSet]) -> list[AnswerSet | XlingError]:
+        """Annotate all answers of *sets*; what went wrong stands in place of a whole set."""
+        if not self._annotators:
+            return list(sets)
+        flat = [
+            answer for answer_set in sets for answer in (*answer_set.answers, *answer_set.pivot)
+        ]
+        annotated = iter(await annotated_with(self._annotators, flat))
+        outcomes: list[AnswerSet | XlingError] = []
+        for answer_set in sets:
+            members = [next(annotated) for _ in (*answer_set.answers, *answer_set.pivot)]
+            answers = tuple(m for m in members if not isinstance(m, XlingError))
+            fault = next((m for m in members if isinstance(m, XlingError)), None)
+            size = len(answer_set.answers)
+            outcomes.append(
+                fault or replace(answer_set, answers=answers[:size], pivot=answers[size:])
+            )
+        return outcomes
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
@@ -186,24 +260,7 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
             raise BrokenStep(msg)
         # Of NaN the comparison is false, too.
         if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
-            said = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
-            msg = f"metric {metric.name!r} gave {value!r}, not {said} or None with a reason"
+            allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
+            msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"
             raise EvaluationError(msg)
     return readings
-
-
-def missing_reason(answer: Answer) -> str:
-    """Say why there is no answer, or return "" where there is one."""
-    if answer.text.strip():
-        return ""
-    response = answer.response
-    reasons = {
-        "content_filter": "content filter",
-        "refusal": "refusal",
-        "error": "API error",
-    }
-    return reasons.get(response.stop_reason, "empty text")
-
-
-def _length(answer: Answer) -> int:
-    return len(answer.text)

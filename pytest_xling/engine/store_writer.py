@@ -1,4 +1,4 @@
-"""The store as the event loop sees it: one thread, many operations to a commit."""
+"""Read and write the store from the event loop: one thread, many operations to a commit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.store.database import Database
     from pytest_xling.store.outputs import Output, OutputKey
 
-__all__ = ["Ledger"]
+__all__ = ["StoreWriter"]
 
 T = TypeVar("T")
 
@@ -40,24 +40,26 @@ class _Call:
 
 @dataclass(slots=True)
 class _Put:
+    """A row to keep with the next commit, and who waits for that."""
+
     row: Output
-    leased: bool
-    then: Callable[[], None]
-    failed: Callable[[StoreError], None]
+    future: asyncio.Future[None]
 
 
 @dataclass(slots=True)
 class _Queue:
+    """What the next transaction does."""
+
     calls: list[_Call] = field(default_factory=list)
     puts: list[_Put] = field(default_factory=list)
 
 
-class Ledger:
+class StoreWriter:
     """Runs store operations on a thread of its own.
 
     Args:
         database: the store.
-        broken: told, on the loop, when a transaction failed.
+        on_error: called on the loop when a transaction failed.
 
     Whatever has queued up while one transaction ran goes into the next one together, so the cost
     of a commit is shared and nothing waits for a timer. What is put counts as done, for those who
@@ -65,10 +67,10 @@ class Ledger:
     """
 
     def __init__(
-        self, database: Database, *, broken: Callable[[StoreError], None] | None = None
+        self, database: Database, *, on_error: Callable[[StoreError], None] | None = None
     ) -> None:
         self.database = database
-        self._broken = broken
+        self._on_error = on_error
         self.owner = this_process()
         self._loop = asyncio.get_running_loop()
         self._queue = _Queue()
@@ -97,41 +99,38 @@ class Ledger:
         """Return the outputs there are, and those keys that are now ours to compute."""
 
         def both(connection: Connection) -> tuple[dict[OutputKey, str], set[OutputKey]]:
-            found = outputs.find(connection, keys)
+            stored = outputs.find(connection, keys)
             gone = dead(outputs.owners(connection) - {self.owner})
             claimed = outputs.claim(
                 connection,
-                [key for key in keys if key not in found],
+                [key for key in keys if key not in stored],
                 owner=self.owner,
                 ttl_s=LEASE_S,
                 dead_owners=gone,
             )
-            return found, claimed
+            return stored, claimed
 
-        found, claimed = await self.write(both)
+        stored, claimed = await self.write(both)
         self._leased += len(claimed)
-        return found, claimed
+        return stored, claimed
 
     async def release(self, keys: Sequence[OutputKey]) -> None:
         """Give up our claims on *keys*, with nothing to show for them."""
         self._leased -= len(keys)
         await self.write(partial(outputs.release, keys=keys, owner=self.owner))
 
-    def put(
-        self,
-        row: Output,
-        *,
-        leased: bool,
-        then: Callable[[], None],
-        failed: Callable[[StoreError], None],
-    ) -> None:
-        """Keep *row* with the next commit, then call *then* (or *failed*) on the loop."""
+    async def put(self, row: Output) -> None:
+        """Keep *row*, which this process had claimed; return once that is committed.
+
+        What several callers put while a transaction runs is committed together.
+        """
+        future: asyncio.Future[None] = self._loop.create_future()
         with self._wanted:
-            if not self._closed:
-                self._queue.puts.append(_Put(row, leased, then, failed))
-                self._wanted.notify()
-                return
-        failed(StoreError(ENDED))
+            if self._closed:
+                raise StoreError(ENDED)
+            self._queue.puts.append(_Put(row, future))
+            self._wanted.notify()
+        await future
 
     async def aclose(self) -> None:
         """Commit what is queued, give up all claims, and end the thread."""
@@ -156,7 +155,7 @@ class Ledger:
         while True:
             await asyncio.sleep(LEASE_S / 3)
             if self._leased > 0:
-                with contextlib.suppress(StoreError):  # said by those who lost something by it
+                with contextlib.suppress(StoreError):  # whoever lost something by it is told
                     await self.write(partial(outputs.renew, owner=self.owner, ttl_s=LEASE_S))
 
     def _work(self) -> None:
@@ -188,8 +187,7 @@ class Ledger:
         try:
             with begin() as connection:
                 outputs.put(connection, [put.row for put in queue.puts])
-                leased = [put.row.key for put in queue.puts if put.leased]
-                outputs.release(connection, leased, owner=self.owner)
+                outputs.release(connection, [p.row.key for p in queue.puts], owner=self.owner)
                 results.extend((call, call.function(connection)) for call in queue.calls)
         except StoreError as error:
             self._on_loop(self._fail, queue, error)
@@ -198,25 +196,24 @@ class Ledger:
             self._on_loop(self._fail, queue, StoreError(f"the store's thread broke: {error!r}"))
             raise
         else:
-            self._on_loop(self._finish, queue, results, len(leased))
+            self._on_loop(self._finish, queue, results)
 
     def _on_loop(self, function: Callable[..., None], *arguments: object) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *arguments)
 
-    def _finish(self, queue: _Queue, results: list[tuple[_Call, Any]], unleased: int) -> None:
-        self._leased -= unleased
+    def _finish(self, queue: _Queue, results: list[tuple[_Call, Any]]) -> None:
+        self._leased -= len(queue.puts)
         for call, result in results:
             if not call.future.done():
                 call.future.set_result(result)
         for put in queue.puts:
-            put.then()
+            if not put.future.done():
+                put.future.set_result(None)
 
     def _fail(self, queue: _Queue, error: StoreError) -> None:
-        if self._broken is not None:
-            self._broken(error)
-        for call in queue.calls:
-            if not call.future.done():
-                call.future.set_exception(error)
-        for put in queue.puts:
-            put.failed(error)
+        if self._on_error is not None:
+            self._on_error(error)
+        for future in (*(c.future for c in queue.calls), *(p.future for p in queue.puts)):
+            if not future.done():
+                future.set_exception(error)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 __all__ = ["cache_folder"]
 
+_NAME = "pytest-xling"
+
 
 def cache_folder() -> Path:
-    """Return this user's cache folder for the project; it need not exist yet."""
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        base = Path(chosen)
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif local := os.environ.get("LOCALAPPDATA"):
-        base = Path(local)
-    else:
-        base = Path.home() / ".cache"
-    return base / "pytest-xling"
+    """Return this user's cache folder for the project; it need not exist yet.
+
+    ``XDG_CACHE_HOME`` says where caches are on every system; otherwise the system's own place.
+    """
+    if caches := os.environ.get("XDG_CACHE_HOME"):
+        return Path(caches) / _NAME
+    return user_cache_path(_NAME, appauthor=False)

@@ -1,4 +1,4 @@
-"""Text files that appear whole or not at all, and how messages name files."""
+"""Files that appear whole or not at all, and how messages name files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["display_path", "file_errors", "whole"]
+__all__ = ["display_path", "file_errors", "whole", "whole_bytes"]
 
 
 def display_path(path: Path) -> str:
@@ -53,21 +53,28 @@ def whole(path: Path, *, newline: str = "\n", mode: int | None = None) -> Iterat
     Raises:
         OSError: it cannot be written.
     """
-    with tempfile.NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        newline=newline,
-        dir=path.parent,
-        prefix=f".{path.name}.",
-        delete=False,
-    ) as file:
-        unfinished = Path(file.name)
-        try:
-            yield file
-        except BaseException:
-            unfinished.unlink()
-            raise
+    with (
+        _replacing(path, mode=mode) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline=newline) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def whole_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write bytes in; as :func:`whole` in all else."""
+    with _replacing(path, mode=None) as unfinished, unfinished.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _replacing(path: Path, *, mode: int | None) -> Iterator[Path]:
+    """Give a new file beside *path*, which replaces it once the block is left without an error."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    unfinished = Path(name)
     try:
+        yield unfinished
         unfinished.chmod(0o666 & ~_umask() if mode is None else mode)
         unfinished.replace(path)
     finally:

@@ -1,4 +1,4 @@
-"""Judge by how much a language is worse than the pivot language, on the same questions.
+"""Decide by how much a language is worse than the pivot language, on the same questions.
 
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
 sides. What differs between questions but not between languages then drops out. The interval of the
@@ -18,7 +18,7 @@ from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
-from pytest_xling.records import Estimate, Verdict
+from pytest_xling.records import Estimate
 from pytest_xling.stats.distributions import two_sided_t
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
 from pytest_xling.stats.mean import mean_interval
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "NO_SPREAD", "decide", "gap_estimate", "judge_gap", "skewed_low"]
+__all__ = ["NOISE", "NO_SPREAD", "decide_gap", "gap_estimate", "skewed_low"]
 
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
@@ -170,38 +170,19 @@ def _counted(test: McNemar, pivot: str) -> str:
     return f"{counts}: McNemar {p} {wording.p_value(test.p)}{how}"
 
 
-def judge_gap(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
-    """Judge a gap by ``max_gap``.
+def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+    """Decide on a gap to the pivot language, or a drop from the baseline, and say why.
 
-    Pass: the whole interval is within the margin. Fail: the whole interval is beyond it, so that
-    the language is worse both significantly and by more than is allowed. Else, with fewer than
-    ``min_n`` paired questions, and where numbers differ everywhere by the same amount,
+    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it, so that the
+    language, or the model, is worse both significantly and by more than is allowed. Else, with
+    fewer than ``min_n`` paired questions, and where numbers differ everywhere by the same amount,
     inconclusive.
 
     Args:
-        estimate: made by :func:`gap_estimate` with the threshold's alpha and margin.
-        threshold: with a ``max_gap``.
-        case: name of the gate's case.
-
-    Raises:
-        ValueError: the threshold has no ``max_gap``.
-    """
-    if threshold.max_gap is None:
-        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_gap"
-        raise ValueError(msg)
-    outcome, reason = decide(estimate, threshold, threshold.max_gap)
-    return Verdict(
-        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
-    )
-
-
-def decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
-    """Judge a gap to the pivot language, or a drop from the baseline, by its *limit*.
-
-    Args:
-        estimate: made by :func:`gap_estimate`, or of the same build.
-        threshold: says how to judge.
-        limit: the margin that is allowed.
+        estimate: made by :func:`gap_estimate`, or of the same build, with the threshold's alpha and
+            the limit as its margin.
+        threshold: says how to decide.
+        limit: its ``max_gap`` or ``max_drop``.
     """
     called, both = ("drop", "runs") if estimate.baseline else ("gap", "languages")
     few = wording.too_few(estimate, threshold, of=f"questions in both {both}")

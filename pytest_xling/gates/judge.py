@@ -1,32 +1,61 @@
-"""From an estimate and a threshold to a verdict, and what the verdict does to the release."""
+"""From an estimate and its limits to a verdict, alone and among all gates of a family."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates.level import judge_level
-from pytest_xling.gates.rate import judge_rate
+from pytest_xling.gates import wording
+from pytest_xling.gates.gap import decide_gap
+from pytest_xling.gates.level import decide_level
+from pytest_xling.gates.rate import decide_rate
+from pytest_xling.gates.spec import LIMITS
+from pytest_xling.gates.trend import decide_trend
+from pytest_xling.records import Verdict
+from pytest_xling.stats.p_values import holm
 
 if TYPE_CHECKING:
-    from pytest_xling.records import Estimate, Threshold, Verdict
+    from collections.abc import Sequence
 
-__all__ = ["blocks", "judge"]
+    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.records import Estimate, Outcome, Threshold
+
+__all__ = ["blocks", "judge", "judge_family"]
 
 
-def judge(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
-    """Judge an estimate by the kind of limit its threshold has.
+def judge(
+    estimate: Estimate, threshold: Threshold, *, case: str, kind: GateKind = "limit"
+) -> Verdict:
+    """Judge an estimate by what its threshold says of the kind of gate.
 
     Args:
-        estimate: made with the threshold's alpha.
-        threshold: with ``max_rate``, or with ``floor`` or ``ceiling`` or both.
+        estimate: of that kind, made with the threshold's alpha and limit.
+        threshold: with ``max_rate``, with ``floor`` or ``ceiling`` or both, or with the limit of a
+            gap, a drop or a trend.
         case: name of the gate's case.
+        kind: what is judged.
 
     Raises:
-        ValueError: the threshold has no limit.
+        ValueError: the threshold has no such limit.
     """
-    if threshold.max_rate is not None:
-        return judge_rate(estimate, threshold, case=case)
-    return judge_level(estimate, threshold, case=case)
+    outcome, reason = _decide(estimate, threshold, kind)
+    return Verdict(
+        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
+    )
+
+
+def _decide(estimate: Estimate, threshold: Threshold, kind: GateKind) -> tuple[Outcome, str]:
+    if kind == "limit":
+        if threshold.max_rate is not None:
+            return decide_rate(estimate, threshold, threshold.max_rate)
+        if threshold.has_level:
+            return decide_level(estimate, threshold)
+    elif (limit := getattr(threshold, LIMITS[kind][0])) is not None:
+        decide = decide_trend if kind == "trend" else decide_gap
+        return decide(estimate, threshold, limit)
+    lacks = "max_rate and no floor or ceiling" if kind == "limit" else LIMITS[kind][0]
+    msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no {lacks}"
+    raise ValueError(msg)
 
 
 def blocks(verdict: Verdict) -> bool:
@@ -34,3 +63,45 @@ def blocks(verdict: Verdict) -> bool:
     if verdict.outcome == "inconclusive":
         return verdict.threshold.on_inconclusive == "fail"
     return verdict.outcome != "pass"
+
+
+def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Let a gate fail only if it would among all of its family.
+
+    Each p value, of the distance from the gate's own limit, is corrected by Holm. A gate that would
+    have failed alone and whose corrected p is not below its alpha becomes inconclusive. Gates pass
+    as they do alone: to open, all of them have to, and that needs no correction (Berger 1982, on
+    intersection-union tests).
+
+    Gates that have no p, or fewer than ``min_n`` to judge by, cannot fail and do not count. A
+    family of one is left as it is.
+
+    Args:
+        verdicts: each judged alone.
+    """
+    tested = [
+        index
+        for index, verdict in enumerate(verdicts)
+        if verdict.estimate.p is not None and verdict.estimate.n >= verdict.threshold.min_n
+    ]
+    judged = list(verdicts)
+    if len(tested) < 2:  # noqa: PLR2004  chance has to choose
+        return judged
+    corrected = holm([verdicts[index].estimate.p or 0.0 for index in tested])
+    for index, p in zip(tested, corrected, strict=True):
+        judged[index] = _corrected(verdicts[index], p, gates=len(tested))
+    return judged
+
+
+def _corrected(verdict: Verdict, p_holm: float, *, gates: int) -> Verdict:
+    estimate = replace(verdict.estimate, p_holm=p_holm)
+    if verdict.outcome != "fail" or estimate.p is None:
+        return replace(verdict, estimate=estimate)
+    told = (
+        f"p {wording.p_value(estimate.p)}, after Holm over {gates} gates"
+        f" {wording.p_value(p_holm).removeprefix('= ')}"
+    )
+    if p_holm < verdict.threshold.alpha:
+        return replace(verdict, estimate=estimate, reason=f"{verdict.reason} ({told})")
+    reason = f"{verdict.reason}, but {told}: may be chance among so many"
+    return replace(verdict, outcome="inconclusive", estimate=estimate, reason=reason)

@@ -1,4 +1,4 @@
-"""Judge the mean of a number by its floor and its ceiling."""
+"""Decide on the mean of a number by its floor and its ceiling."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
-from pytest_xling.records import Verdict
 from pytest_xling.stats.distributions import two_sided_z
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["judge_level", "size_to_decide"]
+__all__ = ["decide_level", "size_to_decide"]
 
 
-def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
-    """Judge a mean by ``floor``, ``ceiling`` or both.
+def decide_level(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
+    """Decide on a mean by ``floor``, ``ceiling`` or both, and say why.
 
     Pass: the whole interval is within the limits, which themselves are allowed. Fail: the whole
     interval is beyond one of them. Else, and with fewer than ``min_n`` answers, inconclusive.
@@ -24,21 +23,7 @@ def judge_level(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdi
     Args:
         estimate: made with the threshold's alpha.
         threshold: with a floor or a ceiling.
-        case: name of the gate's case.
-
-    Raises:
-        ValueError: the threshold has neither.
     """
-    if threshold.floor is None and threshold.ceiling is None:
-        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no floor or ceiling"
-        raise ValueError(msg)
-    outcome, reason = _decide(estimate, threshold)
-    return Verdict(
-        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
-    )
-
-
-def _decide(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     few = wording.too_few(estimate, threshold)
     figures = wording.Figures.of(estimate)
     mean, low, high = estimate.value, estimate.low, estimate.high

@@ -1,13 +1,13 @@
-"""Bring together what two languages have of the same samples."""
+"""Bring together what two languages, or two runs, have of the same samples."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.temperature import temperature_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,14 +17,40 @@ if TYPE_CHECKING:
 __all__ = [
     "SampleMeans",
     "answer_pairs",
+    "at_level",
     "cluster_of",
     "paired_means",
     "paired_questions",
     "sample_means",
+    "temperature_of",
 ]
+
+
+_CONDITION = re.compile(r"t(?P<temperature>\d+(?:\.\d+)?(?:e-\d+)?)(?:-r\d+)?|r\d+|")
+
+
+def temperature_of(condition: str) -> float:
+    """Return the temperature in an id such as ``t0.7-r2``; 0.0 where it names none.
+
+    An id names none at temperature 0, nor where the temperature was left to the model.
+
+    Raises:
+        EvaluationError: that is no id of a condition.
+    """
+    found = _CONDITION.fullmatch(condition)
+    if found is None:
+        msg = f"{condition!r} is no condition; expected such as 't0.7-r2', 't1', 'r2' or nothing"
+        raise EvaluationError(msg)
+    return float(found["temperature"] or 0.0)
+
 
 SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
 """By benchmark and sample: the mean at each temperature."""
+
+
+def at_level(scores: Sequence[Score], level: int | None) -> Sequence[Score]:
+    """Return the scores of one level; all of them where it is None."""
+    return scores if level is None else [score for score in scores if score.level == level]
 
 
 def cluster_of(score: Score) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Judge the rate of a flag by the budget it may use up."""
+"""Decide on the rate of a flag by the budget it may use up."""
 
 from __future__ import annotations
 
@@ -6,40 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
-from pytest_xling.records import Verdict
 from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size_to_pass
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["judge_rate", "tolerated"]
-
-
-def judge_rate(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
-    """Judge a rate by ``max_rate``.
-
-    Pass: the whole interval is within the budget. Fail: the whole interval is above it. Else, and
-    with fewer than ``min_n`` answers, inconclusive.
-
-    A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
-    answer fails it, however few there are, and ``min_n`` answers without a flag pass.
-
-    Args:
-        estimate: made with the threshold's alpha.
-        threshold: with a ``max_rate``.
-        case: name of the gate's case.
-
-    Raises:
-        ValueError: the threshold has no ``max_rate``.
-    """
-    budget = threshold.max_rate
-    if budget is None:
-        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_rate"
-        raise ValueError(msg)
-    outcome, reason = _decide(estimate, threshold, budget)
-    return Verdict(
-        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
-    )
+__all__ = ["decide_rate", "tolerated"]
 
 
 def tolerated(*thresholds: Threshold | None) -> bool:
@@ -56,7 +28,20 @@ def tolerated(*thresholds: Threshold | None) -> bool:
     return bool(given) and all(given)
 
 
-def _decide(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:
+def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:
+    """Decide on a rate by ``max_rate``, and say why.
+
+    Pass: the whole interval is within the budget. Fail: the whole interval is above it. Else, and
+    with fewer than ``min_n`` answers, inconclusive.
+
+    A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
+    answer fails it, however few there are, and ``min_n`` answers without a flag pass.
+
+    Args:
+        estimate: made with the threshold's alpha.
+        threshold: says how to decide.
+        budget: its ``max_rate``.
+    """
     few = wording.too_few(estimate, threshold)
     rate, low, high = estimate.value, estimate.low, estimate.high
     if rate is None or low is None or high is None:

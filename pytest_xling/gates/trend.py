@@ -1,4 +1,4 @@
-"""Judge by how much a metric gets worse from one level of presupposition to the next.
+"""Decide by how much a metric gets worse from one level of presupposition to the next.
 
 Each claim has a line of its own through its levels, so that a claim that is hard at every level
 adds nothing; the slope common to all lines decides. The Cochran-Armitage test of the counts is told
@@ -18,7 +18,7 @@ from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.gap import NOISE, skewed_low
 from pytest_xling.gates.level import size_to_decide
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.records import Estimate, Verdict
+from pytest_xling.records import Estimate
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import cochran_armitage, slopes, steepest
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Score, Threshold
 
-__all__ = ["judge_trend", "trend_estimate"]
+__all__ = ["decide_trend", "trend_estimate"]
 
 _NO_SPREAD = "all slopes are equal: no spread is known"
 _NO_SLOPES = "no spread is known; needs 2 claims"
@@ -130,29 +130,6 @@ def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:
     return end if end is None or kind != "flag" else max(-most, min(most, end))
 
 
-def judge_trend(estimate: Estimate, threshold: Threshold, *, case: str) -> Verdict:
-    """Judge a trend by ``max_trend``.
-
-    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it. Else, and
-    with fewer than ``min_n`` claims, inconclusive.
-
-    Args:
-        estimate: made by :func:`trend_estimate` with the threshold's alpha and margin.
-        threshold: with a ``max_trend``.
-        case: name of the gate's case.
-
-    Raises:
-        ValueError: the threshold has no ``max_trend``.
-    """
-    if threshold.max_trend is None:
-        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no max_trend"
-        raise ValueError(msg)
-    outcome, reason = _decide(estimate, threshold, threshold.max_trend)
-    return Verdict(
-        case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
-    )
-
-
 def _by_level(scores: Sequence[Score]) -> dict[tuple[str, str], dict[int, float]]:
     """Return for each claim the mean at each level that has a value."""
     values: defaultdict[tuple[str, str], defaultdict[int, list[float]]]
@@ -196,7 +173,18 @@ def _by_means(claims: Mapping[tuple[str, str], Mapping[int, float]]) -> str:
     return f"by level {' '.join(told)}"
 
 
-def _decide(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
+    """Decide on a trend, and say why.
+
+    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it. Else, and
+    with fewer than ``min_n`` claims, inconclusive.
+
+    Args:
+        estimate: made by :func:`trend_estimate` with the threshold's alpha and the limit as its
+            margin.
+        threshold: says how to decide.
+        limit: its ``max_trend``.
+    """
     few = wording.too_few(estimate, threshold, of="claims at two levels or more")
     trend, low, high = estimate.value, estimate.low, estimate.high
     if trend is None:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from pytest_xling.records import Threshold, Verdict
     from pytest_xling.stats.labelling import Labelling
 
-__all__ = ["LEAST_LABELLED", "LEAST_PER_LABEL", "distrusted", "doubt"]
+__all__ = ["LEAST_LABELLED", "LEAST_PER_LABEL", "distrusted", "doubt", "languages_judged"]
 
 LEAST_LABELLED = 30
 """Fewer labelled answers vouch for no annotator: an interval made by drawing them again is right
@@ -20,6 +21,20 @@ from about here on."""
 
 LEAST_PER_LABEL = 5
 """Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
+
+
+def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> list[str]:
+    """Return the languages whose answers a gate rests on: its own, and where it compares the pivot.
+
+    Args:
+        threshold: the gate's.
+        pivot: the language others are compared with, where the benchmark has one.
+        gap: whether the gate is one of the gap to it.
+    """
+    compares = gap or load("metric", threshold.metric).unit == "pivot"
+    if not compares or pivot is None or pivot == threshold.language:
+        return [threshold.language]
+    return [threshold.language, pivot]
 
 
 def doubt(quality: Labelling, threshold: Threshold) -> str:

@@ -118,9 +118,9 @@ def _normalise(spelling: str) -> str:
 @cache
 def _spellings() -> Mapping[str, Language]:
     """Return every accepted spelling with its language; codes win over names."""
-    found: dict[str, Language] = {}
+    by_spelling: dict[str, Language] = {}
     for language in languages():
         for spelling in (*language.aliases, language.english_name, language.native_name):
-            found.setdefault(_normalise(spelling), language)
-    found.update((language.code, language) for language in languages())
-    return found
+            by_spelling.setdefault(_normalise(spelling), language)
+    by_spelling.update((language.code, language) for language in languages())
+    return by_spelling

@@ -56,19 +56,19 @@ def languages_named(name: str) -> frozenset[str]:
         name: a language by any of its codes (``hi``, ``hin``, ``zh_cn``), a group of languages, or
             several of these joined by ``+``. What we do not have is left out.
     """
-    found: set[str] = set()
+    named: set[str] = set()
     for part in name.split("+"):
         group = _groups().get(part) or _groups().get(part.lower())
         if group:
-            found.update(group)
+            named.update(group)
             continue
         for spelling in (part, part.partition("_")[0]):  # cmn_Hans, es_AR
             try:
-                found.add(find(spelling).code)
+                named.add(find(spelling).code)
             except ConfigError:
                 continue
             break
-    return frozenset(found)
+    return frozenset(named)
 
 
 @cache

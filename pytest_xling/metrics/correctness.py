@@ -32,8 +32,8 @@ class _HasLabel(Metric[Answer]):
             return Reading(value=None, reason=printable(seen["reason"], limit=_SHOWN))
         if seen["label"] != self.name:
             return Reading(value=0.0)
-        reasoning = seen["reasoning"] or "the judge gave no reasoning"
-        return Reading(value=1.0, reason=printable(reasoning, limit=_SHOWN))
+        reasoning = printable(seen["reasoning"], limit=_SHOWN)
+        return Reading(value=1.0, reason=reasoning or "the judge gave no reasoning")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,10 +144,10 @@ class Emoji(Flag[Answer]):
         """Return the reading of one answer."""
         if answer.text.isascii() or not _MARK.search(answer.text):
             return _CLEAR
-        found = _EMOJI.search(answer.text)
-        if found is None:
+        emoji = _EMOJI.search(answer.text)
+        if emoji is None:
             return _CLEAR
-        return Reading(value=1.0, reason=f"has {found.group()} ({_code_points(found.group())})")
+        return Reading(value=1.0, reason=f"has {emoji.group()} ({_code_points(emoji.group())})")
 
 
 @cache

@@ -5,45 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.interfaces.metric import Number, TextIn
-from pytest_xling.records import AnswerSet, Reading
-from pytest_xling.text.answer_text import needs_of, words_or_why
+from pytest_xling.records import Reading
+from pytest_xling.text.answer_text import WordMetric, words_or_why
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import AnswerSet
 
 __all__ = ["Length"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Length(Number[AnswerSet]):
+class Length(WordMetric):
     """The mean number of words, without punctuation and spaces, of the answers to a question.
 
     Languages differ in what they write as one word: compare them with ``text_in="english"``.
-
-    Attributes:
-        text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
 
     name = "length"
     version = "1"
     bounds = (0.0, None)
     unit = "repeats"
-
-    text_in: TextIn = "native"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
-
-    def signed(self) -> Mapping[str, JsonValue]:
-        """Return what finds the words."""
-        from pytest_xling.text.words import tokenizer  # noqa: PLC0415  ICU is 40 MB of libraries
-
-        return {"words": tokenizer()}
 
     def read(self, each: AnswerSet, /) -> Reading:
         """Return the reading of one set."""

@@ -6,47 +6,31 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.interfaces.metric import Number, TextIn
-from pytest_xling.records import AnswerSet, Reading
-from pytest_xling.text.answer_text import needs_of, words_or_why
+from pytest_xling.records import Reading
+from pytest_xling.text.answer_text import WordMetric, words_or_why
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import AnswerSet
 
 __all__ = ["Sim1Gram", "Sim2Gram", "jaccard_of_pairs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _NgramSimilarity(Number[AnswerSet]):
+class _NgramSimilarity(WordMetric):
     """The mean Jaccard similarity of the sets of n-grams, over all pairs of a question's answers.
 
     A pair without any n-gram, such as two answers of emoji, has no similarity and is left out.
-
-    Attributes:
-        text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
 
     bounds = (0.0, 1.0)
     better = "higher"
+    version = "1"
     unit = "repeats"
     least = 2
     size: ClassVar[int]
     """Words in an n-gram."""
-
-    text_in: TextIn = "native"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
-
-    def signed(self) -> Mapping[str, JsonValue]:
-        """Return what finds the words."""
-        from pytest_xling.text.words import tokenizer  # noqa: PLC0415  ICU is 40 MB of libraries
-
-        return {"words": tokenizer()}
 
     def read(self, each: AnswerSet, /) -> Reading:
         """Return the reading of one set."""
@@ -70,7 +54,6 @@ class Sim1Gram(_NgramSimilarity):
     """The mean Jaccard similarity of the sets of words, over all pairs of answers."""
 
     name = "sim_1gram"
-    version = "1"
     size = 1
 
 
@@ -79,7 +62,6 @@ class Sim2Gram(_NgramSimilarity):
     """The mean Jaccard similarity of the sets of word bigrams, over all pairs of answers."""
 
     name = "sim_2gram"
-    version = "1"
     size = 2
 
 
@@ -104,9 +86,9 @@ def jaccard_of_pairs(texts: Sequence[Sequence[str]], *, size: int) -> list[float
         for place in range(size):
             ngrams = ngrams * len(known) + text[place : place + count]
         distinct.append(np.unique(ngrams))
-    found, columns = np.unique(np.concatenate(distinct), return_inverse=True)
+    vocabulary, columns = np.unique(np.concatenate(distinct), return_inverse=True)
     sizes = np.array([len(ngrams) for ngrams in distinct])
-    has = np.zeros((len(texts), len(found)), dtype=np.bool_)
+    has = np.zeros((len(texts), len(vocabulary)), dtype=np.bool_)
     has[np.repeat(np.arange(len(texts)), sizes), columns] = True
     similarities: list[float] = []
     for row in range(len(texts) - 1):

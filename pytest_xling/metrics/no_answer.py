@@ -42,7 +42,7 @@ class NoAnswer(Flag[Answer]):
                 reason = "empty"
             case _:
                 return _CLEAR
-        said = response.error or (answer.text if response.stop_reason == "refusal" else "")
-        if said.strip():
-            reason += f": {printable(said)}"
+        message = response.error or (answer.text if response.stop_reason == "refusal" else "")
+        if message.strip():
+            reason += f": {printable(message)}"
         return Reading(value=1.0, reason=reason)

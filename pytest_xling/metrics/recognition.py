@@ -176,8 +176,8 @@ def _verdict_of(answer: Answer) -> _Verdict:
     response = answer.response
     text = answer.text
     if cause := _NO_REPLY.get(response.stop_reason):
-        said = response.error or text
-        shown = f": {printable(said, limit=_SHOWN)}" if said.strip() else ""
+        message = response.error or text
+        shown = f": {printable(message, limit=_SHOWN)}" if message.strip() else ""
         unread = response.stop_reason == "error"
         return _Verdict(right=None, reason=f"no answer: {cause}{shown}", unread=unread)
     if not text.strip():
@@ -187,9 +187,9 @@ def _verdict_of(answer: Answer) -> _Verdict:
     if read.unread:
         reason = f"{_unknown_words(answer.language)}: {printable(text, limit=_SHOWN)!r}"
         return _Verdict(right=None, reason=reason, unread=True)
-    if read.said is None:
+    if read.yes is None:
         return _Verdict(right=None, reason=f"{read.why}: {printable(text, limit=_SHOWN)!r}")
-    return _Verdict(right=read.said)
+    return _Verdict(right=read.yes)
 
 
 def _gold_of(answer: Answer) -> bool | None:

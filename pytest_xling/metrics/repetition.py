@@ -59,10 +59,10 @@ class Repetition(Flag[Answer]):
 
         texts = [answer.text for answer in answers]
         tokens = encode(texts)
-        found = most_repeated(tokens, length=self.length, times=self.times)
+        counts = most_repeated(tokens, length=self.length, times=self.times)
         return [
             self._reading(text, of_text, start=start, count=count)
-            for text, of_text, (start, count) in zip(texts, tokens, found, strict=True)
+            for text, of_text, (start, count) in zip(texts, tokens, counts, strict=True)
         ]
 
     def _reading(self, text: str, tokens: Tokens, *, start: int, count: int) -> Reading:

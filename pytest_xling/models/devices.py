@@ -1,4 +1,4 @@
-"""Choose where an encoder runs, and in which numbers it multiplies."""
+"""Choose where a model runs, and in which numbers it multiplies."""
 
 from __future__ import annotations
 
@@ -6,42 +6,60 @@ import os
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["DTYPES", "choose_device", "choose_dtype"]
+__all__ = ["DTYPES", "choose_device", "choose_dtype", "share_cores"]
 
 DTYPES = ("float32", "bfloat16", "float16")
 _MULTIPLY_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
 
 
-def choose_device(device: str, *, quantized: bool) -> str:
+def choose_device(device: str, *, quantized: bool = False) -> str:
     """Return torch's name of the device *device* stands for.
 
-    ``auto`` is cuda where it is there, each worker of pytest-xdist taking the next one; and the
-    CPU where the encoder is to be quantized.
+    ``auto`` is cuda where it is there, else mps, else the CPU; for a quantized encoder the CPU.
+    The workers of pytest-xdist take turns at the GPUs, unless one is named by its number.
 
     Raises:
         ConfigError: there is no such device here.
     """
     import torch  # noqa: PLC0415  an extra, and a second to import
 
-    there = torch.cuda.is_available()
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    has_mps = torch.backends.mps.is_available()
     if device == "auto":
-        if quantized or not there:
-            return "cpu"
-        worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-        number = int(worker) if worker.isdecimal() else 0
-        return f"cuda:{number % torch.cuda.device_count()}"
+        best = "cuda" if gpus else "mps" if has_mps else "cpu"
+        device = "cpu" if quantized else best
     try:
         chosen = torch.device(device)
     except RuntimeError as error:
-        msg = f"unknown device {device!r}: write auto, cpu, cuda or cuda:0"
+        msg = f"unknown device {device!r}: write auto, cpu, mps, cuda or cuda:0"
         raise ConfigError(msg) from error
-    if chosen.type == "cuda" and (not there or (chosen.index or 0) >= torch.cuda.device_count()):
-        msg = f"device {device!r} is not there: torch sees {torch.cuda.device_count()} of cuda"
+    unavailable = (chosen.type == "cuda" and (chosen.index or 0) >= gpus) or (
+        chosen.type == "mps" and not has_mps
+    )
+    if unavailable:
+        msg = (
+            f"device {device!r} is not there: torch {torch.__version__} sees {gpus} GPUs; use "
+            "--xling-device=auto"
+        )
         raise ConfigError(msg)
     if chosen.type != "cpu" and quantized:
         msg = f"quantized is for the CPU, not for {device!r}: leave one of the two out"
         raise ConfigError(msg)
+    if device == "cuda":
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+        number = int(worker) if worker.isdecimal() else 0
+        return f"cuda:{number % gpus}"
     return device
+
+
+def share_cores() -> None:
+    """Give each worker of pytest-xdist its share of the cores; else leave torch's default."""
+    import torch  # noqa: PLC0415  an extra, and a second to import
+
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    cores = os.cpu_count() or 1
+    if workers > 1:  # each would use all cores, and they would wait for each other
+        torch.set_num_threads(max(1, min(torch.get_num_threads(), cores // workers)))
 
 
 def choose_dtype(dtype: str, *, device: str, quantized: bool) -> str:

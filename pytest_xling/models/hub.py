@@ -1,23 +1,30 @@
-"""Models named by their name on the Hugging Face hub: settings first, weights when needed."""
+"""Models of the Hugging Face hub: in its cache on this machine, or downloaded from it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 from pytest_xling.text.display import printable
 
-__all__ = ["fetch_weights", "hub_name", "settings_directory"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["SETTINGS", "WEIGHTS", "download", "list_files", "settings_directory", "split_name"]
+
+SETTINGS = ("*.json", "*.txt", "*.model", "*.spm", "*.jinja", "*.tiktoken")
+"""All but the weights: configuration, tokenizer and templates."""
+WEIGHTS = ("*.safetensors",)
 
 _NAME = re.compile(r"(?P<name>[\w.-]+(/[\w.-]+)?)(@(?P<revision>[\w./-]+))?", re.ASCII)
-_SETTINGS = ["*.json", "*.txt", "*.model", "*.jinja"]
-_WEIGHTS = ["*.safetensors"]
-_OTHER_PROGRAMS = ["onnx/*", "openvino/*"]
+# A pattern's * also stands for slashes, hence the folders left out.
+_OTHER_PROGRAMS = ("onnx/*", "openvino/*", "original/*", "coreml/*", "*.msgpack")
 
 
-def hub_name(spec: str) -> tuple[str, str | None] | None:
+def split_name(spec: str) -> tuple[str, str | None] | None:
     """Return name and revision of ``name`` or ``name@revision``; None for what can be neither."""
     match = _NAME.fullmatch(spec)
     if match is None or spec.startswith("."):
@@ -25,11 +32,18 @@ def hub_name(spec: str) -> tuple[str, str | None] | None:
     return match["name"], match["revision"]
 
 
-def settings_directory(name: str, revision: str | None) -> Path:
+def settings_directory(
+    name: str, revision: str | None, *, complete: Callable[[Path], bool]
+) -> Path:
     """Return the directory of a model with its settings, named by the commit.
 
     What the hub's cache on this machine has is taken as it is, so that a run does not change
     because its model did.
+
+    Args:
+        name: of the model on the hub.
+        revision: a branch, a tag or a commit; None is the main branch.
+        complete: tells whether a directory of the cache has all settings that are needed.
 
     Raises:
         ConfigError: it is neither in the cache nor to be had from the hub.
@@ -40,29 +54,37 @@ def settings_directory(name: str, revision: str | None) -> Path:
     try:
         cached = Path(
             snapshot_download(
-                name, revision=revision, allow_patterns=_SETTINGS, local_files_only=True
+                name, revision=revision, allow_patterns=list(SETTINGS), local_files_only=True
             )
         )
     except LocalEntryNotFoundError:
-        return _download(name, revision, _SETTINGS)
+        return download(name, revision, SETTINGS)
     except ValueError as error:
-        raise _fault(name, error) from error
-    if (cached / "config.json").is_file() or (cached / "modules.json").is_file():
-        return cached
-    return _download(name, revision, _SETTINGS)
+        raise _unavailable(name, error) from error
+    return cached if complete(cached) else download(name, cached.name, SETTINGS)
 
 
-def fetch_weights(name: str, directory: Path) -> None:
-    """Put the weights of a model beside its settings, unless they are there.
+def list_files(name: str, revision: str | None) -> list[str]:
+    """Return the names of a model's files on the hub.
 
     Raises:
-        ConfigError: they are not to be had from the hub.
+        ConfigError: the hub does not say.
     """
-    if not any(directory.rglob("*.safetensors")):
-        _download(name, directory.name, _WEIGHTS)
+    from httpx2 import HTTPError  # noqa: PLC0415  what the hub's client speaks with
+    from huggingface_hub import HfApi  # noqa: PLC0415  with transformers
+
+    try:
+        return HfApi().list_repo_files(name, revision=revision)
+    except (OSError, ValueError, HTTPError) as error:
+        raise _unavailable(name, error) from error
 
 
-def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
+def download(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    """Download the files that the cache lacks, and return the model's directory in it.
+
+    Raises:
+        ConfigError: the hub does not give them.
+    """
     from httpx2 import HTTPError  # noqa: PLC0415  what the hub's client speaks with
     from huggingface_hub import snapshot_download  # noqa: PLC0415  with transformers
 
@@ -72,17 +94,28 @@ def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
                 snapshot_download(
                     name,
                     revision=revision,
-                    allow_patterns=patterns,
-                    ignore_patterns=_OTHER_PROGRAMS,
+                    allow_patterns=list(patterns),
+                    ignore_patterns=list(_OTHER_PROGRAMS),
                 )
             )
     except (OSError, ValueError, HTTPError) as error:
-        raise _fault(name, error) from error
+        raise _unavailable(name, error) from error
 
 
-def _fault(name: str, error: Exception) -> ConfigError:
-    why = printable(str(error), limit=200)
-    return ConfigError(
-        f"encoder {name!r}: no such directory, and the Hugging Face hub does not give it ({why}); "
-        "name a directory, a model of the hub, or 'embedded'"
-    )
+def _unavailable(name: str, error: Exception) -> ConfigError:
+    """Return the error that says why the hub does not give a model, and what helps."""
+    from huggingface_hub import constants  # noqa: PLC0415  with transformers
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError  # noqa: PLC0415
+
+    if constants.HF_HUB_OFFLINE:
+        why = (
+            f"it is not in the cache {constants.HF_HUB_CACHE} and HF_HUB_OFFLINE is set; fetch it "
+            f"where there is a network: hf download {name}"
+        )
+    elif isinstance(error, GatedRepoError):
+        why = "it is gated: accept its terms on the hub and log in: hf auth login"
+    elif isinstance(error, RepositoryNotFoundError):
+        why = "it is no model of the hub's, or a private one: hf auth login"
+    else:
+        why = printable(str(error), limit=200)
+    return ConfigError(f"the Hugging Face hub does not give it ({why})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
@@ -12,7 +13,6 @@ from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from pytest_xling.interfaces.dataset import DatasetReader
     from pytest_xling.records import Sample
@@ -21,6 +21,8 @@ __all__ = [
     "PROMPTS",
     "Benchmark",
     "benchmark_name",
+    "benchmarks_in",
+    "bundled",
     "check_data_names",
     "data_name",
     "discover",
@@ -141,13 +143,13 @@ def open_benchmark(
 
 def discover(paths: Iterable[Path]) -> list[Path]:
     """Return the folders at or below *paths* that are benchmarks, sorted."""
-    found: set[Path] = set()
+    folders: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            found.update(_below(path.resolve()))
+            folders.update(_below(path.resolve()))
         elif (path.parent / PROMPTS).is_file():
-            found.add(path.parent.resolve())
-    return sorted(found)
+            folders.add(path.parent.resolve())
+    return sorted(folders)
 
 
 def _below(folder: Path) -> Iterable[Path]:
@@ -158,6 +160,21 @@ def _below(folder: Path) -> Iterable[Path]:
         hidden = child.name.startswith((".", "_")) or child.name in _SKIPPED
         if child.is_dir() and not child.is_symlink() and not hidden:
             yield from _below(child)
+
+
+def benchmarks_in(root: Path) -> dict[str, Path]:
+    """Return the benchmarks below *root* by name; a folder that holds several goes by its own."""
+    if not root.is_dir():
+        return {}
+    folders = {folder.name: folder for folder in sorted(root.iterdir()) if discover([folder])}
+    return folders | {benchmark_name(folder): folder for folder in discover([root])}
+
+
+def bundled() -> dict[str, Path]:
+    """Return by name the benchmarks that come along with the package."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "_benchmarks"
+    return benchmarks_in(installed if installed.is_dir() else package.parent / "benchmarks")
 
 
 def check_data_names(data: Mapping[str, Path], folders: Iterable[Path]) -> None:

@@ -62,7 +62,7 @@ class Design:
         Raises:
             ConfigError: names file, line, key and fix.
         """
-        said: dict[str, Any] = {}
+        design: dict[str, Any] = {}
         readers: dict[str, Callable[[Any], Any]] = {
             "asked": _asked,
             "samples": _count(values.count(1)),
@@ -77,10 +77,10 @@ class Design:
                 continue
             try:
                 value = read(file.get(key))
-                said |= {value: True} if key == "expand" else {key: value}
+                design |= {value: True} if key == "expand" else {key: value}
             except (ConfigError, ValueError) as error:
                 raise file.error(key, what=str(error)) from error
-        return cls(**said)
+        return cls(**design)
 
     def conditions(self, settings: Settings) -> list[Condition]:
         """Return the conditions under which a question is asked in this run, by temperature."""

@@ -55,10 +55,10 @@ class Lengths:
 
     def expected(self, benchmark: str, language: str) -> float | None:
         """Return the mean length; None where nothing is known of the benchmark."""
-        here = {place: one for place, one in self._stored.items() if place[1] == benchmark}
-        own = {place: one for place, one in here.items() if place[0] == self._model}
-        alike = {place: one for place, one in here.items() if place[2] == language}
-        both = {place: one for place, one in own.items() if place[2] == language}
+        here = {place: length for place, length in self._stored.items() if place[1] == benchmark}
+        own = {place: length for place, length in here.items() if place[0] == self._model}
+        alike = {place: length for place, length in here.items() if place[2] == language}
+        both = {place: length for place, length in own.items() if place[2] == language}
         for which, source in (
             (both, f"stored answers of {self._model}"),
             (own, f"stored answers of {self._model} in other languages"),
@@ -67,8 +67,8 @@ class Lengths:
         ):
             if which:
                 self.sources.setdefault(source, {})[language] = None
-                answers = sum(one.answers for one in which.values())
-                return sum(one.answers * one.mean for one in which.values()) / answers
+                answers = sum(length.answers for length in which.values())
+                return sum(length.answers * length.mean for length in which.values()) / answers
         self.sources.setdefault("--xling-max-tokens", {})[language] = None
         return None
 

@@ -42,14 +42,14 @@ def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[
     if not isinstance(given, dict) or not given:
         what = "`expand: levels` needs `levels:` with templates by language and level"
         raise file.error("expand" if given is None else LEVELS_KEY, what=what)
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    by_language: dict[str, dict[str, tuple[str, ...]]] = {}
     for code, by_level in given.items():
         at = (LEVELS_KEY, code)
         if not isinstance(by_level, dict) or by_level.keys() != set(LEVELS):
             raise file.error(*at, what=f"needs templates at the levels {', '.join(LEVELS)}")
         templates = {level: _templates(file, *at, level) for level in LEVELS}
         for level, texts in templates.items():
-            first, others = next(iter(found.items()), (code, templates))
+            first, others = next(iter(by_language.items()), (code, templates))
             if len(texts) != len(others[level]):
                 what = (
                     f"has {len(texts)} templates, and {first} has {len(others[level])}: the same "
@@ -60,10 +60,10 @@ def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[
             language = find(code).code
         except ConfigError as error:
             raise file.error(*at, what=str(error)) from error
-        if language in found:
+        if language in by_language:
             raise file.error(*at, what=f"the language {language!r} is there twice; keep one")
-        found[language] = templates
-    return found
+        by_language[language] = templates
+    return by_language
 
 
 def _templates(file: YamlFile, *at: str) -> tuple[str, ...]:
@@ -141,4 +141,4 @@ def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[S
         for number, gold, text in answers
         if text.strip()
     ]
-    return sorted(made, key=lambda one: int(one.id.rpartition("-a")[2]))
+    return sorted(made, key=lambda candidate: int(candidate.id.rpartition("-a")[2]))

@@ -12,7 +12,7 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Reading, Response, Sample
 
@@ -104,9 +104,9 @@ def judge_case(
 
 def _judged(sample: Sample) -> list[str]:
     """Show the answer or the claim a model was asked about, where it was asked about one."""
-    said = f", which is {sample.reference}" if sample.reference else ""
+    reference = f", which is {sample.reference}" if sample.reference else ""
     return [
-        f"  {name}{said}: {printable(sample.prompt[field], limit=QUESTION_CHARS)}"
+        f"  {name}{reference}: {printable(sample.prompt[field], limit=QUESTION_CHARS)}"
         for field, name in (("answer", "given answer"), ("claim", "claim"))
         if field in sample.prompt
     ]

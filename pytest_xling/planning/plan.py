@@ -51,9 +51,14 @@ class Case:
         return self.sample.benchmark
 
     @property
+    def question(self) -> str:
+        """What its languages, levels and conditions share."""
+        return self.sample.parallel_id or self.sample.id
+
+    @property
     def group(self) -> str:
-        """What all languages and conditions of one sample share."""
-        return f"{self.sample.benchmark}/{self.sample.parallel_id or self.sample.id}"
+        """The question and its benchmark."""
+        return f"{self.sample.benchmark}/{self.question}"
 
 
 def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
@@ -76,9 +81,9 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         for sample in samples:
             most[sample.id] = max(most.get(sample.id, 0), len(sample.wrong))
         samples = [
-            one
+            candidate
             for sample in samples
-            for one in candidates(sample, seed=settings.seed, wrong=most[sample.id])
+            for candidate in candidates(sample, seed=settings.seed, wrong=most[sample.id])
         ]
     if design.levels:
         samples = _at_levels(samples, benchmark, seed=settings.seed)
@@ -89,6 +94,14 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
                 f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
             )
             raise DataError(msg)
+        for check in benchmark.prompts.checks.values():
+            if (lacking := check.lacking(sample)) is not None:
+                msg = (
+                    f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which "
+                    f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks; it has: "
+                    f"{', '.join(sorted({*sample.prompt, 'reference'}))}"
+                )
+                raise DataError(msg)
     conditions = design.conditions(settings)
     pairs = [(sample, condition) for sample in samples for condition in conditions]
     cases = [
@@ -101,18 +114,18 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
 
 def _at_levels(samples: Sequence[Sample], benchmark: Benchmark, *, seed: int) -> list[Sample]:
     """Return claims once per level; queries that come with a level stay as they are."""
-    found: list[Sample] = []
+    expanded: list[Sample] = []
     for sample in samples:
         if sample.level is not None:
-            found.append(sample)
+            expanded.append(sample)
             continue
         try:
             templates = benchmark.prompts.level_templates(sample)
         except ConfigError as error:
             msg = f"{benchmark.folder / 'prompts.yaml'}: {error}"
             raise ConfigError(msg) from error
-        found += levels_of(sample, templates, seed=seed)
-    return found
+        expanded += levels_of(sample, templates, seed=seed)
+    return expanded
 
 
 def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
@@ -178,11 +191,11 @@ def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
     for sample in samples:
         sets = by_language.setdefault(sample.language, {})
         sets.setdefault(sample.metadata.get("set", ""), {})[_question(sample)] = None
-    kept: set[tuple[str, str]] = set()
+    taken: set[tuple[str, str]] = set()
     for language, sets in by_language.items():
         turns = (q for turn in zip_longest(*sets.values()) for q in turn if q is not None)
-        kept.update((question, language) for question in islice(turns, limit))
-    return [sample for sample in samples if (_question(sample), sample.language) in kept]
+        taken.update((question, language) for question in islice(turns, limit))
+    return [sample for sample in samples if (_question(sample), sample.language) in taken]
 
 
 def _question(sample: Sample) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
+from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import LEVELS_KEY, read_levels
 from pytest_xling.planning.templates import fields_of, wrong_with
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample
 
 __all__ = ["Completion", "Prompts"]
@@ -62,6 +64,8 @@ class Prompts:
     design: Design
     levels: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """Templates of queries by language code and level of presupposition, where there are levels."""
+    checks: Mapping[str, type[Check]] = field(default_factory=dict)
+    """By name, the flags it declares."""
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -71,7 +75,7 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, LEVELS_KEY, *DESIGN_KEYS)
+        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, *DESIGN_KEYS)
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
@@ -89,6 +93,7 @@ class Prompts:
             },
             design=design,
             levels=read_levels(file, expanded=design.levels),
+            checks=read_checks(file),
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:

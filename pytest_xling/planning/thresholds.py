@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.config import thresholds
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.errors import did_you_mean
 from pytest_xling.interfaces.metric import MetricKind
 from pytest_xling.languages import find
 from pytest_xling.text.stance import LEVELS
@@ -17,15 +19,18 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.thresholds import ThresholdFile
 
-__all__ = ["read_thresholds"]
+__all__ = ["read_run_thresholds", "read_thresholds"]
 
 
-def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile:
+def read_thresholds(
+    path: Path, *, benchmarks: Collection[str], elsewhere: Collection[str] = ()
+) -> ThresholdFile:
     """Read and check the file at *path*.
 
     Args:
         path: the file.
         benchmarks: the names it may speak of.
+        elsewhere: those of them whose metrics need not be known here.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -39,7 +44,28 @@ def read_thresholds(path: Path, *, benchmarks: Collection[str]) -> ThresholdFile
         unit=lambda name: registry.load("metric", name).unit,
         improves=lambda name: registry.load("metric", name).better is not None,
         levels=LEVELS,
+        elsewhere=elsewhere,
     )
+
+
+def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
+    """Read and check the file at *path* for a run that is already there.
+
+    Benchmarks the run does not have are nobody's mistake, nor are metrics of theirs, unless their
+    name is nearly that of one it has.
+
+    Args:
+        path: the file.
+        benchmarks: those of the run.
+
+    Raises:
+        ConfigError: names the file, the line and the fix.
+    """
+    written = read_yaml(path).get("benchmarks")
+    names = set(written) if isinstance(written, dict) else set()
+    unmentioned = set(benchmarks) - names
+    elsewhere = {name for name in names - set(benchmarks) if not did_you_mean(name, unmentioned)}
+    return read_thresholds(path, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
 
 
 class _MetricKinds(Mapping[str, MetricKind]):

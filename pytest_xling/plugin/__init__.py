@@ -11,8 +11,9 @@ from pytest_xling.config.options import add_pytest_options, option
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pytest_xling.config.option import Given
-    from pytest_xling.plugin.checks import CaseCheck, GateCheck
+    from pytest_xling.config.options import Given
+    from pytest_xling.plugin.cases import CaseCheck
+    from pytest_xling.plugin.gates import GateCheck
 
 __all__ = [
     "pytest_addoption",

@@ -5,13 +5,81 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError
+from pytest_xling.files.whole import display_path
 
-__all__ = ["flags_checked", "named_metrics"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["describe_defined", "flags_checked", "named_metrics"]
+
+TRAITS = ("better", "bounds", "least", "unit")
+"""Arguments of ``@xling.flag`` and ``@xling.number`` that limits in thresholds.yaml depend on."""
+
+
+def describe_defined(folders: Iterable[Path], *, root: Path) -> None:
+    """Describe to the registry the metrics that test files of benchmarks define.
+
+    Their limits are checked before pytest imports these files; xdist's controller never does.
+
+    Args:
+        folders: of benchmarks; of the same name in two of them the latter counts.
+        root: up to where conftest.py files of theirs may lie.
+
+    Raises:
+        ConfigError: an argument that limits depend on is worked out when the file is imported.
+    """
+    for folder in folders:
+        above = [up / "conftest.py" for up in folder.parents if up.is_relative_to(root)]
+        for file in [*filter(Path.is_file, above), *sorted(folder.glob("*.py"))]:
+            for function, decorator in _defined(file):
+                origin = f"{display_path(file)}:{function.lineno}"
+                traits: dict[str, object] = {"kind": _name_of(decorator.func)}
+                for word in decorator.keywords:
+                    if word.arg in TRAITS:
+                        traits[word.arg] = _literal(word.value, f"{origin}: {word.arg}=")
+                registry.describe(function.name, traits, origin=origin)
+
+
+def _defined(file: Path) -> Iterator[tuple[ast.FunctionDef, ast.Call]]:
+    """Yield the functions that ``@xling.flag(…)`` or ``@xling.number(…)`` makes a metric of."""
+    tree = _parsed(file)
+    if tree is None:
+        return
+    ours = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if (node.module if isinstance(node, ast.ImportFrom) else alias.name) == "pytest_xling"
+    }
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    for function in functions:
+        for call in function.decorator_list:
+            if not isinstance(call, ast.Call) or _name_of(call.func) not in {"flag", "number"}:
+                continue
+            root = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if isinstance(root, ast.Name) and root.id in ours:
+                yield function, call
+
+
+def _name_of(called: ast.expr) -> str:
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+
+
+def _literal(value: ast.expr, where: str) -> object:
+    try:
+        return ast.literal_eval(value)
+    except ValueError as error:
+        msg = (
+            f"{where} is read before the file is imported; write plain values there, or define the "
+            "metric in the conftest.py of the root directory"
+        )
+        raise ConfigError(msg) from error
 
 
 def flags_checked(function: Callable[..., object]) -> list[str]:
@@ -59,11 +127,15 @@ def named_metrics(
 
 def _marked(file: Path) -> list[tuple[str, ...] | None]:
     """Return the metrics of each marker in a file; None for what is not a list of texts."""
+    tree = _parsed(file)
+    return [] if tree is None else [_texts(call) for call in _calls(tree, "xling")]
+
+
+def _parsed(file: Path) -> ast.Module | None:
     try:
-        tree = ast.parse(file.read_bytes())
+        return ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):  # pytest says so where the file is collected
-        return []
-    return [_texts(call) for call in _calls(tree, "xling")]
+        return None
 
 
 def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
+from pytest_xling.engine.job import Job
 from pytest_xling.engine.loop_thread import LoopThread
-from pytest_xling.engine.models import connections, make_parties
-from pytest_xling.engine.run import Job, Run
+from pytest_xling.engine.models import connections, make_models
+from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.planning.plan import make_request
+from pytest_xling.planning.plan import groups_of, make_request
+from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
 from pytest_xling.store.queries import answered_cases, metric_steps
@@ -19,16 +21,22 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_xling.analysis.labelled import LabelledSet
-    from pytest_xling.engine.making import Making
-    from pytest_xling.engine.run import Result
+    from pytest_xling.engine.job import Result
+    from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.planning.plan import Case
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.selection import Selection
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.records import Threshold
     from pytest_xling.store.runs import Progress
 
-__all__ = ["Evaluation", "fitted_metrics", "roles_asked"]
+__all__ = ["Annotators", "Evaluation", "Evaluator", "roles_asked"]
 
 TICK_S = 0.5
+LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
+"""Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end
+the run, few: what is begun is paid for."""
 
 
 class Evaluation:
@@ -136,7 +144,7 @@ class Evaluation:
         Raises:
             XlingError: a metric, or an annotator it needs, failed.
         """
-        metrics = fitted_metrics(self._database, self._run.run_id)
+        metrics = _fitted_metrics(self._database, self._run.run_id)
         with self._database.read() as connection:
             answered = answered_cases(connection, self._run.run_id)
         jobs = [
@@ -217,24 +225,206 @@ class Evaluation:
         )
 
 
-def fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]]:
+class Evaluator:
+    """The evaluation of a session's cases, begun when the first of them is asked for.
+
+    Args:
+        context: of the session.
+        selection: the cases and their metrics.
+        show: shows how far the evaluation has come.
+    """
+
+    def __init__(
+        self, context: Context, selection: Selection, *, show: Callable[[Progress], None]
+    ) -> None:
+        self._context = context
+        self._selection = selection
+        self._show = show
+        self.barriers: Collection[int] = ()
+        """Numbers of groups that are not begun before they are asked for."""
+        self.corpora_fault: XlingError | None = None
+        """Why what is scored last could not be."""
+        self._corpora_scored = False
+        self._evaluation: Evaluation | None = None
+        self._recalled: set[str] = set()
+
+    def result(self, case: Case) -> Result:
+        """Return the result of *case*, evaluating its group if need be."""
+        evaluation = self._begun()
+        result = evaluation.result(case, waiting=lambda: self._show(evaluation.progress))
+        if self._selection.used(case):
+            evaluation.forget(case)
+        return result
+
+    def is_begun(self, case: Case) -> bool:
+        """Tell whether *case* has been answered, or is about to be."""
+        return self._evaluation is not None and self._evaluation.begun(case)
+
+    def recall(self, benchmark: str) -> None:
+        """Take what the store has for the cases a gate rests on, where they are not selected.
+
+        Nothing is asked: what is missing is missing to the gate.
+        """
+        if benchmark in self._recalled or benchmark not in self._selection.recalled:
+            return
+        self._recalled.add(benchmark)
+        evaluation = self._make(
+            groups_of(self._selection.recalled[benchmark], size=GROUP_CASES),
+            look_ahead=0,
+            worker=f"{self._context.worker} stored",
+            unasked="its test is not selected",
+        )
+        try:
+            evaluation.recall(waiting=lambda: self._show(evaluation.progress))
+        finally:
+            evaluation.close()
+
+    def score_corpora(self) -> None:
+        """Score the whole run with the metrics that are fitted to all answers, once.
+
+        Raises:
+            XlingError: that failed; the run is incomplete, and every gate that asks for it errs.
+        """
+        if self.corpora_fault is not None:
+            raise self.corpora_fault
+        if self._corpora_scored or self._context.early_stop() is not None:
+            return
+        self._corpora_scored = True
+        try:
+            self._begun().score_corpora(self._selection.to_score())
+        except XlingError as error:
+            self.corpora_fault = error
+            raise
+
+    def score_rest(self) -> None:
+        """Score what is scored last, where no gate has asked for it; a fault is kept."""
+        try:
+            if _fitted_metrics(self._context.database, self._context.run_id):
+                self.score_corpora()
+        except XlingError as error:
+            self._context.faults += 1
+            self.corpora_fault = error
+
+    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
+        """Measure an annotator on labelled answers; see :meth:`Evaluation.calibrate`."""
+        self._begun().calibrate(annotator, labelled, languages)
+
+    def close(self) -> None:
+        """Stop asking, and keep what was answered."""
+        if self._evaluation is not None:
+            self._evaluation.close()
+            self._evaluation = None
+
+    def _begun(self) -> Evaluation:
+        if self._evaluation is None:
+            # Workers do not look ahead: which groups they will get, only the controller knows.
+            stopping = self._context.config.option.maxfail
+            ahead = LOOK_AHEAD_IF_STOPPING if stopping else LOOK_AHEAD
+            self._evaluation = self._make(
+                self._selection.groups,
+                look_ahead=0 if self._context.is_worker else ahead,
+                worker=self._context.worker,
+                barriers=self.barriers,
+            )
+        return self._evaluation
+
+    def _make(
+        self,
+        groups: Sequence[Sequence[Case]],
+        *,
+        look_ahead: int,
+        worker: str,
+        barriers: Collection[int] = (),
+        unasked: str = "",
+    ) -> Evaluation:
+        return Evaluation(
+            setup=self._context.setup,
+            run_id=self._context.run_id,
+            groups=groups,
+            metrics=self._selection.metrics,
+            look_ahead=look_ahead,
+            workers=self._context.workers,
+            worker=worker,
+            parent=self._context.parent,
+            barriers=barriers,
+            unasked=unasked,
+        )
+
+
+class Annotators:
+    """Measures the annotators behind gates, where nobody has, on the labelled answers bundled.
+
+    Args:
+        context: of the session.
+        evaluator: annotates.
+    """
+
+    def __init__(self, context: Context, evaluator: Evaluator) -> None:
+        self._context = context
+        self._evaluator = evaluator
+        self._faults: dict[tuple[str, str], XlingError] = {}
+        """By annotator and language; what failed once is not asked again for every gate."""
+
+    def measure(self, threshold: Threshold, *, gap: bool) -> None:
+        """Measure what a gate rests on, where its threshold demands that.
+
+        Args:
+            threshold: the gate's.
+            gap: whether it is of the gap to the pivot language.
+
+        Raises:
+            XlingError: an annotator failed while it was measured.
+        """
+        if threshold.min_judge_f1 is None:
+            return
+        missing = self._context.stored_run.unmeasured(threshold, gap=gap)
+        if not missing:
+            return
+        from pytest_xling.analysis.labelled import bundled_labels  # noqa: PLC0415  when needed
+
+        labelled = bundled_labels()
+        for annotator, wanted in missing.items():
+            for language in (code for code in wanted if code in labelled.languages):
+                if (fault := self._faults.get((annotator, language))) is not None:
+                    raise fault
+                try:
+                    self._evaluator.calibrate(annotator, labelled, [language])
+                except XlingError as error:
+                    self._faults[annotator, language] = error
+                    raise
+
+    def are_doubted(self, threshold: Threshold | None) -> bool:
+        """Tell whether a raised flag rests on an annotator that is not trusted to decide.
+
+        Where it cannot be measured it is not; its gate then says what happened.
+        """
+        if threshold is None or threshold.min_judge_f1 is None:
+            return False
+        try:
+            self.measure(threshold, gap=False)
+        except XlingError:
+            return True
+        return self._context.stored_run.is_doubted(threshold)
+
+
+def _fitted_metrics(database: Database, run_id: str) -> dict[str, tuple[str, ...]]:
     """Return by benchmark the metrics of a run that are fitted to all its answers."""
-    found: dict[str, tuple[str, ...]] = {}
+    metrics: dict[str, tuple[str, ...]] = {}
     with database.read() as connection:
         for step in metric_steps(connection, run_id):
             if load("metric", step.metric).fitted:
-                found[step.benchmark] = (*found.get(step.benchmark, ()), step.metric)
-    return found
+                metrics[step.benchmark] = (*metrics.get(step.benchmark, ()), step.metric)
+    return metrics
 
 
-def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
+def roles_asked(database: Database, run_id: str, factory: StepFactory) -> set[Role]:
     """Return the roles whose models a run's metrics rest on."""
     with database.read() as connection:
         metrics = {step.metric for step in metric_steps(connection, run_id)}
     annotators = (
         annotator
         for metric in metrics
-        for annotator in making.annotators_of(making.make("metric", metric)).values()
+        for annotator in factory.annotators_of(factory.make("metric", metric)).values()
     )
     return {annotator.asks for annotator in annotators if annotator.asks is not None}
 
@@ -242,7 +432,7 @@ def roles_asked(database: Database, run_id: str, making: Making) -> set[Role]:
 async def _make_run(
     *, run_id: str, database: Database, setup: Setup, workers: int, worker: str
 ) -> Run:
-    tested, roles = make_parties(
+    tested, roles = make_models(
         setup.settings, setup.provider, setup.roles, model=setup.model, workers=workers
     )
     return Run(
@@ -250,6 +440,6 @@ async def _make_run(
         database=database,
         tested=tested,
         roles=roles,
-        making=setup.making,
+        factory=setup.factory,
         worker=worker,
     )

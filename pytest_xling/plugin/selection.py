@@ -8,28 +8,33 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling import registry
-from pytest_xling.analysis.drop import against, asked_in
-from pytest_xling.analysis.gate import Compared, gate_ids, gates_of
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.spec import Compared, gate_ids, gates_of
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
-from pytest_xling.plugin.checks import CaseCheck, GateCheck
 from pytest_xling.plugin.declared import flags_checked, named_metrics
-from pytest_xling.plugin.judging import Judging
+from pytest_xling.plugin.places import given_paths
+from pytest_xling.records import Expected
 from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.analysis.drop import Against
-    from pytest_xling.analysis.gate import GateSpec
+    from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.planning.plan import Case, Planned
-    from pytest_xling.plugin.setup import Setup
-    from pytest_xling.store.questions import Questions
+    from pytest_xling.plugin.context import Context
 
-__all__ = ["MISCONFIGURED", "MisconfiguredError", "Selection", "check_of"]
+__all__ = [
+    "MISCONFIGURED",
+    "CaseTest",
+    "GateTest",
+    "MisconfiguredError",
+    "Selection",
+    "case_of",
+    "gate_of",
+]
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
@@ -46,21 +51,50 @@ class MisconfiguredError(pytest.Collector.CollectError):
         super().__init__(MISCONFIGURED + message)
 
 
-class Selection:
-    """Parametrises tests, and knows afterwards what pytest selected of them."""
+class CaseTest:
+    """What a test of a case is parametrised with."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        *,
-        root: Path,
-        check_case: Callable[[Case], CaseCheck],
-        check_gate: Callable[[GateSpec], GateCheck],
-    ) -> None:
-        self._setup = setup
-        self._root = root
-        self._check_case = check_case
-        self._check_gate = check_gate
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+
+class GateTest:
+    """What a test of a gate is parametrised with."""
+
+    def __init__(self, spec: GateSpec) -> None:
+        self.spec = spec
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """Return the case a test is about, if it is about one."""
+    parameter = _parameter(item, "xling_case")
+    return parameter.case if isinstance(parameter, CaseTest) else None
+
+
+def gate_of(item: pytest.Item) -> GateSpec | None:
+    """Return the gate a test is about, if it is about one."""
+    parameter = _parameter(item, "xling_gate")
+    return parameter.spec if isinstance(parameter, GateTest) else None
+
+
+def _parameter(item: pytest.Item, fixture: str) -> object:
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get(fixture)
+
+
+class Selection:
+    """Parametrises tests, and knows afterwards what pytest selected of them.
+
+    Args:
+        context: of the session.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._setup = context.setup
+        self._roots = [context.config.rootpath, *given_paths(context.config)]
+        self.collected: list[str] = []
+        """The node ids the workers have collected, where tests are handed to them."""
         self.metrics: dict[str, tuple[str, ...]] = {}
         """By benchmark: the metrics its selected tests name."""
         self.groups: list[list[Case]] = []
@@ -71,26 +105,30 @@ class Selection:
         """Selected gates."""
         self.recalled: dict[str, list[Case]] = {}
         """By benchmark: the cases its selected gates rest on, where they are not selected."""
-        self.judging = Judging(self)
         self._skipped: set[tuple[str, str]] = set()
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
-        self._against: dict[tuple[str, str], Against] = {}
 
-    def parametrize(self, metafunc: pytest.Metafunc) -> None:
+    def parametrize(
+        self,
+        metafunc: pytest.Metafunc,
+        *,
+        case_test: Callable[[Case], CaseTest],
+        gate_test: Callable[[GateSpec], GateTest],
+    ) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
         if "xling_case" in metafunc.fixturenames:
             self._refuse_flags(metafunc, self._metrics(metafunc))
             cases = self._plan(folder)
             ids = [case.id for case in cases]
-            metafunc.parametrize("xling_case", [self._check_case(case) for case in cases], ids=ids)
+            metafunc.parametrize("xling_case", [case_test(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
             named = self._metrics(metafunc)
             self._refuse_limits(folder, metafunc.definition.path, named)
             gates = self._gates(folder, named)
-            checks: list[Any] = [self._check_gate(gate) for gate in gates]
+            checks: list[Any] = [gate_test(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
                 checks = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
@@ -100,9 +138,9 @@ class Selection:
     def deselected(self, items: Sequence[pytest.Item]) -> None:
         """Note tests that are not selected: no gate rests on what the user skips."""
         for item in items:
-            check = check_of(item)
-            if isinstance(check, CaseCheck) and item.get_closest_marker("skip"):
-                self._skipped.add((check.case.benchmark, check.case.id))
+            case = case_of(item)
+            if case is not None and item.get_closest_marker("skip"):
+                self._skipped.add((case.benchmark, case.id))
 
     def note(
         self,
@@ -110,7 +148,6 @@ class Selection:
         *,
         workers: int | None,
         per_worker: int = PER_WORKER,
-        last_failed: bool = False,
     ) -> None:
         """Note the selected tests.
 
@@ -118,35 +155,32 @@ class Selection:
             items: after all deselection.
             workers: how many processes share the tests if this is one of them, else None.
             per_worker: units that each of them gets of the scheduler.
-            last_failed: whether only tests that failed are selected. Gates rest on the others, too.
         """
         self.deselected(items)
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
-        case_of: dict[str, Case] = {}
+        tested: dict[str, Case] = {}
         for item in items:
-            check = check_of(item)
-            if isinstance(check, GateCheck):
+            if (spec := gate_of(item)) is not None:
                 # Scored even where no test of a case names it: the gate needs the scores.
-                spec = check.spec
                 self.gates.append(spec)
                 metrics.setdefault(spec.benchmark, {})[spec.metric] = None
             # What the user skips is neither asked nor counted.
-            if not isinstance(check, CaseCheck) or item.get_closest_marker("skip"):
+            case = case_of(item)
+            if case is None or item.get_closest_marker("skip"):
                 continue
-            case = check.case
             marker = item.get_closest_marker("xling")
             named = marker.kwargs["metrics"] if marker else ()
             metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(named))
             key = (case.benchmark, case.id)
             self._uses[key] += 1
             selected[key] = case
-            case_of[item.nodeid] = case
+            tested[item.nodeid] = case
         self.metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
         self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
         for case in selected.values():
             self._selected.setdefault(case.benchmark, []).append(case)
-        self._recall(partly=last_failed)
+        self._recall(partly=self.last_failed)
         if workers is None:
             self.groups = groups_of(self._whole(selected.values()), size=GROUP_CASES)
             return
@@ -155,14 +189,19 @@ class Selection:
         assigned = assign_groups(nodeids, self.classify(), workers=workers, per_worker=per_worker)
         for nodeid, unit in assigned.items():
             # Another test of the file may have the id of a case.
-            if nodeid in case_of:
-                case = case_of[nodeid]
+            if nodeid in tested:
+                case = tested[nodeid]
                 units.setdefault(unit, {})[case.benchmark, case.id] = case
         self.groups = [self._whole(unit.values()) for unit in units.values()]
         # Tests that do not look like cases by their node ids run where xdist sends them.
         rest = selected.keys() - {key for unit in units.values() for key in unit}
         others = self._whole(selected[key] for key in selected if key in rest)
         self.groups += groups_of(others, size=1)
+
+    @property
+    def last_failed(self) -> bool:
+        """Whether only tests that failed are selected. Gates rest on the others, too."""
+        return bool(self._context.config.getoption("lf", default=False))
 
     def kinds(self, benchmark: str) -> dict[str, MetricKind]:
         """Return the metrics a benchmark is scored with, and the kind of each."""
@@ -206,21 +245,35 @@ class Selection:
         self._uses[key] -= 1
         return self._uses[key] <= 0
 
-    def count(self, nodeids: Sequence[str]) -> int:
+    def _count(self, nodeids: Sequence[str]) -> int:
         """Return how many cases, each counted once, the tests called *nodeids* are about."""
         classify = self.classify()
         names = (parse(nodeid) for nodeid in nodeids if classify(nodeid) not in {None, GATE})
-        found = {(name.path.rpartition("/")[0], name.callspec) for name in names}
+        tested = {(name.path.rpartition("/")[0], name.callspec) for name in names}
         # A test may be parametrised by more than its case.
-        return min(len(found), sum(map(len, self._setup.plans.values())))
+        return min(len(tested), sum(map(len, self._setup.plans.values())))
+
+    def planned_cases(self) -> int:
+        """Return how many cases were selected, here or by the workers."""
+        if self._context.distributed:
+            return self._count(self.collected)
+        return self.planned.total()
+
+    def selected(self) -> list[Case]:
+        """Return the cases that were selected, here or by the workers."""
+        if self._context.distributed:
+            return self._cases_of(self.collected)
+        return [case for group in self.groups for case in group]
 
     def to_score(self) -> list[Case]:
-        """Return the cases that metrics fitted to all answers are fitted to."""
+        """Return the cases that gates rest on, selected or not, here or by the workers."""
+        if self._context.distributed:
+            return self._cases_of(self.collected, whole=self.last_failed)
         cases = (case for group in self.groups for case in group)
         recalled = (case for planned in self.recalled.values() for case in planned)
         return list({(c.benchmark, c.id): c for c in (*cases, *recalled)}.values())
 
-    def cases_of(self, nodeids: Sequence[str], *, whole: bool = False) -> list[Case]:
+    def _cases_of(self, nodeids: Sequence[str], *, whole: bool = False) -> list[Case]:
         """Return the cases the tests called *nodeids* are about, each once.
 
         Args:
@@ -230,17 +283,17 @@ class Selection:
         plans = {
             folder: {case.id: case for case in cases} for folder, cases in self._setup.plans.items()
         }
-        found: dict[tuple[str, str], Case] = {}
+        tested: dict[tuple[str, str], Case] = {}
         for name in map(parse, nodeids):
-            cases = plans.get((self._root / name.path).parent.resolve(), {})
+            cases = plans.get(self._folder(name.path), {})
             for part in _parts(name.callspec or ""):
                 if part in cases:
-                    found[cases[part].benchmark, part] = cases[part]
+                    tested[cases[part].benchmark, part] = cases[part]
                     break
-        names = {case.benchmark for case in found.values()} if whole else set()
+        names = {case.benchmark for case in tested.values()} if whole else set()
         for planned in self._setup.plans.values():
-            found |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
-        return list(found.values())
+            tested |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
+        return list(tested.values())
 
     def classify(self) -> Callable[[str], str | None]:
         """Return what tells by its node id whether a test is a case, a gate or neither."""
@@ -261,7 +314,7 @@ class Selection:
         def classify(nodeid: str) -> str | None:
             name = parse(nodeid)
             if name.path not in folders:
-                folders[name.path] = (self._root / name.path).parent.resolve()
+                folders[name.path] = self._folder(name.path)
             cases = samples.get(folders[name.path])
             if cases is None or name.callspec is None:
                 return None
@@ -274,6 +327,14 @@ class Selection:
 
         return classify
 
+    def _folder(self, path: str) -> Path:
+        """Return the folder of a node id's file.
+
+        It is relative to the root directory, or to the path pytest was given outside of that.
+        """
+        folders = [(root / path).parent.resolve() for root in self._roots]
+        return next((folder for folder in folders if folder in self._setup.plans), folders[0])
+
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
         """Return the metrics the test's marker names."""
         where = metafunc.definition.nodeid
@@ -285,12 +346,12 @@ class Selection:
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
             raise MisconfiguredError(msg)
-        making = self._setup.making
+        factory = self._setup.factory
         try:
             for metric in metrics:
-                made = making.make("metric", metric)
+                made = factory.make("metric", metric)
                 made.check()
-                for annotator in making.annotators_of(made).values():
+                for annotator in factory.annotators_of(made).values():
                     annotator.check()
                     if annotator.asks is not None:
                         self._setup.check_role(annotator.asks, metric)
@@ -379,11 +440,11 @@ class Selection:
 
     def family(self, spec: GateSpec) -> list[GateSpec]:
         """Return the gates judged together with *spec*, itself among them, selected or not."""
-        found = []
+        gates = []
         for folder, benchmark in self._setup.benchmarks.items():
             if benchmark.name == spec.benchmark:
-                found += self._gates_of_metric(folder, spec.metric)
-        return [gate for gate in found if gate.family == spec.family]
+                gates += self._gates_of_metric(folder, spec.metric)
+        return [gate for gate in gates if gate.family == spec.family]
 
     def why_unjudged(self, benchmark: str) -> str:
         """Say why none of a benchmark's gates was judged; "" where thresholds.yaml sets none."""
@@ -402,8 +463,8 @@ class Selection:
             "add a limit that holds here, or remove it"
         )
 
-    def planned_scores(self, benchmark: str, metric: str) -> Planned:
-        """Return how many scores a metric should have, by language and level."""
+    def expected(self, benchmark: str, metric: str) -> Expected:
+        """Return which scores of a metric its gates are decided by."""
         key = (benchmark, metric)
         if key not in self._planned_scores:
             self._planned_scores[key] = planned_scores(
@@ -411,25 +472,11 @@ class Selection:
                 registry.load("metric", metric),
                 pivot=self.pivot_of(benchmark),
             )
-        return self._planned_scores[key]
-
-    def against(self, spec: GateSpec) -> Against | None:
-        """Return the baseline's side of a gate's metric; None where no baseline is named."""
-        baseline = self._setup.baseline
-        if baseline is None:
-            return None
-        key = (spec.benchmark, spec.metric)
-        if key not in self._against:
-            made = against(
-                baseline, *key, asked=self._questions(spec.benchmark), pivot=self.pivot_of(key[0])
-            )
-            self._against = {key: made}  # gates come metric by metric, and scores may be many
-        return self._against[key]
-
-    def _questions(self, benchmark: str) -> Questions:
-        setup = self._setup
-        folders = [folder for folder, one in setup.benchmarks.items() if one.name == benchmark]
-        return asked_in(case.sample for folder in folders for case in setup.plans[folder])
+        return Expected(
+            scores=self._planned_scores[key],
+            selected=any(name == benchmark for name, _ in self.planned),
+            recalled=benchmark in self.recalled,
+        )
 
     def pivot_of(self, benchmark: str) -> str | None:
         """Return the language others are compared with; None where none is."""
@@ -451,15 +498,6 @@ def _together(cases: Iterable[Case]) -> list[Case]:
     return [
         case for group in groups.values() for case in sorted(group, key=lambda case: case.position)
     ]
-
-
-def check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:
-    """Return what a test is about: a case, a gate or neither."""
-    callspec = getattr(item, "callspec", None)
-    if callspec is None:
-        return None
-    check = callspec.params.get("xling_case") or callspec.params.get("xling_gate")
-    return check if isinstance(check, CaseCheck | GateCheck) else None
 
 
 def _parts(callspec: str) -> Iterator[str]:

@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
-from pytest_xling.engine.models import make_making, make_provider, make_roles
+from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.provider import Stored
 from pytest_xling.languages import find
 from pytest_xling.planning.benchmark import (
     benchmark_name,
+    bundled,
     check_data_names,
     discover,
     open_benchmark,
 )
+from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.plan import make_request, plan
 from pytest_xling.planning.thresholds import read_thresholds
+from pytest_xling.plugin.declared import describe_defined
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
+from pytest_xling.plugin.places import choose_benchmarks, given_paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.engine.making import Making
+    from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.planning.benchmark import Benchmark
@@ -57,7 +62,7 @@ class Setup:
     roles: Mapping[Role, Provider]
     """Who judges and translates. The model under test judges itself unless told otherwise, as in
     XLingEval; nobody translates unless told to."""
-    making: Making
+    factory: StepFactory
     """What metrics and annotators are made with."""
     benchmarks: Mapping[Path, Benchmark]
     """By folder."""
@@ -65,6 +70,8 @@ class Setup:
     """By folder: its cases in order."""
     baseline: Baseline | None = None
     """What the run is compared with."""
+    taken: str = ""
+    """Where the benchmarks were looked for, where nobody named a path."""
     left_out: int = 0
     """Cases that a transcript says nobody asked."""
     oddities: Sequence[str] = ()
@@ -159,7 +166,7 @@ class Setup:
 
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
-        found: dict[str, None] = {}
+        found: dict[str, None] = {self.taken: None} if self.taken else {}
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
             found |= dict.fromkeys(benchmark.notices(languages))
@@ -196,18 +203,25 @@ def read_setup(config: pytest.Config) -> Setup:
         ConfigError: names the place of the mistake and the fix.
     """
     cli, ini, root = vars(config.option), config.getini, config.rootpath
-    folders = discover(_paths(config))
+    taken = choose_benchmarks(config)
+    folders = discover(given_paths(config))
     _check_names(folders)
     if not folders:
         where = ", ".join(config.args) or str(root)
         msg = (
             f"a model is named but no benchmark (a folder with a prompts.yaml) lies in {where}; "
-            "name its folder, or make one with `xling init`"
+            "name its folder, make one with `xling init`, or run one that comes along: "
+            f"--xling-benchmarks={','.join(bundled())}"
         )
         raise ConfigError(msg)
     thresholds, limited = None, list[Path]()
-    if path := locate_thresholds(cli, os.environ, ini, rootdir=root):
+    path = locate_thresholds(cli, os.environ, ini, rootdir=root)
+    if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
+    others = [folder for folder in limited if folder not in folders]
+    declare_checks([*others, *folders])
+    describe_defined([*others, *folders], root=root)
+    if path is not None:
         known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
     settings = resolve(
@@ -247,10 +261,11 @@ def read_setup(config: pytest.Config) -> Setup:
         provider=provider,
         model=_model_name(settings, provider),
         roles=roles,
-        making=make_making(settings),
+        factory=make_step_factory(settings),
         benchmarks=benchmarks,
         plans=asked,
         baseline=_baseline(settings),
+        taken=taken,
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
         oddities=oddities,
     )
@@ -293,9 +308,3 @@ def _model_name(settings: Settings, provider: Provider) -> str:
 def language_code(name: str) -> str:
     """Return the code of a language, by code or alias."""
     return find(name).code
-
-
-def _paths(config: pytest.Config) -> list[Path]:
-    given = [Path(argument.partition("::")[0]) for argument in config.args]
-    base = config.invocation_params.dir
-    return [path for path in (base / path for path in given) if path.exists()]

@@ -24,15 +24,15 @@ __all__ = [
     "MIN_SHORTENED",
     "MIN_WIDTH",
     "as_drawn",
+    "column_width",
     "columns_of",
     "counted",
     "cut_to_columns",
     "lines_of",
     "listing",
-    "ruled",
-    "taken",
+    "listing_width",
+    "ruled_table",
     "to_text",
-    "widest",
 ]
 
 
@@ -147,7 +147,7 @@ def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -
     return "".join(f"{line.rstrip(' ')}\n" for line in lines)
 
 
-def ruled() -> Table:
+def ruled_table() -> Table:
     """Return an empty table with a line below its head and nothing else drawn."""
     return Table(
         box=box.SIMPLE_HEAD,
@@ -177,26 +177,26 @@ def listing(
         right: heads of the columns that are flush right.
         shortened: head of the column whose texts are cut in the middle to fit *width*.
     """
-    shown = dict(columns)
-    excess = taken(shown) - width
-    if shortened in shown and excess > 0:
-        room = max(widest(shortened, shown[shortened]) - excess, MIN_SHORTENED)
-        shown[shortened] = [cut_to_columns(text, room) for text in shown[shortened]]
-    table = ruled()
-    for head in shown:
+    fitted = dict(columns)
+    excess = listing_width(fitted) - width
+    if shortened in fitted and excess > 0:
+        room = max(column_width(shortened, fitted[shortened]) - excess, MIN_SHORTENED)
+        fitted[shortened] = [cut_to_columns(text, room) for text in fitted[shortened]]
+    table = ruled_table()
+    for head in fitted:
         justify: JustifyMethod = "right" if head in right else "left"
         table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
-    for row in zip(*shown.values(), strict=True):
+    for row in zip(*fitted.values(), strict=True):
         table.add_row(*map(counted, row))
-    return to_text([table], width=max(width, taken(shown)), color=color)
+    return to_text([table], width=max(width, listing_width(fitted)), color=color)
 
 
-def taken(columns: Mapping[str, Sequence[str]]) -> int:
+def listing_width(columns: Mapping[str, Sequence[str]]) -> int:
     """Return how wide a listing of *columns* is that need not be shortened."""
-    sizes = [widest(head, texts) for head, texts in columns.items()]
+    sizes = [column_width(head, texts) for head, texts in columns.items()]
     return sum(sizes) + GAP * (len(sizes) - 1)
 
 
-def widest(head: str, texts: Sequence[str]) -> int:
+def column_width(head: str, texts: Sequence[str]) -> int:
     """Return how wide a column of *texts* below its *head* is."""
     return max(map(columns_of, (head, *texts)))

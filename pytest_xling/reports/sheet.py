@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.rendering import GAP, MIN_WIDTH, as_drawn, lines_of, listing, widest
+from pytest_xling.reports.rendering import GAP, MIN_WIDTH, as_drawn, column_width, lines_of, listing
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ def _cut(sheet: Sheet, width: int) -> Iterator[tuple[dict[str, Sequence[str]], l
     """Cut the columns into pieces that fit; each has one at least beside the leftmost."""
     heads = list(sheet.columns)
     fixed, rest = heads[: sheet.left], heads[sheet.left :]
-    start = sum(widest(head, sheet.columns[head]) + GAP for head in fixed) - GAP
+    start = sum(column_width(head, sheet.columns[head]) + GAP for head in fixed) - GAP
     together: list[str] = []
     taken = start
     for head in rest:
-        wide = GAP + widest(head, sheet.columns[head])
+        wide = GAP + column_width(head, sheet.columns[head])
         if together and taken + wide > width:
             yield {name: sheet.columns[name] for name in (*fixed, *together)}, together
             together, taken = [], start

@@ -20,7 +20,7 @@ which is another number: ``f1_eq6``. A value that is not defined is None with th
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pytest_xling.records import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     Cell: TypeAlias = tuple[bool, bool | None]
     """What an answer is, and what is said of it."""
@@ -36,15 +36,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Classification",
     "Conventions",
-    "Interval",
     "auc",
     "classification",
-    "macro_f1_interval",
 ]
 
 _NAMES = {True: "right", False: "wrong"}
 _CLASSES = (True, False)
-_MOST_UNDEFINED = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +76,6 @@ class Conventions:
     unknown_rate: Reading
     released: Classification
     honest: Classification
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A value with its interval; None, None and the reason where there is none."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    reason: str = ""
 
 
 def classification(
@@ -151,60 +138,6 @@ def auc(gold: Sequence[bool], scores: Sequence[float]) -> Reading:
         wins += among[True] * (below + among[False] / 2)
         below += among[False]
     return Reading(value=wins / (right * wrong))
-
-
-def macro_f1_interval(
-    gold: Sequence[bool],
-    said: Sequence[bool | None],
-    questions: Sequence[Hashable],
-    *,
-    seed: int,
-    alpha: float = 0.05,
-    resamples: int = 2_000,
-) -> Interval:
-    """Return the honest macro F1 with a percentile bootstrap interval.
-
-    Whole questions are drawn, with all their answers: those resemble each other.
-
-    Args:
-        gold: whether each answer is right.
-        said: whether it was said to be; None where neither was.
-        questions: what the answers to one question share.
-        seed: of the draws; the same gives the same interval.
-        alpha: one minus the level.
-        resamples: how many draws.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
-    if not len(gold) == len(said) == len(questions):
-        msg = f"{len(gold)} gold labels, {len(said)} verdicts, {len(questions)} questions"
-        raise ValueError(msg)
-    value = _f1(Counter(zip(gold, said, strict=True)))
-    if value.value is None:
-        return Interval(value=None, low=None, high=None, reason=value.reason)
-    by_question: defaultdict[Hashable, Counter[Cell]] = defaultdict(Counter)
-    for g, s, question in zip(gold, said, questions, strict=True):
-        by_question[question][g, s] += 1
-    if len(by_question) == 1:
-        reason = "one question has no spread"
-        return Interval(value=value.value, low=None, high=None, reason=reason)
-    import numpy as np  # noqa: PLC0415  costs 0.1 s, for tables only
-
-    # Gold right: said right, wrong, neither; then gold wrong.
-    cells = [(g, s) for g in _CLASSES for s in (True, False, None)]
-    counts = np.array([[of[cell] for cell in cells] for of in by_question.values()], dtype=float)
-    m = len(counts)
-    draws = np.random.default_rng(seed).multinomial(m, [1 / m] * m, size=resamples) @ counts
-    rr, rw, rn, wr, ww, wn = draws.T
-    with np.errstate(invalid="ignore"):
-        f1 = (rr / (rr + (rw + rn + wr) / 2) + ww / (ww + (wr + wn + rw) / 2)) / 2
-    defined = (rr + rw + rn > 0) & (wr + ww + wn > 0)
-    if 1 - defined.mean() > _MOST_UNDEFINED:
-        reason = "too few questions with right or with wrong answers for an interval"
-        return Interval(value=value.value, low=None, high=None, reason=reason)
-    low, high = np.quantile(f1[defined], [alpha / 2, 1 - alpha / 2])
-    return Interval(value=value.value, low=float(low), high=float(high))
 
 
 def _released(cells: Mapping[Cell, int]) -> Classification:

@@ -17,11 +17,11 @@ from pytest_xling.stats.distributions import check_alpha, two_sided_p, two_sided
 from pytest_xling.stats.group_means import RESOLUTION
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-__all__ = ["BootstrapMean", "bootstrap_answers", "cluster_bootstrap"]
+__all__ = ["BootstrapMean", "cluster_bootstrap"]
 
 _CELLS = 4_000_000
 """Numbers held at once, of each of a few arrays: 32 MB."""
@@ -87,87 +87,15 @@ def cluster_bootstrap(
     if table.ndim != 2:  # noqa: PLR2004  rows and columns
         msg = f"values are clusters x columns, not an array of {table.ndim} dimensions"
         raise ValueError(msg)
-    there = ~np.isnan(table)
-    return _bootstrap(
-        np.where(there, table, 0.0),
-        there.astype(np.float64),
-        alpha=alpha,
-        margin=margin,
-        resamples=resamples,
-        seed=seed,
-        expanded=expanded,
-    )
-
-
-def bootstrap_answers(
-    values: Sequence[float | None],
-    clusters: Sequence[Hashable],
-    columns: Sequence[Hashable],
-    *,
-    alpha: float = 0.05,
-    margin: float = 0.0,
-    resamples: int = 10_000,
-    seed: int = 0,
-    expanded: bool = True,
-) -> Mapping[Hashable, BootstrapMean]:
-    """Return the mean of the answers in each column, where a cluster may have several in one.
-
-    Each answer counts alike, so that a cluster with more of them counts more: what is resampled is
-    the ratio of the clusters' sums and sizes. Where clusters shall count alike, average first.
-
-    Args:
-        values: one per answer; None where there is none.
-        clusters: what the answers of one cluster share.
-        columns: such as the language of each answer.
-        alpha: as for :func:`cluster_bootstrap`, and so is all that follows.
-        margin: likewise.
-        resamples: likewise.
-        seed: likewise.
-        expanded: likewise.
-
-    Raises:
-        ValueError: the lengths differ, or as :func:`cluster_bootstrap`.
-    """
-    if not len(values) == len(clusters) == len(columns):
-        msg = f"{len(values)} values, but {len(clusters)} clusters and {len(columns)} columns"
-        raise ValueError(msg)
-    rows = {cluster: row for row, cluster in enumerate(dict.fromkeys(clusters))}
-    places = {column: place for place, column in enumerate(dict.fromkeys(columns))}
-    sums, counts = np.zeros((2, len(rows), len(places)))
-    for value, cluster, column in zip(values, clusters, columns, strict=True):
-        if value is not None and not math.isnan(value):
-            sums[rows[cluster], places[column]] += value
-            counts[rows[cluster], places[column]] += 1
-    found = _bootstrap(
-        sums,
-        counts,
-        alpha=alpha,
-        margin=margin,
-        resamples=resamples,
-        seed=seed,
-        expanded=expanded,
-    )
-    return dict(zip(places, found, strict=True))
-
-
-def _bootstrap(
-    sums: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    *,
-    alpha: float,
-    margin: float,
-    resamples: int,
-    seed: int,
-    expanded: bool,
-) -> list[BootstrapMean]:
-    """Bootstrap the ratio of *sums* and *counts*, both clusters x columns."""
     check_alpha(alpha)
     if resamples < _FEWEST:
         msg = f"an interval needs {_FEWEST} resamples or more, not {resamples!r}"
         raise ValueError(msg)
-    if not np.isfinite(sums).all():
+    if np.isinf(table).any():
         msg = "a value is infinite"
         raise ValueError(msg)
+    there = ~np.isnan(table)
+    sums, counts = np.where(there, table, 0.0), there.astype(np.float64)
     used = counts.any(axis=1)
     sums, counts = sums[used], counts[used]
     n = np.count_nonzero(counts, axis=0)
@@ -177,14 +105,14 @@ def _bootstrap(
     width = np.where(counts > 0, np.abs(own - means), 0.0).max(axis=0, initial=0.0)
     size = np.where(counts > 0, np.abs(own), 0.0).max(axis=0, initial=0.0)
     spread = np.flatnonzero((n > 1) & (width > RESOLUTION * size))
-    found = [_without(float(mean), int(many)) for mean, many in zip(means, n, strict=True)]
+    results = [_without(float(mean), int(many)) for mean, many in zip(means, n, strict=True)]
     # Few of many clusters are drawn among themselves: else their number would be chance as well.
     alone = (n[spread] < len(sums)) & (n[spread] <= _FEW)
     shared, block = spread[~alone], max(1, _CELLS // resamples)
     blocks = [shared[start : start + block] for start in range(0, len(shared), block)]
     for chosen in (*blocks, *(spread[alone][:, None])):
         rows = np.ix_(counts[:, chosen].any(axis=1), chosen)
-        found_here = _intervals(
+        drawn_results = _intervals(
             _drawn(sums[rows], counts[rows], resamples=resamples, seed=seed),
             means[chosen],
             _acceleration(sums[rows], counts[rows]),
@@ -193,9 +121,9 @@ def _bootstrap(
             margin=margin,
             expanded=expanded,
         )
-        for column, one in zip(chosen, found_here, strict=True):
-            found[column] = one
-    return found
+        for column, result in zip(chosen, drawn_results, strict=True):
+            results[column] = result
+    return results
 
 
 def _without(mean: float, n: int) -> BootstrapMean:

@@ -70,7 +70,7 @@ def listwise(groups: Mapping[str, Mapping[K, float]]) -> dict[str, dict[K, float
     Args:
         groups: values by sample, by name of the group.
     """
-    kept = [values.keys() for values in groups.values()]
-    shared = set(kept[0]).intersection(*kept[1:]) if kept else set()
+    present = [values.keys() for values in groups.values()]
+    shared = set(present[0]).intersection(*present[1:]) if present else set()
     order = [sample for sample in next(iter(groups.values()), {}) if sample in shared]
     return {name: {key: values[key] for key in order} for name, values in groups.items()}

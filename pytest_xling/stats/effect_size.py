@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_xling.stats.distributions import check_alpha
 from pytest_xling.stats.group_means import RESOLUTION, summarise
 from pytest_xling.stats.paired_means import paired_mean
-from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Effect",
     "cohen_dz",
-    "discordant_odds_ratio",
-    "dominance",
     "risk_difference",
 ]
 
@@ -96,60 +93,9 @@ def risk_difference(first: int, second: int, pairs: int, *, alpha: float = 0.05)
     if not pairs:
         return Effect(value=None, low=None, high=None, n=0, reason="there are no pairs")
     differences = [1.0] * first + [-1.0] * second + [0.0] * (pairs - first - second)
-    found = paired_mean(differences, alpha=alpha, rates=True)
-    if found.low is None or found.high is None:
+    difference = paired_mean(differences, alpha=alpha, rates=True)
+    if difference.low is None or difference.high is None:
         reason = "one pair has no spread"
-        return Effect(value=found.mean, low=None, high=None, n=pairs, reason=reason)
-    low, high = max(-1.0, found.low), min(1.0, found.high)
-    return Effect(value=found.mean, low=low, high=high, n=pairs)
-
-
-def discordant_odds_ratio(first: int, second: int, *, alpha: float = 0.05) -> Effect:
-    """Return how many times likelier a pair that differs does so one way than the other.
-
-    That is the odds ratio given the pairs, first / second. Its interval is Wilson's of the share
-    first / (first + second), seen as odds.
-
-    Args:
-        first: pairs of which only the first is raised.
-        second: pairs of which only the second is raised.
-        alpha: the interval misses with this probability, both sides together.
-
-    Returns:
-        Without a pair of the second kind there is no value, and no upper end.
-
-    Raises:
-        ValueError: a number is negative.
-    """
-    if min(first, second) < 0:
-        msg = "a number of pairs is not negative"
-        raise ValueError(msg)
-    n = first + second
-    share = wilson_interval(first / n, n, alpha=alpha) if n else None
-    if share is None:
-        return Effect(value=None, low=None, high=None, n=0, reason="no pair differs")
-    low = share[0] / (1 - share[0])
-    if not second:
-        reason = f"all {n} pairs that differ do so one way: the odds have no upper end"
-        return Effect(value=None, low=low, high=None, n=n, reason=reason)
-    return Effect(value=first / second, low=low, high=share[1] / (1 - share[1]), n=n)
-
-
-def dominance(differences: Sequence[float], *, alpha: float = 0.05) -> Effect:
-    """Return Cliff's delta within pairs: the share above 0 less the share below.
-
-    Cliff (1993), Dominance statistics: ordinal analyses to answer ordinal questions; his d_w. It
-    is a paired difference of rates, and has the interval of one.
-
-    Args:
-        differences: one per sample; only their signs count.
-        alpha: the interval misses with this probability, both sides together.
-
-    Raises:
-        ValueError: a difference is not a number.
-    """
-    if any(math.isnan(difference) for difference in differences):
-        msg = "a difference is not a number"
-        raise ValueError(msg)
-    above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    return risk_difference(above, below, len(differences), alpha=alpha)
+        return Effect(value=difference.mean, low=None, high=None, n=pairs, reason=reason)
+    low, high = max(-1.0, difference.low), min(1.0, difference.high)
+    return Effect(value=difference.mean, low=low, high=high, n=pairs)

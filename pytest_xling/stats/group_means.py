@@ -114,9 +114,14 @@ def welch_t(first: Summary, second: Summary) -> TTest:
         return TTest(t=None, df=None, p=None, reason="a group has one value only")
     if pooled_variance([first, second]) is None:
         return _without_spread(first, second)
-    one, other = first.sd**2 / first.n, second.sd**2 / second.n
-    shares = one**2 / (first.n - 1) + other**2 / (second.n - 1)
-    return _tested(first, second, one + other, (one + other) ** 2 / shares)
+    first_variance, second_variance = first.sd**2 / first.n, second.sd**2 / second.n
+    shares = first_variance**2 / (first.n - 1) + second_variance**2 / (second.n - 1)
+    return _tested(
+        first,
+        second,
+        first_variance + second_variance,
+        (first_variance + second_variance) ** 2 / shares,
+    )
 
 
 def _tested(first: Summary, second: Summary, variance: float, df: float) -> TTest:
@@ -287,18 +292,18 @@ def tukey_from_summaries(groups: Mapping[str, Summary], *, alpha: float = 0.05) 
     """Compare each two of *groups*, of which only this is known; else as :func:`tukey`."""
     check_alpha(alpha)
     pooled = pooled_variance(list(groups.values()))
-    found = []
+    differences = []
     for first, second in combinations(groups, 2):
-        one, other = groups[first], groups[second]
-        mean = other.mean - one.mean
+        first_group, second_group = groups[first], groups[second]
+        mean = second_group.mean - first_group.mean
         low = high = p = None
         if pooled is not None:
             variance, df = pooled
-            scale = math.sqrt(variance * (1 / one.n + 1 / other.n) / 2)
+            scale = math.sqrt(variance * (1 / first_group.n + 1 / second_group.n) / 2)
             half = quantile(alpha, len(groups), df) * scale
             low, high = mean - half, mean + half
             p = beyond(abs(mean) / scale, len(groups), df)
-        found.append(
+        differences.append(
             Difference(
                 first=first,
                 second=second,
@@ -309,4 +314,4 @@ def tukey_from_summaries(groups: Mapping[str, Summary], *, alpha: float = 0.05) 
                 reason="" if pooled else "there is no spread within the groups",
             )
         )
-    return found
+    return differences

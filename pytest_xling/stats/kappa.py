@@ -223,8 +223,8 @@ def _counts(rated: Sequence[Sequence[str]]) -> NDArray[np.float64]:
 def _agreed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return of each item the share of its pairs of labels that are equal."""
     raters = counts.sum(axis=1)
-    found: NDArray[np.float64] = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
-    return found
+    shares: NDArray[np.float64] = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
+    return shares
 
 
 def _by_cluster(
@@ -248,9 +248,9 @@ def _kappas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return κ of each row of sums; NaN where all labels are the same."""
     agreement = sums[:, 1] / sums[:, 0]
     chance = ((sums[:, 2:] / sums[:, :1]) ** 2).sum(axis=1)
-    found = np.full(len(sums), np.nan)
-    np.divide(agreement - chance, 1 - chance, out=found, where=1 - chance > _NOTHING)
-    return found
+    kappas = np.full(len(sums), np.nan)
+    np.divide(agreement - chance, 1 - chance, out=kappas, where=1 - chance > _NOTHING)
+    return kappas
 
 
 def _ends(
@@ -263,6 +263,6 @@ def _ends(
         many = min(_BATCH, resamples - start)
         weights = random.multinomial(size, np.full(size, 1 / size), size=many)
         drawn.append(_kappas(weights @ sums))
-    found = np.concatenate(drawn)
-    low, high = np.quantile(found[np.isfinite(found)], (alpha / 2, 1 - alpha / 2))
+    replicates = np.concatenate(drawn)
+    low, high = np.quantile(replicates[np.isfinite(replicates)], (alpha / 2, 1 - alpha / 2))
     return float(low), float(high)

@@ -89,11 +89,11 @@ def labelling(
     place = {label: number for number, label in enumerate(labels)}
     members = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     counts = np.zeros((len(members), len(labels), len(labels) + 1))
-    for right, found, cluster in zip(known, given, clusters, strict=True):
-        if right not in place or (found is not None and found not in place):
-            msg = f"labels are {', '.join(labels)}, not {right!r} or {found!r}"
+    for right, label_given, cluster in zip(known, given, clusters, strict=True):
+        if right not in place or (label_given is not None and label_given not in place):
+            msg = f"labels are {', '.join(labels)}, not {right!r} or {label_given!r}"
             raise ValueError(msg)
-        column = len(labels) if found is None else place[found]
+        column = len(labels) if label_given is None else place[label_given]
         counts[members[cluster], place[right], column] += 1
     whole = _measures(counts.sum(axis=0)[None])
     drawn = _drawn(counts, resamples=resamples, seed=seed)
@@ -101,25 +101,12 @@ def labelling(
         _measure(value, column, alpha=alpha, size=len(members))
         for value, column in zip(whole[0], drawn.T, strict=True)
     ]
-    accuracy, macro_f1, kappa, *by_label = made
-    support = counts.sum(axis=(0, 2))
-    size = len(labels)
-    return Labelling(
+    return _labelling(
+        labels,
+        made,
+        support=counts.sum(axis=(0, 2)).tolist(),
         n=len(known),
-        missing=sum(found is None for found in given),
-        accuracy=accuracy,
-        macro_f1=macro_f1,
-        kappa=kappa,
-        labels=tuple(
-            LabelQuality(
-                label=label,
-                support=int(support[number]),
-                precision=by_label[number],
-                recall=by_label[size + number],
-                f1=by_label[2 * size + number],
-            )
-            for number, label in enumerate(labels)
-        ),
+        missing=given.count(None),
     )
 
 
@@ -146,14 +133,14 @@ def _measures(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     own = confusion[:, :, :-1]
     hits = np.diagonal(own, axis1=1, axis2=2)
-    known, found = confusion.sum(axis=2), own.sum(axis=1)
+    known, predicted = confusion.sum(axis=2), own.sum(axis=1)
     total = confusion.sum(axis=(1, 2))
-    precision, recall = _ratio(hits, found), _ratio(hits, known)
-    f1 = _ratio(2 * hits, known + found)
+    precision, recall = _ratio(hits, predicted), _ratio(hits, known)
+    f1 = _ratio(2 * hits, known + predicted)
     there = np.isfinite(f1)
     macro = _ratio(np.where(there, f1, 0).sum(axis=1), there.sum(axis=1))
     accuracy = _ratio(hits.sum(axis=1), total)
-    chance = _ratio((known * found).sum(axis=1), total**2)
+    chance = _ratio((known * predicted).sum(axis=1), total**2)
     kappa = _ratio(accuracy - chance, 1 - chance)
     return np.column_stack([accuracy, macro, kappa, precision, recall, f1])
 
@@ -166,12 +153,12 @@ def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.
 
 
 def _measure(value: float, drawn: NDArray[np.float64], *, alpha: float, size: int) -> Measure:
-    kept = drawn[np.isfinite(drawn)]
+    finite = drawn[np.isfinite(drawn)]
     if not np.isfinite(value):
         return Measure(value=None, low=None, high=None)
-    if not len(kept):
+    if not len(finite):
         return Measure(value=float(value), low=None, high=None)
-    low, high = (float(end) for end in np.quantile(kept, (alpha / 2, 1 - alpha / 2)))
+    low, high = (float(end) for end in np.quantile(finite, (alpha / 2, 1 - alpha / 2)))
     if low == high and value in {0.0, 1.0}:
         # Where all are right, draws cannot differ; that does not make it certain.
         low, high = wilson_interval(float(value), size, alpha=alpha) or (low, high)
@@ -217,11 +204,11 @@ def weighted_labelling(
     members = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     counts = np.zeros((len(members), len(labels), len(labels) + 1))
     support = dict.fromkeys(labels, 0)
-    for right, found, cluster, weight in zip(known, given, clusters, weights, strict=True):
-        if right not in place or (found is not None and found not in place):
-            msg = f"labels are {', '.join(labels)}, not {right!r} or {found!r}"
+    for right, label_given, cluster, weight in zip(known, given, clusters, weights, strict=True):
+        if right not in place or (label_given is not None and label_given not in place):
+            msg = f"labels are {', '.join(labels)}, not {right!r} or {label_given!r}"
             raise ValueError(msg)
-        column = len(labels) if found is None else place[found]
+        column = len(labels) if label_given is None else place[label_given]
         counts[members[cluster], place[right], column] += weight
         support[right] += 1
     items = list(zip(known, given, clusters, weights, strict=True))
@@ -231,8 +218,8 @@ def weighted_labelling(
         sizes += [
             _worth(
                 (cluster, weight)
-                for right, found, cluster, weight in items
-                if (in_known and right == label) or (in_given and found == label)
+                for right, label_given, cluster, weight in items
+                if (in_known and right == label) or (in_given and label_given == label)
             )
             for label in labels
         ]
@@ -246,17 +233,37 @@ def weighted_labelling(
         shares = counts.sum(axis=(0, 2)) / counts.sum()
         chance = float((shares**2).sum())
         kappa = Measure(value=1.0, low=(accuracy.low - chance) / (1 - chance), high=1.0)
+    made = [accuracy, macro_f1, kappa, *by_label]
+    return _labelling(
+        labels,
+        made,
+        support=[support[label] for label in labels],
+        n=len(known),
+        missing=given.count(None),
+    )
+
+
+def _labelling(
+    labels: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    support: Sequence[int],
+    n: int,
+    missing: int,
+) -> Labelling:
+    """Return *measures* by name: accuracy, macro F1, kappa; precision, recall and F1 by label."""
+    accuracy, macro_f1, kappa, *by_label = measures
     many = len(labels)
     return Labelling(
-        n=len(known),
-        missing=sum(found is None for found in given),
+        n=n,
+        missing=missing,
         accuracy=accuracy,
         macro_f1=macro_f1,
         kappa=kappa,
         labels=tuple(
             LabelQuality(
                 label=label,
-                support=support[label],
+                support=int(support[number]),
                 precision=by_label[number],
                 recall=by_label[many + number],
                 f1=by_label[2 * many + number],
@@ -269,9 +276,9 @@ def weighted_labelling(
 def _worth(items: Iterable[tuple[Hashable, float]]) -> float:
     """Return how many clusters of equal weight these are worth: (Σw)² / Σw² (Kish 1965)."""
     weight: defaultdict[Hashable, float] = defaultdict(float)
-    for cluster, one in items:
-        weight[cluster] += one
-    squares = math.fsum(one * one for one in weight.values())
+    for cluster, weight_of_item in items:
+        weight[cluster] += weight_of_item
+    squares = math.fsum(weight_of_item * weight_of_item for weight_of_item in weight.values())
     return math.fsum(weight.values()) ** 2 / squares if squares else 0.0
 
 
@@ -280,10 +287,10 @@ def _weighted_measure(
 ) -> Measure:
     if not math.isfinite(value):
         return Measure(value=None, low=None, high=None)
-    kept = drawn[np.isfinite(drawn)]
-    if not len(kept):
+    finite = drawn[np.isfinite(drawn)]
+    if not len(finite):
         return Measure(value=value, low=None, high=None)
-    low, high = (float(end) for end in np.quantile(kept, (alpha / 2, 1 - alpha / 2)))
+    low, high = (float(end) for end in np.quantile(finite, (alpha / 2, 1 - alpha / 2)))
     if low == high and value in {0.0, 1.0}:
         low, high = wilson_interval(value, size, alpha=alpha) or (low, high)
     return Measure(value=value, low=low, high=high)

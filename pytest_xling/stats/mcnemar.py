@@ -107,7 +107,7 @@ def durkalski(clusters: Sequence[Discordance]) -> tuple[float, float]:
     With d the difference of the rates in a cluster it is (Σd)² / Σd²; with one pair per cluster
     that is McNemar's (b - c)² / (b + c). Where no cluster differs there is nothing to test: 0, 1.
     """
-    differences = [(one.first - one.second) / one.pairs for one in clusters]
+    differences = [(cluster.first - cluster.second) / cluster.pairs for cluster in clusters]
     squares = math.fsum(d * d for d in differences)
     if not squares:
         return 0.0, 1.0
@@ -125,8 +125,8 @@ def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
     Returns:
         None where there are too many clusters of too many sizes.
     """
-    unit = math.lcm(*(one.pairs for one in clusters))
-    whole = [(one.first - one.second) * (unit // one.pairs) for one in clusters]
+    unit = math.lcm(*(cluster.pairs for cluster in clusters))
+    whole = [(cluster.first - cluster.second) * (unit // cluster.pairs) for cluster in clusters]
     whole = [difference for difference in whole if difference]
     if not whole:
         return 1.0

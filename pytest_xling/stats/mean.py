@@ -153,26 +153,26 @@ def _quantile(above: Sequence[tuple[float, int]], z: float) -> float:
     # The further weights are tilted, the lower is the mean. Sought is the tilt's logarithm, first
     # where it would be if the mean were normal, then by false position.
     at, step = max(math.log(z / math.sqrt(squares)), LEAST_TILT), 0.5
-    found, mean = _tilted(scaled, at)
-    last = off = found - z
+    reached, mean = _tilted(scaled, at)
+    last = off = reached - z
     before = at
     # With alpha near 1 the quantile may lie above the mean, where no tilt leads.
     while off * last > 0 and abs(off) > _CLOSE and at > LEAST_TILT:
         before, last = at, off
         at -= math.copysign(step, off)
         step *= 2
-        found, mean = _tilted(scaled, at)
-        off = found - z
+        reached, mean = _tilted(scaled, at)
+        off = reached - z
     for _ in range(_STEPS):
         if abs(off) <= _CLOSE or off * last > 0:
             break
         middle = at - off * (at - before) / (off - last)
-        found, mean = _tilted(scaled, middle)
-        if (found - z) * off < 0:
+        reached, mean = _tilted(scaled, middle)
+        if (reached - z) * off < 0:
             before, last = at, off
         else:  # The end that stays counts for half, or it would stay for ever (Illinois).
             last /= 2
-        at, off = middle, found - z
+        at, off = middle, reached - z
     return furthest * mean
 
 

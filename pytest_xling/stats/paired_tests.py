@@ -140,10 +140,10 @@ def _by_rows(
     for column in columns.tolist():
         alike[(away[:, column] != 0).tobytes()].append(column)
     most = max(1, _CELLS >> _EXACT_FLIPS)
-    for pattern, found in alike.items():
+    for pattern, rows_alike in alike.items():
         rows = np.flatnonzero(np.frombuffer(pattern, dtype=np.bool_))
-        for start in range(0, len(found), most):
-            yield rows, np.array(found[start : start + most])
+        for start in range(0, len(rows_alike), most):
+            yield rows, np.array(rows_alike[start : start + most])
 
 
 Zeros: TypeAlias = Literal["wilcox", "pratt", "zsplit"]

@@ -30,7 +30,6 @@ __all__ = [
     "normal_pairs",
     "normal_power",
     "power_of_mean",
-    "repeats_needed",
     "samples_needed",
 ]
 
@@ -190,30 +189,6 @@ def samples_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def repeats_needed(
-    effect: float, noise: Noise, *, samples: int, alpha: float = 0.05, power: float = POWER
-) -> int | None:
-    """Return how many repeats of each of *samples* find a mean difference of *effect*.
-
-    Returns:
-        None where no number of repeats would do: then it takes more samples.
-
-    Raises:
-        ValueError: an argument is out of range.
-    """
-    _check(effect)
-    single = noise.error(samples)
-    if samples < 2:  # noqa: PLR2004  spread needs two
-        return None
-    # (1 + (K - 1) ICC) / K may be at most this.
-    share = (effect / (_noncentrality(samples, alpha, power) * single)) ** 2
-    if share >= 1:
-        return 1
-    if share <= noise.icc:
-        return None
-    return math.ceil((1 - noise.icc) / (share - noise.icc) - 1e-9)
 
 
 def designs(

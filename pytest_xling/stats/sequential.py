@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.stats.paired_means import PairedMean
 
-__all__ = ["Decision", "Look", "Spending", "crossing", "decide", "looks", "spent"]
+__all__ = ["Decision", "Look", "Spending", "decide", "looks", "spent"]
 
 Spending: TypeAlias = Literal["obrien-fleming", "pocock"]
 Action: TypeAlias = Literal["worse", "not worse", "go on", "inconclusive"]
@@ -130,26 +130,8 @@ def _looks(fractions: tuple[float, ...], alpha: float, spending: Spending) -> tu
     )
 
 
-def crossing(zs: Sequence[float], fractions: Sequence[float], *, drift: float = 0.0) -> list[float]:
-    """Return the probability that each look is the first beyond its boundary.
-
-    Args:
-        zs: the boundaries, on one side.
-        fractions: when they are looked at.
-        drift: the mean of z once all answers are in: the true difference over its standard error.
-
-    Raises:
-        ValueError: there are not as many of both, or *fractions* are out of order.
-    """
-    _check_rising(fractions)
-    if len(zs) != len(fractions):
-        msg = f"{len(zs)} boundaries but {len(fractions)} looks"
-        raise ValueError(msg)
-    return [chance for _, chance in _run(fractions, lambda index, _: zs[index], drift=drift)]
-
-
 def decide(
-    found: PairedMean,
+    difference: PairedMean,
     fractions: Sequence[float],
     *,
     margin: float = 0.0,
@@ -162,7 +144,7 @@ def decide(
     samples (Jennison and Turnbull 2000, section 3.8).
 
     Args:
-        found: the mean of the paired differences so far, above 0 where it is worse.
+        difference: the mean of the paired differences so far, above 0 where it is worse.
         fractions: the looks so far, this one the last: samples over samples planned.
         margin: by how much it may be worse.
         alpha: of all looks, both sides together.
@@ -180,10 +162,10 @@ def decide(
         raise ValueError(msg)
     look = looks(fractions, alpha=alpha, spending=spending)[-1]
     # A spread that is rounding would make any difference certain.
-    known = found.error is not None and found.error > RESOLUTION * abs(found.mean)
-    p = found.p(margin) if known else None
+    known = difference.error is not None and difference.error > RESOLUTION * abs(difference.mean)
+    p = difference.p(margin) if known else None
     if p is not None and p < look.alpha:
-        action: Action = "worse" if found.centre > margin else "not worse"
+        action: Action = "worse" if difference.centre > margin else "not worse"
         return Decision(action=action, look=look, p=p)
     action = "go on" if look.fraction < 1 else "inconclusive"
     reason = "" if known else "no spread is known"
@@ -200,8 +182,6 @@ def _check_rising(fractions: Sequence[float]) -> None:
 def _run(
     fractions: Sequence[float],
     boundary: Callable[[int, Callable[[float], float]], float],
-    *,
-    drift: float = 0.0,
 ) -> Iterator[tuple[float, float]]:
     """Yield for each look its boundary and the probability of being the first beyond it.
 
@@ -211,7 +191,6 @@ def _run(
     Args:
         fractions: of the looks, rising.
         boundary: gives that of a look by its index and by the probability to be beyond any z.
-        drift: mean of the sum at fraction 1.
     """
     from scipy.special import ndtr  # noqa: PLC0415  not before a look is wanted
 
@@ -219,17 +198,17 @@ def _run(
     before = 0.0
     for index, fraction in enumerate(fractions):
         sd, step = math.sqrt(fraction), fraction - before
-        kernel, moved = math.sqrt(step), places + drift * step
+        kernel = math.sqrt(step)
 
         def beyond(
             z: float,
             *,
             sd: float = sd,
             kernel: float = kernel,
-            moved: NDArray[np.float64] = moved,
+            places: NDArray[np.float64] = places,
             chances: NDArray[np.float64] = chances,
         ) -> float:
-            return float(chances @ ndtr((moved - z * sd) / kernel))
+            return float(chances @ ndtr((places - z * sd) / kernel))
 
         z = boundary(index, beyond)
         yield z, beyond(z)
@@ -237,9 +216,8 @@ def _run(
             return
         # Fine enough for the step that led here and for the one to come.
         width = math.sqrt(min(step, fractions[index + 1] - fraction))
-        middle = drift * fraction
-        nodes, weights = _grid(middle - _FAR * sd, min(middle + _FAR * sd, z * sd), width)
-        apart = (nodes[:, None] - moved) / kernel
+        nodes, weights = _grid(-_FAR * sd, min(_FAR * sd, z * sd), width)
+        apart = (nodes[:, None] - places) / kernel
         density = np.exp(-(apart**2) / 2) @ chances / (kernel * math.sqrt(2 * math.pi))
         places, chances, before = nodes, weights * density, fraction
 

@@ -101,23 +101,27 @@ def _tested(
         raise ValueError(msg)
     if not differences:
         return _unknown(None, "no sample has a value")
-    found = paired_mean(differences, alpha=2 * alpha, rates=rates)
-    if found.even and not rates:
-        return _unknown(found, f"all {found.n} differences are equal, so that no error is known")
-    if found.low is None or found.high is None or found.error is None:
-        return _unknown(found, "one sample has no spread")
-    df = found.n - 1
-    p_low = None if low == -math.inf else _upper_tail((found.centre - low) / found.error, df)
-    p_high = _upper_tail((high - found.centre) / found.error, df)
+    difference = paired_mean(differences, alpha=2 * alpha, rates=rates)
+    if difference.even and not rates:
+        return _unknown(
+            difference, f"all {difference.n} differences are equal, so that no error is known"
+        )
+    if difference.low is None or difference.high is None or difference.error is None:
+        return _unknown(difference, "one sample has no spread")
+    df = difference.n - 1
+    p_low = (
+        None if low == -math.inf else _upper_tail((difference.centre - low) / difference.error, df)
+    )
+    p_high = _upper_tail((high - difference.centre) / difference.error, df)
     return Tost(
-        shown=low < found.low and found.high < high,
-        mean=found.mean,
-        low=found.low,
-        high=found.high,
+        shown=low < difference.low and difference.high < high,
+        mean=difference.mean,
+        low=difference.low,
+        high=difference.high,
         p_low=p_low,
         p_high=p_high,
         p=max(p_low or 0.0, p_high),
-        n=found.n,
+        n=difference.n,
     )
 
 
@@ -126,15 +130,15 @@ def _upper_tail(t: float, df: int) -> float:
     return half if t > 0 else 1 - half
 
 
-def _unknown(found: PairedMean | None, reason: str) -> Tost:
+def _unknown(difference: PairedMean | None, reason: str) -> Tost:
     return Tost(
         shown=None,
-        mean=found.mean if found else None,
+        mean=difference.mean if difference else None,
         low=None,
         high=None,
         p_low=None,
         p_high=None,
         p=None,
-        n=found.n if found else 0,
+        n=difference.n if difference else 0,
         reason=reason,
     )

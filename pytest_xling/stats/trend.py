@@ -103,8 +103,8 @@ def steepest(xs: Iterable[int]) -> float:
     """
     places = set(xs)
     centre = math.fsum(places) / max(1, len(places))
-    found = slope({x: float(x > centre) for x in places})
-    if found is None:
+    line = slope({x: float(x > centre) for x in places})
+    if line is None:
         msg = "a slope needs two different places"
         raise ValueError(msg)
-    return found
+    return line

@@ -103,7 +103,7 @@ def judged_cases(
         cluster,
         metadata,
         answered,
-        *said,
+        *readings,
     ) in connection.execute(query):
         yield JudgedCase(
             case_id=case_id,
@@ -115,7 +115,7 @@ def judged_cases(
             answered=bool(answered),
             readings={
                 name: _reading(output)
-                for name, output in zip(names, said, strict=True)
+                for name, output in zip(names, readings, strict=True)
                 if output is not None
             },
         )
@@ -130,7 +130,7 @@ def texts_of(
     connection: Connection, run_id: str, *, benchmark: str, case_ids: Collection[str]
 ) -> dict[str, tuple[str, str, str]]:
     """Return question, reference and answer of some cases by their ids; "" where there is none."""
-    found: dict[str, tuple[str, str, str]] = {}
+    texts: dict[str, tuple[str, str, str]] = {}
     wanted = sorted(case_ids)
     for start in range(0, len(wanted), _CHUNK):
         query = (
@@ -149,8 +149,8 @@ def texts_of(
             )
         )
         for case_id, question, reference, output in connection.execute(query):
-            found[case_id] = (question, reference or "", json.loads(output)["text"] or "")
-    return found
+            texts[case_id] = (question, reference or "", json.loads(output)["text"] or "")
+    return texts
 
 
 _TRANSLATE = "translate"
@@ -237,12 +237,12 @@ def translations(
         for row in connection.execute(query)
     }
     best_last = sorted(made, key=lambda step: (any(made[step] in s for s in signatures), step))
-    found: dict[bytes, Translation] = {}
+    translated: dict[bytes, Translation] = {}
     for step in best_last:
         for (key, _), output in find(connection, [(key, step) for key in keys]).items():
             value = json.loads(output)
-            found[key] = Translation(text=value["text"], reason=value["reason"])
-    return found
+            translated[key] = Translation(text=value["text"], reason=value["reason"])
+    return translated
 
 
 def finished_at(connection: Connection, run_id: str) -> str | None:

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 
-from pytest_xling.store.schema import calibrations
+from pytest_xling.keys import canonical_json
+from pytest_xling.stats.labelling import Labelling, LabelQuality, Measure
+from pytest_xling.store.schema import calibrations as table
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["add_calibration", "read_calibrations"]
+__all__ = ["Calibration", "add_calibration", "calibration_of", "calibrations"]
 
 
-def add_calibration(
-    connection: Connection,
-    *,
-    signature: str,
-    language: str,
-    source: str,
-    created_at: str,
-    result: str,
-) -> None:
-    """Keep a result, as JSON; a later one on the same labels replaces it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How well an annotator did on labelled answers in one language."""
 
-    Args:
-        connection: to the store.
-        signature: of the annotator.
-        language: of the labelled answers.
-        source: which labelled answers.
-        created_at: UTC, ISO 8601.
-        result: JSON.
-    """
-    row = {"source": source, "created_at": created_at, "result": result}
-    statement = insert(calibrations).values(signature=signature, language=language, **row)
+    annotator: str
+    signature: str
+    """Of the annotator: another version, model or prompt is another annotator."""
+    language: str
+    source: str
+    """Which labelled answers."""
+    human: bool
+    """Whether they are the user's own."""
+    created_at: str
+    """UTC, ISO 8601."""
+    quality: Labelling
+
+
+def add_calibration(connection: Connection, made: Calibration) -> None:
+    """Keep a calibration; a later one on the same labels replaces it."""
+    row = {
+        "source": made.source,
+        "created_at": made.created_at,
+        "result": canonical_json(asdict(made)),
+    }
+    statement = insert(table).values(signature=made.signature, language=made.language, **row)
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["signature", "language", "source"], set_=row
@@ -43,17 +51,38 @@ def add_calibration(
     )
 
 
-def read_calibrations(
+def calibration_of(connection: Connection, *, signature: str, language: str) -> Calibration | None:
+    """Return how well the annotator of *signature* does in *language*.
+
+    The user's own labels go before those that come along, and later ones before earlier ones; None
+    where it has not been measured.
+    """
+    made = calibrations(connection, signature=signature, language=language)
+    return max(made, key=lambda result: (result.human, result.created_at), default=None)
+
+
+def calibrations(
     connection: Connection, *, signature: str | None = None, language: str | None = None
-) -> list[str]:
-    """Return the results there are, as JSON, the latest last."""
-    query = select(calibrations.c.result).order_by(
-        calibrations.c.created_at, calibrations.c.source, calibrations.c.language
-    )
-    for column, wanted in (
-        (calibrations.c.signature, signature),
-        (calibrations.c.language, language),
-    ):
+) -> list[Calibration]:
+    """Return all calibrations in the store, narrowed as asked, the latest last."""
+    query = select(table.c.result).order_by(table.c.created_at, table.c.source, table.c.language)
+    for column, wanted in ((table.c.signature, signature), (table.c.language, language)):
         if wanted is not None:
             query = query.where(column == wanted)
-    return list(connection.execute(query).scalars())
+    return [_read(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def _read(saved: dict[str, Any]) -> Calibration:
+    quality = saved.pop("quality")
+    labels = tuple(
+        LabelQuality(
+            label=label["label"],
+            support=label["support"],
+            **{name: Measure(**label[name]) for name in ("precision", "recall", "f1")},
+        )
+        for label in quality.pop("labels")
+    )
+    measures: dict[str, Any] = {
+        name: Measure(**quality.pop(name)) for name in ("accuracy", "macro_f1", "kappa")
+    }
+    return Calibration(**saved, quality=Labelling(**quality, **measures, labels=labels))

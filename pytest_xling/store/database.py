@@ -145,10 +145,10 @@ def _make_folder(folder: Path) -> None:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from others that had its name; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _is_frozen(path: Path) -> bool:

@@ -90,16 +90,16 @@ def find_key(connection: Connection, prefix: str) -> bytes:
         select(outputs.c.input_key).where(outputs.c.input_key.between(low, high)),
         select(faulted.c.response_key).where(faulted.c.response_key.between(low, high)),
     ).limit(SHOWN + 1)
-    found = [bytes(key) for key in connection.execute(query).scalars()]
-    if not found:
+    keys = [bytes(key) for key in connection.execute(query).scalars()]
+    if not keys:
         msg = f"the store has no key that begins with {digits}; `xling export` lists those of a run"
         raise StoreError(msg)
-    if len(found) > 1:
-        listed = ", ".join(key.hex()[: len(digits) + 8] for key in sorted(found)[:SHOWN])
-        more = ", …" if len(found) > SHOWN else ""
+    if len(keys) > 1:
+        listed = ", ".join(key.hex()[: len(digits) + 8] for key in sorted(keys)[:SHOWN])
+        more = ", …" if len(keys) > SHOWN else ""
         msg = f"several keys begin with {digits}: {listed}{more}; give more digits"
         raise StoreError(msg)
-    return found[0]
+    return keys[0]
 
 
 def key_of_case(connection: Connection, run_id: str, case_id: str) -> bytes:
@@ -114,11 +114,11 @@ def key_of_case(connection: Connection, run_id: str, case_id: str) -> bytes:
             for table in (cases, faulted)
         )
     )
-    found = connection.execute(named).scalars().all()
-    if len(found) == 1:
-        return bytes(found[0])
-    if found:
-        msg = f"run {run_id!r} has {case_id!r} in {len(found)} benchmarks; give its key instead"
+    keys = connection.execute(named).scalars().all()
+    if len(keys) == 1:
+        return bytes(keys[0])
+    if keys:
+        msg = f"run {run_id!r} has {case_id!r} in {len(keys)} benchmarks; give its key instead"
         raise StoreError(msg)
     both = union(
         *(select(table.c.case_id).where(table.c.run_id == run_id) for table in (cases, faulted))
@@ -228,6 +228,6 @@ def _agreement(pair: tuple[Any, Any]) -> int:
     return max(_common_start(there, here), _common_start(there[::-1], here[::-1]))
 
 
-def _common_start(one: str, other: str) -> int:
-    shorter = min(len(one), len(other))
-    return next((i for i in range(shorter) if one[i] != other[i]), shorter)
+def _common_start(first: str, other: str) -> int:
+    shorter = min(len(first), len(other))
+    return next((i for i in range(shorter) if first[i] != other[i]), shorter)

@@ -60,9 +60,9 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
                 response.c.step == cases.c.response_step,
             ),
         )
-    said = response.c.output if texts else null()
+    response_text = response.c.output if texts else null()
     query = (
-        select(cases, steps.c.name, outputs.c.output, said.label("response"))
+        select(cases, steps.c.name, outputs.c.output, response_text.label("response"))
         .select_from(source)
         .where(cases.c.run_id == run_id)
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)

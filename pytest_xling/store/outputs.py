@@ -83,21 +83,21 @@ def step_id(
 
 def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey, str]:
     """Return the outputs there are for *keys*."""
-    found: dict[OutputKey, str] = {}
+    stored: dict[OutputKey, str] = {}
     wanted = set(keys)
     for chunk in _chunks(sorted({key for key, _ in keys})):
         for input_key, step, output in connection.execute(_find, {"keys": chunk}):
             if (input_key, step) in wanted:
-                found[input_key, step] = output
-    return found
+                stored[input_key, step] = output
+    return stored
 
 
 def find_inputs(connection: Connection, keys: Collection[bytes]) -> set[bytes]:
     """Return those of *keys* that some step has an output for."""
-    found: set[bytes] = set()
+    stored: set[bytes] = set()
     for chunk in _chunks(sorted(keys)):
-        found.update(key for key, _, _ in connection.execute(_find, {"keys": chunk}))
-    return found
+        stored.update(key for key, _, _ in connection.execute(_find, {"keys": chunk}))
+    return stored
 
 
 def put(connection: Connection, rows: Sequence[Output]) -> None:

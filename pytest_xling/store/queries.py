@@ -210,7 +210,7 @@ def scores_by_place(
     )
     made = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
-    found: dict[Place, list[Score]] = {}
+    by_place: dict[Place, list[Score]] = {}
     for row in connection.execute(query):
         step, bench, language, sample_id, condition, cluster, level, output = row
         metric, signature = made[step]
@@ -227,8 +227,8 @@ def scores_by_place(
             cluster=cluster,
             level=level_of(level),
         )
-        found.setdefault((bench, metric, language), []).append(score)
-    return found
+        by_place.setdefault((bench, metric, language), []).append(score)
+    return by_place
 
 
 def worst(
@@ -249,7 +249,7 @@ def worst(
         each: answers of one benchmark, metric and language at most.
     """
     scored = metric_steps(connection, run_id)
-    found: dict[Place, list[Worst]] = {}
+    by_place: dict[Place, list[Worst]] = {}
     steps_of = {(step.benchmark, step.metric): step for step in scored}
     wanted = [and_(_any_of(flagged), _VALUE == 1)] if flagged else []
     distance: list[tuple[ColumnElement[bool], Any]] = []
@@ -259,7 +259,7 @@ def worst(
             wanted.append(and_(here, _VALUE.is_not(None)))
             distance.append((here, _VALUE if direction == "lowest" else -_VALUE))
     if not wanted:
-        return found
+        return by_place
     rank = func.row_number().over(
         partition_by=(_c.c.benchmark, outputs.c.step, _c.c.language),
         order_by=(case(*distance, else_=0) if distance else literal(0), _c.c.position),
@@ -283,7 +283,7 @@ def worst(
     for row in connection.execute(query):
         value, reason = json.loads(row.output)
         place = (row.benchmark, names[row.step], row.language)
-        found.setdefault(place, []).append(
+        by_place.setdefault(place, []).append(
             Worst(
                 benchmark=row.benchmark,
                 metric=names[row.step],
@@ -293,22 +293,22 @@ def worst(
                 reason=reason,
             )
         )
-    return found
+    return by_place
 
 
 def _is_in(step: MetricStep, numbers: Mapping[Place, Direction]) -> bool:
     return any((step.benchmark, step.metric) == place[:2] for place in numbers)
 
 
-def case_texts(connection: Connection, run_id: str, found: Worst) -> tuple[str, dict[str, Any]]:
+def case_texts(connection: Connection, run_id: str, flagged: Worst) -> tuple[str, dict[str, Any]]:
     """Return the question of one case and its response as it is stored."""
     query = (
         select(cases.c.question, outputs.c.output)
         .join(outputs, outputs.c.input_key == cases.c.response_key)
         .where(
             cases.c.run_id == run_id,
-            cases.c.case_id == found.case_id,
-            cases.c.benchmark == found.benchmark,
+            cases.c.case_id == flagged.case_id,
+            cases.c.benchmark == flagged.benchmark,
             outputs.c.step == cases.c.response_step,
         )
     )

@@ -13,7 +13,9 @@ from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Estimate, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Score, Threshold, Verdict
+from pytest_xling.registry import describe
+from pytest_xling.store.faults import put_faults
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -27,11 +29,14 @@ from pytest_xling.store.schema import (
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
+    from pytest_xling.store.faults import FaultRow
+
 __all__ = [
+    "DESCRIBED",
     "CaseRow",
     "Progress",
     "SetRow",
@@ -41,6 +46,8 @@ __all__ = [
     "add_run_steps",
     "add_sets",
     "answers",
+    "describe_metrics",
+    "expected_scores",
     "find_run",
     "finish_run",
     "get_run",
@@ -53,8 +60,11 @@ __all__ = [
     "scores",
     "signature_of",
     "total_progress",
+    "verdict_of",
 ]
 
+DESCRIBED = "metrics"
+"""The key of a run's settings that describes its metrics, by name."""
 BEFORE = "before"
 """Stands for the workers of a run's earlier sessions, in its progress."""
 
@@ -128,9 +138,13 @@ def add_run(connection: Connection, run: RunRecord) -> None:
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
-    """Return the run named *run_id*; None where there is none."""
+    """Return the run named *run_id*; None where there is none. The registry knows its metrics."""
     row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
-    return None if row is None else _run(row)
+    if row is None:
+        return None
+    run = _run(row)
+    describe_metrics(run.settings, run_id=run_id)
+    return run
 
 
 def go_on(connection: Connection, run: RunRecord) -> None:
@@ -151,8 +165,8 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     spent = total_progress(connection, run.run_id).cost_usd
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
-    kept = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(run).items() if name not in kept}
+    unchanged = {"created_at", "seconds"}
+    values = {name: value for name, value in _values(run).items() if name not in unchanged}
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -184,8 +198,8 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
         StoreError: there is no such run; says what is close.
     """
     name = latest_run_id(connection) if run_id == "latest" else run_id
-    found = None if name is None else find_run(connection, name)
-    if found is None:
+    run = None if name is None else find_run(connection, name)
+    if run is None:
         known = connection.execute(select(runs.c.run_id)).scalars().all()
         msg = (
             f"the store has no run {run_id!r}.{did_you_mean(run_id, known)} `xling runs` lists them"
@@ -193,20 +207,30 @@ def get_run(connection: Connection, run_id: str) -> RunRecord:
             else "the store has no runs yet; pytest --model=… makes one"
         )
         raise StoreError(msg)
-    return found
+    return run
 
 
 def latest_run_id(connection: Connection) -> str | None:
     """Return the name of the newest run, or None."""
     query = select(runs.c.run_id).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(1)
-    found: str | None = connection.execute(query).scalar()
-    return found
+    run_id: str | None = connection.execute(query).scalar()
+    return run_id
 
 
 def add_run_steps(
-    connection: Connection, run_id: str, steps_of: Mapping[str, Sequence[int]]
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    described: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Say which metric steps score each benchmark of a run."""
+    """Say which metric steps score each benchmark of a run.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        described: of metrics that are not built in, what judging and showing their scores needs.
+    """
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
         for benchmark, numbers in steps_of.items()
@@ -214,6 +238,42 @@ def add_run_steps(
     ]
     if rows:
         connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+    if described:
+        mine = runs.c.run_id == run_id
+        settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
+        settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **described}
+        connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
+
+
+def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
+    """Let the registry know the metrics that a run's settings describe."""
+    described = settings.get(DESCRIBED)
+    for name, said in described.items() if isinstance(described, dict) else ():
+        describe(name, said, origin=f"the project that run {run_id} was made in")
+
+
+def add_results(
+    connection: Connection,
+    run_id: str,
+    *,
+    cases: Sequence[CaseRow],
+    sets: Sequence[SetRow],
+    faults: Sequence[FaultRow],
+    mended: Iterable[tuple[str, str]],
+) -> None:
+    """Keep what came of a run's cases.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    """
+    put_faults(connection, run_id, faults, mended=mended)
+    add_cases(connection, run_id, cases)
+    add_sets(connection, run_id, sets)
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
@@ -288,14 +348,14 @@ def scores(
         if wanted is not None:
             query = query.where(column == wanted)
     signatures: dict[tuple[str, str, str], str] = {}
-    found: list[Score] = []
+    read: list[Score] = []
     for row in connection.execute(query):
         name, version, parameters, bench, sample_id, lang, condition, cluster, level, output = row
         made = (name, version, parameters)
         if made not in signatures:
             signatures[made] = signature_of(name, version, json.loads(parameters))
         value, reason = json.loads(output)
-        found.append(
+        read.append(
             Score(
                 metric=name,
                 benchmark=bench,
@@ -309,7 +369,7 @@ def scores(
                 level=level_of(level),
             )
         )
-    return found
+    return read
 
 
 def signature_of(name: str, version: str, parameters: dict[str, Any]) -> str:
@@ -351,13 +411,21 @@ def answers(
     ]
 
 
-def put_verdict(connection: Connection, run_id: str, *, benchmark: str, verdict: Verdict) -> None:
-    """Keep what a gate decided; a later decision replaces it."""
+def put_verdict(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str,
+    verdict: Verdict,
+    expected: Expected | None = None,
+) -> None:
+    """Keep what a gate decided and which scores it expected; a later decision replaces it."""
+    row = asdict(verdict)
+    if expected is not None:
+        counts = [[*place, count] for place, count in expected.scores.items()]
+        row["expected"] = {**asdict(expected), "scores": counts}
     statement = insert(verdicts).values(
-        run_id=run_id,
-        benchmark=benchmark,
-        gate=verdict.case,
-        verdict=canonical_json(asdict(verdict)),
+        run_id=run_id, benchmark=benchmark, gate=verdict.case, verdict=canonical_json(row)
     )
     connection.execute(
         statement.on_conflict_do_update(
@@ -374,7 +442,22 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
         .where(verdicts.c.run_id == run_id)
         .order_by(verdicts.c.benchmark, verdicts.c.gate)
     )
-    return [_verdict(json.loads(text)) for text in connection.execute(query).scalars()]
+    return [verdict_of(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
+    """Return which scores the gates of a run expected, by benchmark and metric.
+
+    Of gates that early versions judged it is not known.
+    """
+    query = select(verdicts.c.benchmark, verdicts.c.verdict).where(verdicts.c.run_id == run_id)
+    expected: dict[tuple[str, str], Expected] = {}
+    for benchmark, text in connection.execute(query.order_by(verdicts.c.gate)):
+        row = json.loads(text)
+        if (kept := row.get("expected")) is not None:
+            counts = {(language, level): count for language, level, count in kept.pop("scores")}
+            expected[benchmark, row["threshold"]["metric"]] = Expected(scores=counts, **kept)
+    return expected
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
@@ -449,7 +532,8 @@ def _judged_by_rate(read: dict[str, Any]) -> bool:
     return read["threshold"]["max_rate"] is not None and not compared
 
 
-def _verdict(read: dict[str, Any]) -> Verdict:
+def verdict_of(read: dict[str, Any]) -> Verdict:
+    """Return the verdict that was kept, or exported, as *read*."""
     return Verdict(
         case=read["case"],
         outcome=read["outcome"],

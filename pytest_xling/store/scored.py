@@ -17,9 +17,9 @@ LEVEL = func.json_extract(cases.c.sample_metadata, "$.level").label("level")
 """How strongly a case's query presupposes its claim, as its metadata say."""
 
 
-def level_of(said: object) -> int | None:
+def level_of(stored: object) -> int | None:
     """Read what :data:`LEVEL` gives: digits are a level, all else is the data's own business."""
-    return int(said) if isinstance(said, str) and said.isdecimal() else None
+    return int(stored) if isinstance(stored, str) and stored.isdecimal() else None
 
 
 def scored_inputs(run_id: str | ColumnElement[str], *columns: Any) -> CompoundSelect[Any]:

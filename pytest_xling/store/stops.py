@@ -79,5 +79,5 @@ def _settings(connection: Connection, run_id: str) -> dict[str, Any]:
 
 
 def _read(settings: Mapping[str, Any]) -> Stop | None:
-    found = settings.get(KEY)
-    return None if found is None else Stop(**found)
+    stop = settings.get(KEY)
+    return None if stop is None else Stop(**stop)

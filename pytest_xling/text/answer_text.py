@@ -6,15 +6,25 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.records import Reading
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import TextIn
+    from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["ENGLISH", "Readable", "needs_of", "readable", "readable_or_why", "words_or_why"]
+__all__ = [
+    "ENGLISH",
+    "Readable",
+    "TextMetric",
+    "WordMetric",
+    "needs_of",
+    "readable",
+    "readable_or_why",
+    "words_or_why",
+]
 
 ENGLISH = "en"
 
@@ -26,11 +36,6 @@ class Readable:
     text: str | None
     language: str
     reason: str = ""
-
-
-def needs_of(text_in: TextIn) -> tuple[str, ...]:
-    """Return the annotators a metric that reads texts *text_in* needs."""
-    return ("translate",) if text_in == "english" else ()
 
 
 def readable(answer: Answer, *, text_in: TextIn) -> Readable:
@@ -54,12 +59,12 @@ def readable_or_why(
         least: how many texts are needed.
     """
     texts = [readable(answer, text_in=text_in) for answer in answers]
-    kept = [text for text in texts if text.text is not None and text.text.strip()]
-    if len(kept) >= least:
-        return kept
-    reasons = Counter(text.reason or "empty text" for text in texts if text not in kept)
+    filled = [text for text in texts if text.text is not None and text.text.strip()]
+    if len(filled) >= least:
+        return filled
+    reasons = Counter(text.reason or "empty text" for text in texts if text not in filled)
     why = "; ".join(f"{reason} ({n})" for reason, n in sorted(reasons.items()))
-    return Reading(value=None, reason=f"only {len(kept)} of {len(texts)} answers readable: {why}")
+    return Reading(value=None, reason=f"only {len(filled)} of {len(texts)} answers readable: {why}")
 
 
 def words_or_why(
@@ -78,4 +83,49 @@ def words_or_why(
     texts = readable_or_why(answers, text_in=text_in, least=least)
     if isinstance(texts, Reading):
         return texts
-    return [words(each.text or "", each.language) for each in texts]
+    return [words(text.text or "", text.language) for text in texts]
+
+
+def needs_of(text_in: TextIn) -> tuple[str, ...]:
+    """Return the annotators whose output is read where texts are read *text_in*."""
+    return ("translate",) if text_in == "english" else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextMetric(Number[AnswerSet]):
+    """A number read from the texts of a set of answers, or from their translations.
+
+    Attributes:
+        text_in: ``native`` reads answers as they are, ``english`` their translations.
+    """
+
+    text_in: TextIn = "native"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The translation, where texts are read in English."""
+        return needs_of(self.text_in)
+
+    def texts_or_why(self, answers: AnswerSet) -> tuple[list[Readable], list[Readable]] | Reading:
+        """Return the texts of a set and of its pivot, or why they are too few.
+
+        There are no texts of a pivot where the metric's unit has none.
+        """
+        own = readable_or_why(answers.answers, text_in=self.text_in, least=self.least)
+        if isinstance(own, Reading) or self.unit != "pivot":
+            return own if isinstance(own, Reading) else (own, [])
+        pivot = readable_or_why(answers.pivot, text_in=self.text_in, least=1)
+        if isinstance(pivot, Reading):
+            return Reading(value=None, reason=f"pivot: {pivot.reason}")
+        return own, pivot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordMetric(TextMetric):
+    """A number read from the words of a set of answers."""
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return what finds the words."""
+        from pytest_xling.text.words import tokenizer  # noqa: PLC0415  ICU is 40 MB of libraries
+
+        return {"words": tokenizer()}

@@ -95,8 +95,8 @@ def _phrases(language: str) -> _Phrases:
     lists: dict[str, Sequence[str]] = {row["list"]: row["phrases"] for row in rows if "list" in row}
     patterns: dict[str, re.Pattern[str] | None] = dict.fromkeys(get_args(_Kind))
     for kind in patterns:
-        found = [phrase for row in rows if row.get("kind") == kind for phrase in row["phrases"]]
-        patterns[kind] = compiled(found, lists, language=language) if found else None
+        phrases = [phrase for row in rows if row.get("kind") == kind for phrase in row["phrases"]]
+        patterns[kind] = compiled(phrases, lists, language=language) if phrases else None
     return _Phrases(**patterns)
 
 

@@ -74,7 +74,7 @@ def printable(text: str, *, limit: int = 200, cut: Literal["end", "middle"] = "e
 
 def inert_json(text: str) -> str:
     """Return JSON with all escaped that a terminal obeys, or that turns or hides what it shows."""
-    return _UNESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNESCAPED.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def csv_cell(value: object) -> object:

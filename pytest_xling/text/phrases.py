@@ -82,31 +82,31 @@ def _whole(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> st
 
 def _pattern(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> str:
     depth = 0
-    found = []
+    pieces = []
     for part in _SIGNS.split(phrase):
         match part:
             case "{":
                 depth += 1
-                found.append("(?:")
+                pieces.append("(?:")
             case "}":
                 depth -= 1
-                found.append(")")
+                pieces.append(")")
             case "," if depth:
-                found.append("|")
+                pieces.append("|")
             case "…":
-                found.append(f".{{0,{_GAPS.get(language, _GAP)}}}?")
+                pieces.append(f".{{0,{_GAPS.get(language, _GAP)}}}?")
             case "*":
-                found.append(f"{_INSIDE}*")
+                pieces.append(f"{_INSIDE}*")
             case "+":
-                found.append(f"{_INSIDE}+")
+                pieces.append(f"{_INSIDE}+")
             case "^":
-                found.append(_CLAUSE)
+                pieces.append(_CLAUSE)
             case _ if part[:1] == "<":
-                choices = (_pattern(one, lists, language) for one in lists[part[1:-1]])
-                found.append(f"(?:{'|'.join(choices)})")
+                choices = (_pattern(member, lists, language) for member in lists[part[1:-1]])
+                pieces.append(f"(?:{'|'.join(choices)})")
             case _:
-                found.append(re.escape(_folded(part)))
-    return "".join(found)
+                pieces.append(re.escape(_folded(part)))
+    return "".join(pieces)
 
 
 def _folded(part: str) -> str:

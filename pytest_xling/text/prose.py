@@ -78,17 +78,17 @@ def prose(text: str, script: str) -> str:
         text: of any length.
         script: of the language it should be in, an ISO 15924 code.
     """
-    kept = unicodedata.normalize("NFKC", clean(text))
+    plain = unicodedata.normalize("NFKC", clean(text))
     for marks, pattern in _ASIDE:
-        if any(mark in kept for mark in marks):
-            kept = pattern.sub(" ", kept)
-    if kept.isupper():
-        return kept.lower()
-    sparse = len(list(islice(_SMALL.finditer(kept), _LEAST_WORDS))) < _LEAST_WORDS
-    capitals = {c for c in set(kept) if c.isupper() and (sparse or not written_in(c, script))}
+        if any(mark in plain for mark in marks):
+            plain = pattern.sub(" ", plain)
+    if plain.isupper():
+        return plain.lower()
+    sparse = len(list(islice(_SMALL.finditer(plain), _LEAST_WORDS))) < _LEAST_WORDS
+    capitals = {c for c in set(plain) if c.isupper() and (sparse or not written_in(c, script))}
     if not capitals:
-        return kept
-    return _CAPITALISED.sub(lambda name: " " if name[1] in capitals else name[0], kept)
+        return plain
+    return _CAPITALISED.sub(lambda name: " " if name[1] in capitals else name[0], plain)
 
 
 def letters(text: str) -> Counter[str]:

@@ -41,11 +41,13 @@ def most_repeated(tokens: Sequence[Tokens], *, length: int, times: int) -> list[
     Returns:
         One pair per text, in order; of several runs the first; ``(0, 0)`` where there is none.
     """
-    found = [(0, 0)] * len(tokens)
+    longest = [(0, 0)] * len(tokens)
     for first, last in _slices(tokens):
         for suspect in _suspects(tokens[first:last], length=length, times=times):
-            found[first + suspect] = _confirmed(tokens[first + suspect], length=length, times=times)
-    return found
+            longest[first + suspect] = _confirmed(
+                tokens[first + suspect], length=length, times=times
+            )
+    return longest
 
 
 def _suspects(tokens: Sequence[Tokens], *, length: int, times: int) -> list[int]:
@@ -162,8 +164,8 @@ def degenerate(text: str, *, source: str = "") -> str:
         return "empty"
     if _SAYS_SOMETHING.search(source) and not _SAYS_SOMETHING.search(text):
         return f"no letter or digit: {_quoted(text)}"
-    if (found := repeats(text)) and not (source and repeats(source)):
-        return found
+    if (repeated := repeats(text)) and not (source and repeats(source)):
+        return repeated
     if source:
         size, of = len(text.encode()), len(clean(source).encode())
         if size > _TIMES_LONGER * of + _MORE_BYTES:

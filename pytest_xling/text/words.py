@@ -58,13 +58,13 @@ def words(text: str, language: str) -> list[str]:
         language: a code; ICU uses its rules for it, where it has some of its own.
     """
     dotless = language in _WITH_DOTLESS_I
-    found = []
+    folded = []
     for piece in _pieces(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean(text)))):
         for segment in WordBreaker(piece, language):
             fold = _fold if len(segment) <= _LONGEST_CACHED else _fold.__wrapped__
             if word := fold(segment, dotless):
-                found.append(word)
-    return found
+                folded.append(word)
+    return folded
 
 
 @lru_cache(_CACHED_WORDS)

@@ -97,8 +97,8 @@ class Lexicon:
         Those that only count where they are the whole clause are left out.
         """
         return [
-            Word(kinds=self.kinds[found.group()], start=found.start(), end=found.end())
-            for found in self.pattern.finditer(clause)
+            Word(kinds=self.kinds[match.group()], start=match.start(), end=match.end())
+            for match in self.pattern.finditer(clause)
         ]
 
 
@@ -180,7 +180,7 @@ _LEADS: frozenset[Kind] = frozenset({"lead", "so", "but"})
 class Clause:
     """What one clause says."""
 
-    said: bool | None = None
+    yes: bool | None = None
     """True for yes, False for no."""
     mixed: bool = False
     """Whether it says both."""
@@ -205,7 +205,7 @@ class Clause:
 class _Vote:
     """One word that says yes or no."""
 
-    said: bool
+    yes: bool
     words: range
     """Which of the words found in the clause say it."""
 
@@ -217,109 +217,109 @@ def has_words(text: str) -> bool:
 
 def read_clause(text: str, words: Lexicon) -> Clause:
     """Return what *text*, a plain clause with words in it, says."""
-    found = words.find(text)
-    kinds: frozenset[Kind] = frozenset().union(*(word.kinds for word in found))
-    first = found[0].kinds if found else kinds
-    said = Clause(so="so" in kinds, but="but" in first)
+    seen = words.find(text)
+    kinds: frozenset[Kind] = frozenset().union(*(word.kinds for word in seen))
+    first = seen[0].kinds if seen else kinds
+    clause = Clause(so="so" in kinds, but="but" in first)
     if kinds & {"asks", "both", "unsure"} or first & {"although", "because"}:
-        return replace(said, both="both" in kinds, filler="asks" in kinds)
-    for index, word in enumerate(found):
+        return replace(clause, both="both" in kinds, filler="asks" in kinds)
+    for index, word in enumerate(seen):
         if "because" in word.kinds:
-            text, found = text[: word.start], found[:index]
+            text, seen = text[: word.start], seen[:index]
             break
-    lead = _lead(text, found)
-    for whole in (text, text[found[lead - 1].end :] if lead else text):
+    lead = _lead(text, seen)
+    for whole in (text, text[seen[lead - 1].end :] if lead else text):
         of = words.kinds.get(whole.strip(_CLAUSE_EDGES), frozenset())
         if "soft" in of:
-            return replace(said, soft=True)
+            return replace(clause, soft=True)
         if of & {"yes_alone", "no_alone"}:
-            return replace(said, said="yes_alone" in of, opens=True, alone=True)
-    opened = not has_words(text[found[lead - 1].end if lead else 0 : _start(text, found, lead)])
-    if opened and lead == len(found):
-        return replace(said, filler=True)
-    votes = [*_judgements(text, found), *_particles(text, found, lead if opened else None)]
-    if len({vote.said for vote in votes}) != 1:
-        return replace(said, mixed=bool(votes))
+            return replace(clause, yes="yes_alone" in of, opens=True, alone=True)
+    opened = not has_words(text[seen[lead - 1].end if lead else 0 : _start(text, seen, lead)])
+    if opened and lead == len(seen):
+        return replace(clause, filler=True)
+    votes = [*_judgements(text, seen), *_particles(text, seen, lead if opened else None)]
+    if len({vote.yes for vote in votes}) != 1:
+        return replace(clause, mixed=bool(votes))
     begins = opened and any(vote.words[0] == lead for vote in votes)
-    ends = any(_is_particle(found, v) and not has_words(text[_end(found, v) :]) for v in votes)
+    ends = any(_is_particle(seen, v) and not has_words(text[_end(seen, v) :]) for v in votes)
     return replace(
-        said,
-        said=votes[0].said,
+        clause,
+        yes=votes[0].yes,
         opens=begins,
-        alone=ends or _covers(text, found, votes),
+        alone=ends or _covers(text, seen, votes),
     )
 
 
-def _lead(text: str, found: Sequence[Word]) -> int:
+def _lead(text: str, words: Sequence[Word]) -> int:
     """Return how many of the words found stand before a verdict."""
     end = 0
-    for index, word in enumerate(found):
+    for index, word in enumerate(words):
         plain_lead = word.kinds & _LEADS and not word.kinds & (_PARTICLES | _JUDGEMENTS)
         if not plain_lead or has_words(text[end : word.start]):
             return index
         end = word.end
-    return len(found)
+    return len(words)
 
 
-def _start(text: str, found: Sequence[Word], index: int) -> int:
-    return found[index].start if index < len(found) else len(text)
+def _start(text: str, words: Sequence[Word], index: int) -> int:
+    return words[index].start if index < len(words) else len(text)
 
 
-def _end(found: Sequence[Word], vote: _Vote) -> int:
-    return found[vote.words[-1]].end
+def _end(words: Sequence[Word], vote: _Vote) -> int:
+    return words[vote.words[-1]].end
 
 
-def _is_particle(found: Sequence[Word], vote: _Vote) -> bool:
-    return bool(found[vote.words[-1]].kinds & _PARTICLES)
+def _is_particle(words: Sequence[Word], vote: _Vote) -> bool:
+    return bool(words[vote.words[-1]].kinds & _PARTICLES)
 
 
-def _judgements(text: str, found: Sequence[Word]) -> Iterable[_Vote]:
+def _judgements(text: str, words: Sequence[Word]) -> Iterable[_Vote]:
     """Return what is said to be right or wrong; each negator before or after turns it around."""
-    for index, word in enumerate(found):
+    for index, word in enumerate(words):
         if not word.kinds & _JUDGEMENTS:
             continue
-        said, first, last = "right" in word.kinds, index, index
-        for back in _reach(text, found, range(index - 1, -1, -1)):
-            kinds = found[back].kinds
+        yes, first, last = "right" in word.kinds, index, index
+        for back in _reach(text, words, range(index - 1, -1, -1)):
+            kinds = words[back].kinds
             beside = back == index - 1 and "no" in kinds and "negators_after" not in kinds
             if "negators" in kinds or beside:
-                said, first = not said, back
-        for on in _reach(text, found, range(index + 1, len(found))):
-            if "negators_after" in found[on].kinds:
-                said, last = not said, on
-        yield _Vote(said=said, words=range(first, last + 1))
+                yes, first = not yes, back
+        for on in _reach(text, words, range(index + 1, len(words))):
+            if "negators_after" in words[on].kinds:
+                yes, last = not yes, on
+        yield _Vote(yes=yes, words=range(first, last + 1))
 
 
-def _reach(text: str, found: Sequence[Word], away: range) -> Iterable[int]:
+def _reach(text: str, words: Sequence[Word], away: range) -> Iterable[int]:
     """Go *away* from a judgement, through words that may part it from its negator, to one."""
     for index in away:
         left, right = sorted((index, index - away.step))
-        if has_words(text[found[left].end : found[right].start]):
+        if has_words(text[words[left].end : words[right].start]):
             return
         yield index
-        if not found[index].kinds & (_LEADS | _NEGATORS):
+        if not words[index].kinds & (_LEADS | _NEGATORS):
             return
 
 
-def _particles(text: str, found: Sequence[Word], opening: int | None) -> Iterable[_Vote]:
+def _particles(text: str, words: Sequence[Word], opening: int | None) -> Iterable[_Vote]:
     """Return the yes or no at the beginning (the word *opening*) and at the end of a clause."""
-    judging = {i for vote in _judgements(text, found) for i in vote.words}
-    for index, word in enumerate(found):
+    judging = {i for vote in _judgements(text, words) for i in vote.words}
+    for index, word in enumerate(words):
         if index in judging or not word.kinds & _PARTICLES:
             continue
-        after = text[word.end : _start(text, found, index + 1)]
+        after = text[word.end : _start(text, words, index + 1)]
         begins = index == opening and ("yes" in word.kinds or not has_words(after))
         # "No evidence shows that" says no more than that, nor does "There is no cure".
-        if begins or (index == len(found) - 1 and not has_words(after)):
-            yield _Vote(said="yes" in word.kinds, words=range(index, index + 1))
+        if begins or (index == len(words) - 1 and not has_words(after)):
+            yield _Vote(yes="yes" in word.kinds, words=range(index, index + 1))
 
 
-def _covers(text: str, found: Sequence[Word], votes: Iterable[_Vote]) -> bool:
+def _covers(text: str, words: Sequence[Word], votes: Iterable[_Vote]) -> bool:
     """Tell whether *votes* and words that may stand before them make up the clause."""
-    said = {index for vote in votes for index in vote.words}
+    voting = {index for vote in votes for index in vote.words}
     end = 0
-    for index, word in enumerate(found):
-        if has_words(text[end : word.start]) or not (index in said or word.kinds & _LEADS):
+    for index, word in enumerate(words):
+        if has_words(text[end : word.start]) or not (index in voting or word.kinds & _LEADS):
             return False
         end = word.end
     return not has_words(text[end:])
@@ -347,7 +347,7 @@ _SHORTEST_LATIN, _SHORTEST = 3, 2
 class YesNo:
     """What a reply says."""
 
-    said: bool | None
+    yes: bool | None
     """True for yes, False for no."""
     why: str = ""
     """Why it is neither; reads on from "the reply"."""
@@ -366,16 +366,16 @@ def yes_or_no(text: str, language: str, *, echo: Sequence[str] = ()) -> YesNo:
     prepared = _prepared(text, echo)
     if language not in languages() and not _is_english(prepared):
         why = "is not in English, and no words for yes and no are known in its language"
-        return YesNo(said=None, why=why, unread=True)
+        return YesNo(yes=None, why=why, unread=True)
     clauses = list(_clauses(prepared, lexicon(language)))
     if any(clause.both for clause in clauses):
-        return YesNo(said=None, why="says yes and no at once")
-    told = [clause for clause in clauses if not clause.filler and not clause.soft]
-    if any(clause.said is not None or clause.mixed for clause in told):
-        return _decided(told)
-    if any(clause.soft for clause in clauses) and not told:
-        return YesNo(said=True)
-    return YesNo(said=None, why="says neither yes nor no")
+        return YesNo(yes=None, why="says yes and no at once")
+    telling = [clause for clause in clauses if not clause.filler and not clause.soft]
+    if any(clause.yes is not None or clause.mixed for clause in telling):
+        return _decided(telling)
+    if any(clause.soft for clause in clauses) and not telling:
+        return YesNo(yes=True)
+    return YesNo(yes=None, why="says neither yes nor no")
 
 
 def _is_english(text: str) -> bool:
@@ -383,28 +383,28 @@ def _is_english(text: str) -> bool:
 
     Of a few words each must be one of the English lists: "no" and "to" are Polish, too.
     """
-    found = _LETTERS.findall(text)
-    if len(found) <= _FEW:
+    letters = _LETTERS.findall(text)
+    if len(letters) <= _FEW:
         known = {part for word in lexicon("en").kinds for part in _LETTERS.findall(word)}
-        return known.issuperset(found)
+        return known.issuperset(letters)
     from pytest_xling.text.langid import identify  # noqa: PLC0415  numpy, for rare languages
 
     return identify([text]) == ["en"]
 
 
-def _decided(told: Sequence[Clause]) -> YesNo:
+def _decided(clauses: Sequence[Clause]) -> YesNo:
     """Return what clauses say of which one at least says something: rules 2 to 4."""
-    said = [clause for clause in told if clause.said is not None]
-    opening, closing = told[0], said[-1] if said else Clause()
+    decided = [clause for clause in clauses if clause.yes is not None]
+    opening, closing = clauses[0], decided[-1] if decided else Clause()
     concluded = closing.so and (closing.opens or closing.alone)
-    if opening.opens and not (concluded and closing.said != opening.said):
-        if _turns(*told[:2]):
-            return YesNo(said=None, why="contradicts itself")
-        return YesNo(said=opening.said)
-    agreed = len({clause.said for clause in said}) == 1 and not any(c.mixed for c in told)
+    if opening.opens and not (concluded and closing.yes != opening.yes):
+        if _turns(*clauses[:2]):
+            return YesNo(yes=None, why="contradicts itself")
+        return YesNo(yes=opening.yes)
+    agreed = len({clause.yes for clause in decided}) == 1 and not any(c.mixed for c in clauses)
     if closing.alone or concluded or agreed:
-        return YesNo(said=closing.said)
-    return YesNo(said=None, why="says both yes and no")
+        return YesNo(yes=closing.yes)
+    return YesNo(yes=None, why="says both yes and no")
 
 
 @lru_cache(maxsize=1 << 14)  # the likeliest first tokens are the same few again and again
@@ -441,7 +441,7 @@ def _turns(opening: Clause, following: Clause | None = None) -> bool:
         and following.sentence == opening.sentence
         and following.opens
         and not following.but
-        and following.said != opening.said
+        and following.yes != opening.yes
     )
 
 
@@ -478,6 +478,6 @@ def _clauses(text: str, words: Lexicon) -> Iterator[Clause]:
             read.append((replace(clause, sentence=number, so=so), mark))
         for index, (clause, mark) in enumerate(read):
             # "Correct: no" is a label and a verdict.
-            if mark != ":" or all(after.said is None for after, _ in read[index + 1 :]):
+            if mark != ":" or all(after.yes is None for after, _ in read[index + 1 :]):
                 yield clause
         so = so and bool(read) and read[-1][1] == ":"

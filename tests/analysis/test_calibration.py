@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.analysis.calibration import calibrate, calibration_of, calibrations
+from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import Labelled, LabelledSet
 from pytest_xling.config.settings import Settings
-from pytest_xling.engine.making import Making
-from pytest_xling.engine.models import make_parties, make_provider, make_roles
+from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
+from pytest_xling.engine.steps import StepFactory
+from pytest_xling.store.calibrations import calibration_of, calibrations
 from pytest_xling.store.database import Database
 from tests.annotators.judges import says
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_xling.analysis.calibration import Calibration
+    from pytest_xling.store.calibrations import Calibration
 
 LABELS = {
     "Nothing supports it.": "disagree",
@@ -67,8 +68,8 @@ def measured(
         provider = make_provider(settings)
         provider.check()
         roles = make_roles(settings, provider)
-        tested, others = make_parties(settings, provider, roles, model=settings.model)
-        made = Run(run_id="", database=database, tested=tested, roles=others, making=Making())
+        tested, others = make_models(settings, provider, roles, model=settings.model)
+        made = Run(run_id="", database=database, tested=tested, roles=others, factory=StepFactory())
         try:
             return await calibrate(
                 made, database, annotator="stance_llm", labelled=labels, languages=languages

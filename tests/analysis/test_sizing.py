@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_xling.analysis.gate import GateSpec, judge_gates
 from pytest_xling.analysis.sizing import (
     Expected,
     Goal,
-    assumed_rates,
     least,
     pilot_of,
     power,
     samples,
 )
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _found(here: np.ndarray, there: np.ndarray, *, max_gap: float) -> float:
 def test_a_share_is_found_as_often_as_planned(effect: float, margin: float, repeats: int) -> None:
     """Beside English at ten per cent, by the gate, with and without a margin."""
     goal = Goal(effect=effect, margin=margin)
-    expected = assumed_rates(0.1, correlation=0.3, icc=1.0 if repeats == 1 else 0.4)
+    expected = Expected(icc=1.0 if repeats == 1 else 0.4, rate=0.1, correlation=0.3)
     questions = samples(goal, expected, repeats=repeats)
     assert questions is not None
     rates = expected.rates(effect)
@@ -102,20 +102,20 @@ def test_repeats_and_a_margin(repeats: int) -> None:
 
 def test_fewer_questions_with_repeats_but_more_requests() -> None:
     """A repeat is worth less than another question."""
-    goal, expected = Goal(effect=0.03), assumed_rates(0.1, correlation=0.3, icc=0.5)
+    goal, expected = Goal(effect=0.03), Expected(icc=0.5, rate=0.1, correlation=0.3)
     needed = [samples(goal, expected, repeats=repeats) or 0 for repeats in (1, 3, 5)]
     assert needed == sorted(needed, reverse=True)
     requests = [many * repeats for many, repeats in zip(needed, (1, 3, 5), strict=True)]
     assert requests == sorted(requests)
-    nothing_new = assumed_rates(0.1, correlation=0.3, icc=1.0)
+    nothing_new = Expected(icc=1.0, rate=0.1, correlation=0.3)
     assert needed[0] == samples(goal, nothing_new, repeats=5)
 
 
 @pytest.mark.parametrize(
     ("expected", "margin"),
     [
-        (assumed_rates(0.1, correlation=0.3, icc=0.5), 0.0),
-        (assumed_rates(0.1, correlation=0.3, icc=0.5), 0.02),
+        (Expected(icc=0.5, rate=0.1, correlation=0.3), 0.0),
+        (Expected(icc=0.5, rate=0.1, correlation=0.3), 0.02),
         (Expected(icc=0.5, differing=0.12), 0.0),
         (Expected(icc=0.5, differing=0.12), 0.02),
         (Expected(icc=0.3, sd=0.2), 0.01),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.analysis.gate import GateSpec, judge_gate
 from pytest_xling.analysis.tuning import Tuning, tune
 from pytest_xling.analysis.tuning.tables import Limit, tables
+from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:
@@ -95,11 +96,11 @@ def _flags(random: Generator, rate: float, *, n: int = 60) -> dict[str, list[flo
     ("metric", "key", "rate"),
     [
         ("sim_sent", "floor", None),
-        ("sim_sent", "max_gap", None),
-        ("no_answer", "max_rate", 0.0),
+        pytest.param("sim_sent", "max_gap", None, marks=pytest.mark.slow),
+        pytest.param("no_answer", "max_rate", 0.0, marks=pytest.mark.slow),
         ("no_answer", "max_rate", 0.05),
-        ("no_answer", "max_gap", 0.1),
-        ("factual_accuracy", "floor", 0.8),
+        pytest.param("no_answer", "max_gap", 0.1, marks=pytest.mark.slow),
+        pytest.param("factual_accuracy", "floor", 0.8, marks=pytest.mark.slow),
     ],
 )
 def test_runs_like_these_pass_as_often_as_promised(
@@ -134,6 +135,7 @@ def test_runs_like_these_pass_as_often_as_promised(
     assert blocked / judged <= 0.08
 
 
+@pytest.mark.slow
 def test_what_is_told_of_the_errors() -> None:
     """Held out a good run is rarely blocked, and a model that is much worse is seen."""
     run = _run(_numbers(np.random.default_rng(1), n=200), "sim_sent")
@@ -180,7 +182,10 @@ def test_a_family_takes_looser_limits() -> None:
         assert (other.proposed <= one.proposed) == (not one.limit.upward)
 
 
-@pytest.mark.parametrize(("runs", "method"), [(3, "resampled"), (6, "normal"), (60, "order")])
+@pytest.mark.parametrize(
+    ("runs", "method"),
+    [(3, "resampled"), (6, "normal"), pytest.param(60, "order", marks=pytest.mark.slow)],
+)
 def test_several_runs(runs: int, method: str) -> None:
     """From four on tolerance limits of their own ends; by order statistics once there are 59."""
     random = np.random.default_rng(4)

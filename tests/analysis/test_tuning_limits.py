@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.analysis.tuning.changes import common, rounded
+from pytest_xling.analysis.tuning import common, rounded
 
 
 @pytest.mark.parametrize(

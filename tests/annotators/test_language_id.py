@@ -36,6 +36,7 @@ def by_the_paper(text: str, expected: str) -> str:
     return str(langid.classify(text)[0])
 
 
+@pytest.mark.slow
 def test_agrees_with_the_papers_routing_on_stored_answers() -> None:
     """Stored answers in all 23 languages get the language that the released code would give."""
     if not CALMQA.is_dir():

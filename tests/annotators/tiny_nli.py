@@ -15,7 +15,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

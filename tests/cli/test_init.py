@@ -101,3 +101,32 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         check=True,
     )
     assert 9 == len(json.loads(shown.stdout)["verdicts"])
+
+
+def test_a_benchmark_that_comes_along(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is copied whole into benchmarks/, and nothing of it replaced."""
+    monkeypatch.chdir(tmp_path)
+    assert 0 == main(["init", "health"])
+    source = ROOT / "benchmarks" / "health"
+    expected = {name for name in _files(source) if "__pycache__" not in name}
+    assert expected == _files(tmp_path / "benchmarks" / "health")
+    assert "pytest --model=MODEL --langs=es,hi benchmarks/health" in capsys.readouterr().out
+    assert 0 == main(["init", "health"])
+    assert len(expected) == capsys.readouterr().out.count("exists ")
+
+
+def test_a_name_that_is_nearly_a_benchmarks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no folder until it is written as one, or is there."""
+    monkeypatch.chdir(tmp_path)
+    assert 4 == main(["init", "cultur"])
+    error = capsys.readouterr().err
+    assert "Did you mean 'culture'? There are: culture, health, presupposition;" in error
+    assert "write ./cultur" in error
+    assert 0 == main(["init", "./cultur"])
+    assert FILES == _files(tmp_path / "cultur")
+    assert 0 == main(["init", "kitchen"])
+    assert FILES == _files(tmp_path / "kitchen")

@@ -67,6 +67,7 @@ def test_own_pairs_make_weights_that_can_be_used(
     assert load_weights(SHIPPED).sha256 != load_weights(output).sha256
 
 
+@pytest.mark.slow
 def test_the_order_of_pairs_and_files_does_not_matter(tmp_path: Path) -> None:
     """The same pairs give the same bytes."""
     whole = written(tmp_path)
@@ -80,6 +81,7 @@ def test_the_order_of_pairs_and_files_does_not_matter(tmp_path: Path) -> None:
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_without_a_name_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

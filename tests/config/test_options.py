@@ -37,9 +37,9 @@ def test_spellings() -> None:
 def test_names() -> None:
     """Every option users were promised is there, once."""
     promised = (
-        "model langs data thresholds store run-name samples temperatures limit seed max-connections"
-        " max-cost price max-tokens timeout patience estimate judge judge-price translator"
-        " translator-price"
+        "model langs benchmarks data thresholds store run-name samples temperatures limit seed"
+        " max-connections max-cost price max-tokens timeout patience estimate judge judge-price"
+        " translator translator-price"
         " text-in encoder stance param device stop-early baseline report github update-thresholds"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.datasets.jsonl import JsonlReader
@@ -359,6 +359,7 @@ def test_a_folder_in_place_of_a_file_is_a_data_error(tmp_path: Path) -> None:
     ),
     ascii_only=st.booleans(),
 )
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_written_is_read(
     *, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], ascii_only: bool
 ) -> None:

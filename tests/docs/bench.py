@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import stat
 import subprocess
 import sys
-import tomllib
+import sysconfig
+import venv
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from tests import forkserver
 from tests.docs.blocks import read_blocks
 from tests.servers.openai_server import spawned
 
@@ -26,7 +30,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVER = "http://localhost:8000/v1"
 """What documents call a server of the reader's own; a real one stands in for it."""
 
+OFFLINE = "--no-index --no-deps --no-build-isolation --quiet --disable-pip-version-check"
+"""What ``pip install`` needs where there is no network: the build backend is here already."""
+
 ANY = "…"
+
+MODULES = {"pytest": "pytest", "xling": "pytest_xling.cli"}
+_COMMAND = re.compile(r"\s*((?:[A-Z_]+=\S+ )*(?:pytest|xling)\b[^|&;<>()$`\\*?\n#~]*)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,68 +46,91 @@ class Bench:
     root: Path
     outputs: list[str] = field(default_factory=list)
     """What each block that was run printed."""
-    packages: list[Path] = field(default_factory=list)
-    """Folders of packages that count as installed."""
     path: list[Path] = field(default_factory=list)
     """Folders that come before the project's own code."""
 
     def write(self, name: str, text: str) -> None:
-        """Write a file; a package's pyproject.toml also installs it, as `pip install -e` would."""
+        """Write a file."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        if path.name == "pyproject.toml" and path.parent != self.root:
-            self._install(path)
-
-    def _install(self, pyproject: Path) -> None:
-        project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
-        name = project["name"].replace("-", "_")
-        info = pyproject.parent / f"{name}-{project['version']}.dist-info"
-        info.mkdir()
-        metadata = (
-            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-        )
-        (info / "METADATA").write_text(metadata, encoding="utf-8")
-        lines = []
-        for group, entries in project["entry-points"].items():
-            lines += [f"[{group}]", *(f"{key} = {value}" for key, value in entries.items())]
-        (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self.packages.append(pyproject.parent)
 
     def run(self, script: str, *, server: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python."""
-        done = subprocess.run(  # the commands are those our own documents show
-            ["bash", "-euo", "pipefail", "-c", script.replace(SERVER, server)],  # noqa: S607
-            cwd=self.root,
-            env=self._environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python.
+
+        A single command needs no shell, and none of them an environment of the bench's own as long
+        as nothing is installed there.
+        """
+        script = script.replace(SERVER, server)
+        command = _COMMAND.fullmatch(script)
+        alone = command and not self.path and not self._home.exists()
+        done = self._run_command(command[1]) if command and alone else self._run_script(script)
         self.outputs.append(done.stdout)
         return done
 
+    def _run_command(self, line: str) -> subprocess.CompletedProcess[str]:
+        words = shlex.split(line)
+        start = next(number for number, word in enumerate(words) if word in MODULES)
+        variables = dict(word.split("=", 1) for word in words[:start])
+        return forkserver.run(
+            MODULES[words[start]],
+            words[start + 1 :],
+            cwd=self.root,
+            env=self._environment() | variables,
+            one_stream=True,
+        )
+
+    def _run_script(self, script: str) -> subprocess.CompletedProcess[str]:
+        environment = self._environment()
+        return subprocess.run(  # the commands are those our own documents show
+            ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607
+            cwd=self.root,
+            env=environment | {"PATH": f"{self._commands()}{os.pathsep}{environment['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
     def _environment(self) -> dict[str, str]:
-        commands = self.root.parent / f"{self.root.name}-bin"
-        commands.mkdir(exist_ok=True)
-        for name, module in (("pytest", "pytest"), ("xling", "pytest_xling.cli")):
-            command = commands / name
-            command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
-            command.chmod(command.stat().st_mode | stat.S_IXUSR)
         inherited = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("XLING_", "OPENAI_", "AZURE_", "PYTEST_", "GITHUB_", "COLUMNS"))
             and name != "PYTHONDONTWRITEBYTECODE"  # or pytest would rewrite the plugin every time
         }
-        python_path = [*self.path, *self.packages, ROOT]
+        python_path = [*self.path, ROOT]
         return inherited | {
-            "PATH": f"{commands}{os.pathsep}{inherited['PATH']}",
             "PYTHONPATH": os.pathsep.join(map(str, python_path)),
             "PYTEST_ADDOPTS": "-p no:cacheprovider",
         }
+
+    @property
+    def _home(self) -> Path:
+        return self.root.parent / f"{self.root.name}-venv"
+
+    def _commands(self) -> Path:
+        """Return a folder with the commands documents use, of an environment of the bench's own.
+
+        What is installed into it is gone with the bench; it has all that this Python has.
+        """
+        home = self._home
+        if not home.exists():
+            venv.create(home, symlinks=True)
+            python = home / "bin" / "python"
+            commands = {
+                "pip": f'{sys.executable} -m pip --python {python} "$@" {OFFLINE}',
+            }
+            commands |= {name: f'{python} -m {module} "$@"' for name, module in MODULES.items()}
+            for name, line in commands.items():
+                command = home / "bin" / name
+                command.write_text(f"#!/bin/sh\nexec {line}\n")
+                command.chmod(command.stat().st_mode | stat.S_IXUSR)
+            (packages,) = home.glob("lib/python*/site-packages")
+            ours = sysconfig.get_path("purelib")
+            (packages / "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
+        return home / "bin"
 
     def properties(self, test: str, report: str = "junit.xml") -> dict[str, str]:
         """Return the properties of a test in a JUnit file."""

@@ -17,7 +17,7 @@ from tests.docs.blocks import table_between
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.config.option import Option
+    from pytest_xling.config.options import Option
 
 __all__ = ["GUIDE", "TABLES"]
 

@@ -31,6 +31,11 @@ PAGES = (
     "baselines.md",
     "guide.md",
 )
+DOCUMENTS = sorted(
+    page.relative_to(ROOT).as_posix()
+    for folder in ("", "docs", "docs/adr", "docs/api", "benchmarks/*")
+    for page in ROOT.glob(f"{folder}/*.md".lstrip("/"))
+)
 
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
@@ -188,17 +193,23 @@ def test_tables_of_the_guide_are_the_codes(name: str) -> None:
     assert TABLES[name]() == table_between(GUIDE.read_text(encoding="utf-8"), name)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", DOCUMENTS)
 def test_links_lead_somewhere(page: str) -> None:
     """Relative links name a file or folder that is there, and a heading in it."""
-    text = _CODE.sub("", (DOCS / page).read_text(encoding="utf-8"))
-    links = [link for link in _LINK.findall(text) if "://" not in link]
-    assert links
+    source = ROOT / page
+    links = _links(source)
+    assert links or source.name not in PAGES
     for link in links:
         name, _, heading = link.partition("#")
-        target = DOCS / (name or page)
+        target = source.parent / name if name else source
         assert target.exists(), link
         assert not heading or heading in _anchors(target), link
+
+
+def _links(page: Path) -> list[str]:
+    """Return the relative links of *page*."""
+    text = _CODE.sub("", page.read_text(encoding="utf-8"))
+    return [link for link in _LINK.findall(text) if "://" not in link]
 
 
 def _anchors(page: Path) -> set[str]:

@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 from pytest_xling.encoders.e5 import directory as module
 from pytest_xling.encoders.e5.directory import e5_directory
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 from tests.encoders.packs import SmallPack
 
 if TYPE_CHECKING:

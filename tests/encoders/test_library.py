@@ -12,12 +12,12 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
 
-from pytest_xling.encoders import library as _library
 from pytest_xling.encoders import opening
 from pytest_xling.encoders.library import LibraryEncoder
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models import loading
+from pytest_xling.models.loading import quiet
 from tests.encoders.tiny_models import TEXTS, add_modules
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def test_not_a_number(max_pooled: Path) -> None:
 
 def test_not_installed(max_pooled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message has the command that helps."""
-    monkeypatch.setattr(_library, "find_spec", lambda _: None)
+    monkeypatch.setattr(
+        loading, "find_spec", lambda name: None if name == "sentence_transformers" else object()
+    )
     opening._open.cache_clear()
     with pytest.raises(ConfigError, match=r"needs sentence-transformers: pip install"):
         open_encoder(str(max_pooled), device="cpu")

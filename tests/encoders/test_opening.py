@@ -16,6 +16,7 @@ from pytest_xling.encoders import opening
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError
+from pytest_xling.models import loading
 from tests.encoders.tiny_models import add_modules, make_gpt2, make_t5
 
 if TYPE_CHECKING:
@@ -111,11 +112,15 @@ def test_model_type_alone_tells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "what"),
     [
-        ("config.json", "{", "cannot read config.json as JSON"),
+        ("config.json", "{", r"cannot read .*/broken/config\.json as JSON"),
         ("config.json", "[]", "config.json holds no settings"),
         ("modules.json", '[{"type": 1}]', "modules.json is no list of modules"),
         ("modules.json", "3", "modules.json is no list of modules"),
-        ("config.json", '{"model_type": "nothing known"}', "config.json cannot be used"),
+        (
+            "config.json",
+            '{"model_type": "nothing known"}',
+            r"its settings in config\.json cannot be loaded \(ValueError\)",
+        ),
         (
             "config.json",
             '{"model_type": "bert", "max_position_embeddings": 3}',
@@ -172,7 +177,7 @@ def test_no_tokenizer(bert: Path, tmp_path: Path) -> None:
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message has the command that helps."""
-    monkeypatch.setattr(opening, "find_spec", lambda name: None if name == "torch" else object())
+    monkeypatch.setattr(loading, "find_spec", lambda name: None if name == "torch" else object())
     with pytest.raises(
         ConfigError, match=r"encoders need torch: pip install 'pytest-xling\[torch\]'"
     ):

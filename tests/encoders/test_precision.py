@@ -12,8 +12,21 @@ from pytest_xling.models.devices import choose_device, choose_dtype
 def test_auto_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the CPU, in float32."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert "cpu" == choose_device("auto", quantized=False)
     assert "float32" == choose_dtype("auto", device="cpu", quantized=False)
+
+
+def test_auto_with_mps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken where there is no cuda, in float32; but not by quantized encoders."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert "mps" == choose_device("auto", quantized=False)
+    assert "cpu" == choose_device("auto", quantized=True)
+    assert "float32" == choose_dtype("auto", device="mps", quantized=False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="'mps' is not there"):
+        choose_device("mps")
 
 
 def test_auto_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +35,7 @@ def test_auto_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw3")
     assert "cuda:1" == choose_device("auto", quantized=False)
+    assert "cuda:1" == choose_device("cuda")
     monkeypatch.delenv("PYTEST_XDIST_WORKER")
     assert "cuda:0" == choose_device("auto", quantized=False)
     assert "cpu" == choose_device("auto", quantized=True)

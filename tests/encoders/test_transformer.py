@@ -19,7 +19,7 @@ from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 from tests.encoders.tiny_models import TEXTS, add_modules
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def test_memory_is_bounded(encoder: TransformerEncoder) -> None:
     texts = [f"{TEXTS[n % 5]} {n}" for n in range(600)] + [LONG * 40]
     vectors = encoder.sentence_embeddings(texts)
     assert (601, 32) == vectors.shape
-    assert 0 < reader._states.size_bytes <= 1 << 20
+    assert 0 < reader._states._bytes <= 1 << 20
 
 
 def test_odd_texts(encoder: TransformerEncoder) -> None:

@@ -17,7 +17,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.loading import quiet
 
 if TYPE_CHECKING:
     from pathlib import Path

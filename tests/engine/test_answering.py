@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.engine.answering import Answering, Gate
+from pytest_xling.engine.answering import Answering
+from pytest_xling.engine.asking import Gate
 from pytest_xling.engine.limits import AdaptiveLimit
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import PermanentFault
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Message, Request, Response
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import owners
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_xling.errors import XlingError
 
 
 class Careless(ScriptedProvider):
-    """Breaks on "break", cancels itself on "cancel", else repeats the question as it is."""
+    """Breaks on "break", cancels itself on "cancel", else repeats the question; odd on "odd"."""
 
     async def generate(self, request: Request) -> Response:
         """Answer after the others have begun."""
@@ -31,6 +37,8 @@ class Careless(ScriptedProvider):
         if question == "cancel":
             raise asyncio.CancelledError
         await asyncio.sleep(0.02)
+        if question == "odd":
+            return Response(text="b", stop_reason="stop", latency_s="soon")  # type: ignore[arg-type]  # what is tested
         return Response(text=question, stop_reason="stop", model_version=question, error=question)
 
 
@@ -39,34 +47,56 @@ def request(question: str) -> Request:
     return Request(model="m", messages=(Message(role="user", content=question),), params={})
 
 
-def answer(questions: Sequence[str]) -> tuple[dict[int, Response], dict[int, XlingError]]:
-    """Ask *questions* at once; return what was answered and what failed."""
+def answer(path: Path, questions: Sequence[str]) -> list[Any]:
+    """Ask *questions* at once, through a memo; return responses, and errors in their place."""
     provider: Any = Careless()
-    done: dict[int, Response] = {}
-    failed: dict[int, XlingError] = {}
 
-    async def ask() -> None:
+    async def ask() -> list[Any]:
+        database = Database(path / "s.sqlite")
+        store = StoreWriter(database)
         step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        await step.compute(list(map(request, questions)), done.__setitem__, failed.__setitem__)
+        memo = await Memo.open(step, store)
+        answers = map(memo, map(request, questions))
+        outcomes = await asyncio.gather(*answers, return_exceptions=True)
+        await store.aclose()
+        with database.read() as connection:
+            assert not owners(connection)  # nothing is still claimed
+        database.close()
+        return outcomes
 
-    asyncio.run(ask())
-    return done, failed
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize("how", ["break", "cancel"])
-def test_a_bug_in_a_provider_costs_its_own_request_only(how: str) -> None:
+def test_a_bug_in_a_provider_costs_its_own_request_only(tmp_path: Path, how: str) -> None:
     """Those beside it are paid for: they are answered, and the fault says what broke."""
-    done, failed = answer(["a", how, "c"])
-    assert {0: "a", 2: "c"} == {index: response.text for index, response in done.items()}
-    assert [1] == list(failed)
-    assert isinstance(failed[1], PermanentFault)
-    assert "provider 'scripted' broke" in str(failed[1])
+    first, fault, last = answer(tmp_path, ["a", how, "c"])
+    assert isinstance(first, Response)
+    assert isinstance(last, Response)
+    assert ("a", "c") == (first.text, last.text)
+    assert isinstance(fault, PermanentFault)
+    assert "provider 'scripted' broke" in str(fault)
+
+
+def test_an_answer_that_cannot_be_kept_costs_its_own_request_only(tmp_path: Path) -> None:
+    """A provider that gives its latency as text is told of as one that breaks."""
+    first, fault = answer(tmp_path, ["a", "odd"])
+    assert isinstance(first, Response)
+    assert isinstance(fault, PermanentFault)
+    assert "provider 'scripted' broke" in str(fault)
 
 
 def test_what_a_provider_says_comes_in_clean() -> None:
     """A lone surrogate can be neither hashed nor stored nor reported."""
-    done, _ = answer(["a\ud83d b"])
-    assert {"a\ufffd b"} == {done[0].text, done[0].model_version, done[0].error}
+    provider: Any = Careless()
+
+    async def ask() -> list[Response | XlingError]:
+        step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
+        return await step.compute([request("a\ud83d b")])
+
+    (response,) = asyncio.run(ask())
+    assert isinstance(response, Response)
+    assert {"a\ufffd b"} == {response.text, response.model_version, response.error}
 
 
 def test_a_shut_gate_lets_what_is_under_way_go_on() -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
+from pytest_xling.engine.job import Job
 from pytest_xling.engine.limits import AdaptiveLimit
-from pytest_xling.engine.parties import Party
-from pytest_xling.engine.run import Job, Run
+from pytest_xling.engine.models import Model
+from pytest_xling.engine.run import Run
 from pytest_xling.errors import PermanentFault
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
 from pytest_xling.store.database import Database
@@ -105,7 +106,7 @@ def run(path: Path, run_id: str, *, forgets: str = "") -> list[Score]:
 
     async def evaluate() -> None:
         provider = Forgetful(forgets=forgets)
-        tested = Party(provider=provider, model="m", limit=AdaptiveLimit(8), cap=None)
+        tested = Model(provider=provider, name="m", limit=AdaptiveLimit(8), cap=None)
         made = Run(run_id=run_id, database=database, tested=tested)
         await made.evaluate(jobs())
         with database.read() as connection:

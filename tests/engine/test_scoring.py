@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from pytest_xling.engine.scoring import Scorable, Scoring, missing_reason
+from pytest_xling.engine.job import Scorable, missing_reason
+from pytest_xling.engine.scoring import Scoring
 from pytest_xling.errors import BrokenStep, EvaluationError
 from pytest_xling.records import Answer, Reading, Response, Sample
 
@@ -47,20 +48,11 @@ def answer(text: str | None, stop_reason: StopReason = "stop", error: str | None
     return Answer(sample=sample, response=Response(text=text, stop_reason=stop_reason, error=error))
 
 
-def score(metric: Fixed, answers: Sequence[Answer]) -> tuple[dict[int, Reading], list[XlingError]]:
-    """Run the step over *answers*; return what it gave by index, and what failed."""
-    done: dict[int, Reading] = {}
-    failed: list[XlingError] = []
+def score(metric: Fixed, answers: Sequence[Answer]) -> list[Reading | XlingError]:
+    """Run the step over *answers*; return what it gave, and what failed in its place."""
     with ThreadPoolExecutor(1) as executor:
         step = Scoring(metric, parameters={}, annotators={}, executor=executor)  # type: ignore[arg-type]  # its fields stand where a metric has class variables
-        asyncio.run(
-            step.compute(
-                [Scorable(a) for a in answers],
-                done.__setitem__,
-                lambda _, error: failed.append(error),
-            )
-        )
-    return done, failed
+        return asyncio.run(step.compute([Scorable(a) for a in answers]))
 
 
 @pytest.mark.parametrize(
@@ -76,9 +68,7 @@ def score(metric: Fixed, answers: Sequence[Answer]) -> tuple[dict[int, Reading],
 )
 def test_values_that_are_none_are_refused(kind: MetricKind, value: float) -> None:
     """Half a flag, NaN and infinity are a bug of the metric, named as such."""
-    done, failed = score(Fixed(kind=kind, readings=(Reading(value=value),)), [answer("Because.")])
-    assert not done
-    (error,) = failed
+    (error,) = score(Fixed(kind=kind, readings=(Reading(value=value),)), [answer("Because.")])
     assert isinstance(error, EvaluationError)
     assert "'fixed'" in str(error)
 
@@ -86,19 +76,16 @@ def test_values_that_are_none_are_refused(kind: MetricKind, value: float) -> Non
 def test_a_reason_that_is_no_text_is_refused() -> None:
     """Reports would break on it when all is asked; the metric is named where it is scored."""
     reading = Reading(value=None, reason=None)  # type: ignore[arg-type]  # what is tested
-    done, (error,) = score(Fixed(kind="flag", readings=(reading,)), [answer("Because.")])
-    assert not done
+    (error,) = score(Fixed(kind="flag", readings=(reading,)), [answer("Because.")])
     assert isinstance(error, BrokenStep)
     assert "metric 'fixed' gave the reason None; a reason is text" in str(error)
 
 
 def test_too_few_readings_are_refused() -> None:
     """A metric that loses an answer would shift all others."""
-    done, failed = score(
-        Fixed(kind="flag", readings=(Reading(value=0.0),)), [answer("a"), answer("b")]
-    )
-    assert not done
-    assert "1 readings for 2 inputs" in str(failed[0])
+    errors = score(Fixed(kind="flag", readings=(Reading(value=0.0),)), [answer("a"), answer("b")])
+    assert [BrokenStep, BrokenStep] == [type(error) for error in errors]
+    assert "1 readings for 2 inputs" in str(errors[0])
 
 
 @pytest.mark.parametrize(
@@ -117,9 +104,8 @@ def test_no_answer_is_none_with_the_reason(
     """Where there is no answer the metric is not asked, and the reason says which kind it is."""
     missing = answer(text, stop_reason, error)
     assert reason == missing_reason(missing)
-    done, failed = score(Fixed(kind="flag", readings=()), [missing])
-    assert {0: Reading(value=None, reason=f"no answer: {reason}")} == done
-    assert not failed
+    readings = score(Fixed(kind="flag", readings=()), [missing])
+    assert [Reading(value=None, reason=f"no answer: {reason}")] == readings
 
 
 def test_the_key_depends_on_all_a_metric_may_see() -> None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from pytest_xling.engine.run import Job, Result
-from pytest_xling.engine.scoring import Scorable
-from pytest_xling.engine.set_scoring import Corpus, ScorableSet, SetScoring
-from pytest_xling.engine.sets import IN_PIVOT, corpora_of, sets_of
+from pytest_xling.engine.job import Job, Result, Scorable
+from pytest_xling.engine.scoring import SetScoring
+from pytest_xling.engine.sets import IN_PIVOT, Corpus, ScorableSet, corpora_of, sets_of
 from pytest_xling.interfaces.metric import Number
 from pytest_xling.records import Answer, AnswerSet, Reading, Request, Response, Sample
 
@@ -50,15 +49,11 @@ def scorable(text: str | None, language: str = "hi") -> Scorable:
     return Scorable(Answer(sample=sample, response=Response(text=text, stop_reason=reason)))
 
 
-def score(metric: Shares, sets: Sequence[ScorableSet]) -> dict[int, Reading]:
+def score(metric: Shares, sets: Sequence[ScorableSet]) -> list[Reading | XlingError]:
     """Run the step over *sets*."""
-    done: dict[int, Reading] = {}
-    failed: list[XlingError] = []
     with ThreadPoolExecutor(1) as executor:
         step = SetScoring(metric, parameters={}, annotators={}, executor=executor)
-        asyncio.run(step.compute(sets, done.__setitem__, lambda _, e: failed.append(e)))
-    assert not failed
-    return done
+        return asyncio.run(step.compute(sets))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,7 @@ def test_too_few_answers(
 ) -> None:
     """A set that cannot be compared has no value; the reason says what happened or what to do."""
     one = ScorableSet(tuple(map(scorable, answers)), tuple(map(scorable, pivot)), compared=compared)
-    assert {0: Reading(value=None, reason=reason)} == score(Shares(), [one])
+    assert [Reading(value=None, reason=reason)] == score(Shares(), [one])
 
 
 def test_missing_answers_are_left_out_and_counted() -> None:
@@ -87,7 +82,7 @@ def test_missing_answers_are_left_out_and_counted() -> None:
     one = ScorableSet((scorable("ab"), scorable(None), scorable("c")))
     assert ("ab", "c") == tuple(answer.text for answer in one.answer_set.answers)
     assert 1 == one.answer_set.missing
-    assert {0: Reading(value=1.0)} == score(Shares(), [one])
+    assert [Reading(value=1.0)] == score(Shares(), [one])
 
 
 def test_a_fitted_metric_sees_its_whole_corpus() -> None:
@@ -97,8 +92,8 @@ def test_a_fitted_metric_sees_its_whole_corpus() -> None:
     )
     whole = [ScorableSet(one.answers, corpus=Corpus(bare)) for one in bare]
     readings = score(SharesOfCorpus(), whole)
-    assert [2 / 6, 4 / 6, None] == [readings[index].value for index in range(3)]
-    assert {0: Reading(value=4 / 6)} == score(SharesOfCorpus(), [whole[1]])
+    assert [2 / 6, 4 / 6, None] == [getattr(reading, "value", "failed") for reading in readings]
+    assert [Reading(value=4 / 6)] == score(SharesOfCorpus(), [whole[1]])
 
 
 def test_keys() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.engine.run import Job, Result
-from pytest_xling.engine.scoring import Scorable
+from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.sets import TO_NEUTRAL, sets_of
 from pytest_xling.records import Answer, Message, Request, Response, Sample
 
 if TYPE_CHECKING:
-    from pytest_xling.engine.set_scoring import ScorableSet
+    from pytest_xling.engine.sets import ScorableSet
 
 
 def result(level: int, *, language: str = "en", repeat: int = 0, fault: bool = False) -> Result:

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.drop import differing, drop_estimate, judge_drop
+from pytest_xling.gates.drop import differing, drop_estimate
 from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
 
 NOW = [0.7, 0.75, 0.8, 0.6, 0.8, 0.5, 0.5, 0.85, 0.6, 0.7, 0.75, 0.6]
@@ -75,7 +76,7 @@ def test_three_outcomes() -> None:
     """Surely within the margin, surely beyond it, and neither; in words of runs."""
     found = _drop(_scores(NOW), _scores(THEN))
     verdicts = [
-        judge_drop(found, replace(LIMITS, max_drop=limit), case="m-drop-hi")
+        judge(found, replace(LIMITS, max_drop=limit), case="m-drop-hi", kind="drop")
         for limit in (0.3, 0.05, 0.13)
     ]
     assert ["pass", "fail", "inconclusive"] == [verdict.outcome for verdict in verdicts]
@@ -83,24 +84,29 @@ def test_three_outcomes() -> None:
         "0.130 worse than base-1 on 12 questions (drop's 95% interval "
     )
     assert "detects drops from" in verdicts[2].reason
-    few = judge_drop(found, replace(LIMITS, min_n=13), case="m-drop-hi")
+    few = judge(found, replace(LIMITS, min_n=13), case="m-drop-hi", kind="drop")
     assert few.reason.endswith("too few questions in both runs: needs 13, has 12")
 
 
 def test_the_same_drop_everywhere_is_not_certain() -> None:
     """No spread is known, however far it is from the margin; so where nothing differs."""
-    same = judge_drop(_drop(_scores([0.5] * 12), _scores([0.9] * 12)), LIMITS, case="g")
+    same = judge(_drop(_scores([0.5] * 12), _scores([0.9] * 12)), LIMITS, case="g", kind="drop")
     assert "inconclusive" == same.outcome
     assert same.reason.endswith("all differences are equal: no spread is known")
-    nothing = judge_drop(
-        _drop(_scores([0.5] * 12), _scores([0.5] * 12)), replace(LIMITS, max_drop=0.0), case="g"
+    nothing = judge(
+        _drop(_scores([0.5] * 12), _scores([0.5] * 12)),
+        replace(LIMITS, max_drop=0.0),
+        case="g",
+        kind="drop",
     )
     assert "inconclusive" == nothing.outcome
 
 
 def test_one_question_decides_nothing() -> None:
     """However much worse, and whatever min_n says."""
-    one = judge_drop(_drop(_scores([0.1]), _scores([0.9])), replace(LIMITS, min_n=1), case="g")
+    one = judge(
+        _drop(_scores([0.1]), _scores([0.9])), replace(LIMITS, min_n=1), case="g", kind="drop"
+    )
     assert "inconclusive" == one.outcome
     assert "0.800 worse than base-1 on 1 question; no spread is known; needs 2 questions" == (
         one.reason
@@ -110,7 +116,12 @@ def test_one_question_decides_nothing() -> None:
 def test_what_is_no_drop() -> None:
     """A threshold without one, and scores that do not belong together."""
     with pytest.raises(ValueError, match="has no max_drop"):
-        judge_drop(_drop(_scores(NOW), _scores(THEN)), replace(LIMITS, max_drop=None), case="g")
+        judge(
+            _drop(_scores(NOW), _scores(THEN)),
+            replace(LIMITS, max_drop=None),
+            case="g",
+            kind="drop",
+        )
     with pytest.raises(EvaluationError, match="different ways"):
         _drop(_scores(NOW), _scores(THEN, signature="m|v2"))
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from pytest_xling.analysis.baseline import Baseline
-from pytest_xling.analysis.drop import Against, against, asked_in, judge_drop_gate
-from pytest_xling.analysis.gate import GateSpec, judge_gates
-from pytest_xling.records import Sample, Score, Threshold, Verdict
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.drop import BaselineSide, judge_drop_gate
+from pytest_xling.gates.spec import GateSpec
+from pytest_xling.records import Score, Threshold, Verdict
 from pytest_xling.store.questions import Question, Questions, digest_of
 
 METRIC = "sim_sent"
@@ -80,15 +81,15 @@ def _side(
     asked_then: Questions | None = None,
     metric: str = METRIC,
     pivot: str | None = None,
-) -> Against:
+) -> BaselineSide:
     known = Known({"hi": then} if then else {}, _asked(then) if asked_then is None else asked_then)
     baseline = Baseline(said="base-1", names={"b": "base-1"}, told="run base-1", source=known)
     asked = _asked(now) if asked_now is None else asked_now
-    return against(baseline, "b", metric, asked=asked, pivot=pivot)
+    return baseline.side("b", metric, asked=asked, pivot=pivot)
 
 
-def _judge(now: list[Score], side: Against, limits: Threshold = LIMITS) -> Verdict:
-    return judge_drop_gate(now, limits, against=side, case="sim_sent-drop-hi")
+def _judge(now: list[Score], side: BaselineSide, limits: Threshold = LIMITS) -> Verdict:
+    return judge_drop_gate(now, limits, baseline=side, case="sim_sent-drop-hi")
 
 
 NOW: list[float | None] = [0.5, 0.6, 0.55, 0.5, 0.65, 0.45, 0.6, 0.5]
@@ -167,7 +168,7 @@ def test_a_metric_the_baseline_lacks() -> None:
     now = _scores(NOW)
     verdict = _judge(now, _side(now, []))
     assert ("error", "base-1 has no scores of this metric") == (verdict.outcome, verdict.reason)
-    none = judge_drop_gate(now, LIMITS, against=None, case="g")
+    none = judge_drop_gate(now, LIMITS, baseline=None, case="g")
     assert ("error", "no baseline is named") == (none.outcome, none.reason)
 
 
@@ -247,23 +248,6 @@ def test_readings_of_several_answers_need_all_their_questions() -> None:
     assert {"c1-l3", "c2-l3", "c3-l3"} == {s.sample_id for s in side.shared(flips).scores}
 
 
-def test_what_a_plan_will_have_asked() -> None:
-    """The same as the store says afterwards: question, reference and cluster."""
-    sample = Sample(
-        id="c0-l1",
-        benchmark="b",
-        language="hi",
-        prompt={"question": "Why?"},
-        reference="false",
-        parallel_id="c0",
-    )
-    alone = replace(sample, id="q1", parallel_id=None, reference=None)
-    assert {
-        ("c0-l1", "hi"): Question(digest=digest_of("Why?", "false"), cluster="c0"),
-        ("q1", "hi"): Question(digest=digest_of("Why?", None), cluster="q1"),
-    } == asked_in([sample, alone])
-
-
 def test_drops_of_a_metric_are_a_family() -> None:
     """Among many languages one is worse by chance: Holm's correction over all drops."""
     now, then = _scores(NOW), _scores(THEN)
@@ -277,13 +261,13 @@ def test_drops_of_a_metric_are_a_family() -> None:
     there = {code: moved(then, code) for code in languages}
     everything = [score for scores in here.values() for score in scores]
     baseline = Baseline(said="base-1", names={}, told="", source=Known(there, _asked(everything)))
-    side = against(baseline, "b", METRIC, asked=_asked(everything), pivot=None)
+    side = baseline.side("b", METRIC, asked=_asked(everything), pivot=None)
     gates = [
         GateSpec(threshold=replace(LIMITS, language=code, max_drop=0.03), kind="drop")
         for code in languages
     ]
-    verdicts = judge_gates(gates, here.__getitem__, against=side)
-    alone = judge_gates(gates[:1], here.__getitem__, against=side)
+    verdicts = judge_gates(gates, here.__getitem__, baseline=side)
+    alone = judge_gates(gates[:1], here.__getitem__, baseline=side)
     assert alone[0].estimate.p is not None
     assert [3 * alone[0].estimate.p] * 3 == pytest.approx([v.estimate.p_holm for v in verdicts])
     assert {"fail"} == {v.outcome for v in alone}

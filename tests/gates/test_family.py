@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.family import judge_family
-from pytest_xling.gates.gap import gap_estimate, judge_gap
-from pytest_xling.gates.rate import judge_rate
+from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.p_values import holm
 
@@ -95,6 +94,7 @@ def test_order_does_not_matter() -> None:
     assert judge_family(family)[::-1] == judge_family(family[::-1])
 
 
+@pytest.mark.slow
 def test_a_family_without_gaps_seldom_fails() -> None:
     """Of 200 simulated runs of twelve languages as good as English few have a failing gate."""
     rng = random.Random(17)  # noqa: S311  a simulation, repeatable
@@ -103,7 +103,7 @@ def test_a_family_without_gaps_seldom_fails() -> None:
     for _ in range(200):
         english = _scores(rng, "en")
         verdicts = [
-            judge_gap(
+            judge(
                 gap_estimate(
                     _named(_scores(rng, "en"), code),
                     english,
@@ -116,6 +116,7 @@ def test_a_family_without_gaps_seldom_fails() -> None:
                 ),
                 limits,
                 case=f"m-gap-{code}",
+                kind="gap",
             )
             for code in map(str, range(12))
         ]
@@ -154,7 +155,7 @@ def _rate_verdict(counts: tuple[int, ...], repeats: int, budget: float) -> Verdi
         limits=[budget],
     )
     limits = Threshold(benchmark="b", metric="m", language="hi", max_rate=budget, min_n=10)
-    return judge_rate(made, limits, case="m-hi")
+    return judge(made, limits, case="m-hi")
 
 
 def _shares(

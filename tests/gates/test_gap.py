@@ -14,7 +14,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.gap import gap_estimate, judge_gap
+from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
 from pytest_xling.stats.tango import RateDifference
 
@@ -74,7 +75,7 @@ HI = [0.7, 0.75, 0.8, 0.6, 0.8, 0.5, 0.5, 0.85, 0.6, 0.7, 0.75, 0.6]
 
 def _judge(estimate: Estimate, **limits: float) -> Verdict:
     threshold = replace(THRESHOLD, **limits)  # type: ignore[arg-type]  # numbers all of them
-    return judge_gap(estimate, threshold, case="m-gap-hi")
+    return judge(estimate, threshold, case="m-gap-hi", kind="gap")
 
 
 def test_gap_is_that_of_the_paired_t_test() -> None:
@@ -317,7 +318,7 @@ def test_flags_that_agree_leave_room() -> None:
 def test_threshold_without_a_gap() -> None:
     """What limits no gap judges none."""
     with pytest.raises(ValueError, match="has no max_gap"):
-        judge_gap(_made(0.0, 0.0, 0.0), replace(THRESHOLD, max_gap=None), case="g")
+        judge(_made(0.0, 0.0, 0.0), replace(THRESHOLD, max_gap=None), case="g", kind="gap")
 
 
 def test_candidate_answers_to_one_question_are_no_evidence_of_their_own() -> None:
@@ -402,7 +403,7 @@ def test_where_no_gap_is_allowed_it_is_mcnemars_test(worse: int, better: int) ->
     for alpha in (0.05, 0.001):
         found = _estimate(*shares, better="lower", kind="flag", alpha=alpha)
         assert expected == pytest.approx(found.p, rel=1e-3)
-        verdict = judge_gap(found, replace(THRESHOLD, max_gap=0.0, alpha=alpha), case="g")
+        verdict = judge(found, replace(THRESHOLD, max_gap=0.0, alpha=alpha), case="g", kind="gap")
         assert (expected < alpha) == (verdict.outcome == "fail")
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_xling.analysis.gate import GateSpec, judge_gates
-from pytest_xling.analysis.looks import Looks, at_look, looked_at, question_of
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.interim_looks import Looks, at_look, looked_at
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.planning.plan import Case
 from pytest_xling.records import Condition, Sample, Score, Threshold
 
@@ -39,7 +40,9 @@ def _looks(many: int, *, questions: int = 25, seed: int = 0, reverse: bool = Fal
     cases = [_case(n, code, level) for n in range(questions) for code in "xyz" for level in (0, 1)]
     if reverse:
         cases.reverse()
-    return Looks.of(cases, how=f"pocock:{many}", seed=seed)
+    return Looks.of(
+        (case.question for case in cases), benchmark="b", how=f"pocock:{many}", seed=seed
+    )
 
 
 def test_questions_are_drawn_whole_and_in_one_order() -> None:
@@ -48,7 +51,7 @@ def test_questions_are_drawn_whole_and_in_one_order() -> None:
     assert drawn.questions == _looks(10, reverse=True).questions != _looks(10, seed=1).questions
     assert {f"q{n}" for n in range(25)} == set(drawn.questions)
     assert drawn.questions != tuple(sorted(drawn.questions))
-    assert "q3" == question_of(_case(3, "hi", level=4))
+    assert "q3" == _case(3, "hi", level=4).question
     # Which questions are left of a selection stays in order.
     fewer = [question for question in drawn.questions if int(question[1:]) < 12]
     assert fewer == list(_looks(10, questions=12).questions)
@@ -177,16 +180,27 @@ def _alarms(gates: Sequence[GateSpec], answers: np.ndarray, planned: Looks | Non
     return alarms
 
 
-@pytest.mark.parametrize("spending", ["pocock", "obrien-fleming"])
-@pytest.mark.parametrize("budget", [0.05, 0.2])
-def test_a_model_at_its_limit_is_seldom_stopped(spending: Spending, budget: float) -> None:
+@pytest.mark.parametrize(
+    ("spending", "budget", "count"),
+    [
+        ("obrien-fleming", 0.05, 50),
+        *(
+            pytest.param(spending, budget, RUNS, marks=pytest.mark.slow)
+            for spending in ("pocock", "obrien-fleming")
+            for budget in (0.05, 0.2)
+        ),
+    ],
+)
+def test_a_model_at_its_limit_is_seldom_stopped(
+    spending: Spending, budget: float, count: int
+) -> None:
     """A rate just at its budget fails in 2.5 % of runs, ten looks together; naively in over 5 %."""
     rng = np.random.default_rng(11)
-    answers = (rng.random((RUNS, 2, QUESTIONS)) < budget).astype(float)
+    answers = (rng.random((count, 2, QUESTIONS)) < budget).astype(float)
     planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), spending, 10)
     gate = _gate(language="es", max_rate=budget)
     # 2.5 % and two standard errors.
-    assert _alarms([gate], answers, planned).mean() < 0.025 + 2 * math.sqrt(0.025 * 0.975 / RUNS)
+    assert _alarms([gate], answers, planned).mean() < 0.025 + 2 * math.sqrt(0.025 * 0.975 / count)
     if spending == "pocock":
         assert _alarms([gate], answers, None).mean() > 0.05
 
@@ -212,6 +226,7 @@ def _number(number: int, language: str, value: float) -> Score:
     return replace(_score(number, language, value), metric="sim_sent")
 
 
+@pytest.mark.slow
 def test_skewed_differences_seldom_stop_a_good_model() -> None:
     """Mostly a little worse, seldom much better, on average alike: under 5 % fail at any look.
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.level import judge_level
+from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
 ORDER = ["pass", "inconclusive", "fail"]
@@ -38,7 +38,7 @@ def _judge(estimate: Estimate, floor: float | None = None, ceiling: float | None
         ceiling=ceiling,
         origin="thresholds.yaml:3",
     )
-    return judge_level(estimate, threshold, case="gate")
+    return judge(estimate, threshold, case="gate")
 
 
 @pytest.mark.parametrize(
@@ -101,15 +101,15 @@ def test_what_is_said_to_be_needed_decides(values: list[float], floor: float) ->
         )
 
     limits = Threshold(benchmark="culture", metric="m", language="hi", floor=floor, min_n=10)
-    verdict = judge_level(found(len(values)), limits, case="gate")
+    verdict = judge(found(len(values)), limits, case="gate")
     assert "inconclusive" == verdict.outcome
     said = re.search(r"needs about (\d+) answers at this value", verdict.reason)
     assert said is not None
     # In whole copies of the answers, so that the mean is the same.
     copies = int(said[1]) / len(values)
     enough, fewer = (len(values) * share for share in (math.ceil(copies), int(0.8 * copies)))
-    assert "pass" == judge_level(found(enough), limits, case="gate").outcome
-    assert "inconclusive" == judge_level(found(fewer), limits, case="gate").outcome
+    assert "pass" == judge(found(enough), limits, case="gate").outcome
+    assert "inconclusive" == judge(found(fewer), limits, case="gate").outcome
 
 
 def test_too_few_answers() -> None:

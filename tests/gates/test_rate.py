@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.rate import judge_rate, tolerated
+from pytest_xling.gates.judge import judge
+from pytest_xling.gates.rate import tolerated
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
 ORDER = ["pass", "inconclusive", "fail"]
@@ -50,7 +51,7 @@ def _estimate(scores: list[Score], alpha: float = 0.05) -> Estimate:
 
 
 def _judge(scores: list[Score], threshold: Threshold) -> Verdict:
-    return judge_rate(_estimate(scores, threshold.alpha), threshold, case="gate")
+    return judge(_estimate(scores, threshold.alpha), threshold, case="gate")
 
 
 def test_verdict_holds_everything() -> None:
@@ -63,7 +64,7 @@ def test_verdict_holds_everything() -> None:
         threshold=threshold,
         reason="0 of 100 answers flagged: 0.0% (95% interval 0.0% to 3.6%); budget 5.0%",
     )
-    assert expected == judge_rate(result, threshold, case="gate")
+    assert expected == judge(result, threshold, case="gate")
 
 
 @pytest.mark.parametrize(
@@ -189,9 +190,9 @@ def test_a_budget_of_one_always_passes() -> None:
 
 
 def test_threshold_without_a_budget() -> None:
-    """A threshold of another kind is a mistake of the caller's, named by its origin."""
+    """A threshold without any limit is a mistake of the caller's, named by its origin."""
     with pytest.raises(ValueError, match=r"thresholds.yaml:3: .* no max_rate"):
-        _judge(_scores(0, 20), replace(_threshold(None), floor=1.0))
+        _judge(_scores(0, 20), _threshold(None))
 
 
 def test_tolerated() -> None:
@@ -200,7 +201,7 @@ def test_tolerated() -> None:
         tolerated(None),
         tolerated(_threshold(0.0)),
         tolerated(_threshold(0.05)),
-        tolerated(replace(_threshold(None), floor=1.0)),
+        tolerated(_threshold(None)),
     ]
 
 

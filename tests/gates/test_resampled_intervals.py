@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.analysis.gate import GateSpec, judge_gate
 from pytest_xling.analysis.tuning.tables import Limit, tables
+from pytest_xling.gates.decide import judge_gate
 from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
 if TYPE_CHECKING:

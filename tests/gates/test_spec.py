@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.analysis.gate import (
-    Compared,
-    GateSpec,
-    gate_id,
-    gate_ids,
-    gates_of,
-    judge_gate,
-    judge_gates,
-)
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.decide import judge_gate, judge_gates
+from pytest_xling.gates.spec import Compared, GateSpec, gate_id, gate_ids, gates_of
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.records import Score, Threshold
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.records import Condition
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.trend import judge_trend, trend_estimate
+from pytest_xling.gates.judge import judge
+from pytest_xling.gates.trend import trend_estimate
 from pytest_xling.records import Estimate, Score, Threshold
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _estimate(
 
 def _judge(estimate: Estimate, **limits: float | None) -> Verdict:
     threshold = replace(THRESHOLD, **limits)  # type: ignore[arg-type]  # numbers all of them
-    return judge_trend(estimate, threshold, case="m-trend-hi")
+    return judge(estimate, threshold, case="m-trend-hi", kind="trend")
 
 
 def test_means_of_slopes_are_those_of_scipy() -> None:

@@ -123,6 +123,7 @@ def _trusted(right: float, n: int, *, runs: int = 300) -> float:
 
 
 @pytest.mark.parametrize("n", [30, 60])
+@pytest.mark.slow
 def test_a_bad_judge_is_seldom_trusted(n: int) -> None:
     """With all labels as common F1 is the share of right ones: of .53 none is, of .7 one in forty.
 

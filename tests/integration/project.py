@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
+from tests import forkserver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +30,7 @@ QUESTIONS = {
     "zh": "面包在热烤箱里烘烤的时候为什么会膨胀变大？",
 }
 
-# Writing more fails as on a full disk.
-LIMITED = """
-import os, resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-os.execv(sys.argv[2], sys.argv[2:])
-"""
+FIXED = ("-p", "no:cacheprovider", "--junitxml=junit.xml")
 
 TEST_FILE = """
 import pytest
@@ -112,50 +107,37 @@ class Project:
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command that runs pytest here."""
-        fixed = ["-p", "no:cacheprovider", "--junitxml=junit.xml"]
-        return [sys.executable, "-m", "pytest", *fixed, *arguments]
+        return [sys.executable, "-m", "pytest", *FIXED, *arguments]
 
     def popen(self, *arguments: str, start_new_session: bool = False) -> subprocess.Popen[str]:
         """Start pytest here."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.root,
-            env=self._env(),
+            env=self.env(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=start_new_session,
         )
 
-    def run(
-        self, *arguments: str, timeout_s: float = 120, largest_file_bytes: int | None = None
-    ) -> Outcome:
-        """Run pytest here, perhaps where no file can grow beyond *largest_file_bytes*."""
+    def run(self, *arguments: str, timeout_s: float = 300) -> Outcome:
+        """Run pytest here."""
         report = self.root / "junit.xml"
         report.unlink(missing_ok=True)
-        command = self.command(*arguments)
-        if largest_file_bytes is not None:
-            command.remove("--junitxml=junit.xml")  # the report could not be written either
-            command = [sys.executable, "-c", LIMITED, str(largest_file_bytes), *command]
-        done = subprocess.run(
-            command,
+        done = forkserver.run(
+            "pytest",
+            [*FIXED, *arguments],
             cwd=self.root,
-            env=self._env(),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
+            env=self.env(),
+            timeout_s=timeout_s,
         )
         junit = ET.parse(report).getroot() if report.exists() else None
         return Outcome(done.returncode, done.stdout, done.stderr, junit)
 
     def xling(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the ``xling`` command here."""
-        command = [sys.executable, "-m", "pytest_xling.cli", *arguments]
-        return subprocess.run(
-            command, cwd=self.root, env=self._env(), capture_output=True, text=True, check=False
-        )
+        return forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self.env())
 
     def latest(self) -> RunRecord:
         """Return the newest run in the store."""
@@ -178,7 +160,8 @@ class Project:
             found = runs.read_verdicts(connection, self.latest().run_id)
         return {verdict.case: verdict for verdict in found}
 
-    def _env(self) -> dict[str, str]:
+    def env(self) -> dict[str, str]:
+        """Return the environment of what runs here."""
         inherited = {
             name: value
             for name, value in os.environ.items()

@@ -100,7 +100,7 @@ def test_the_prompt_said_again_is_no_verdict(language: str) -> None:
     asked = candidates(sample, seed=0)[0]
     (message,) = prompts.messages(asked, "chat")
     echo = tuple(asked.prompt.values())
-    assert yes_or_no(message.content, language, echo=echo).said is None
+    assert yes_or_no(message.content, language, echo=echo).yes is None
     for line in prompts.chat.get(language, prompts.chat["default"]).splitlines():
         if line.strip() and "{" not in line:
-            assert yes_or_no(line, language).said is None, line
+            assert yes_or_no(line, language).yes is None, line

@@ -52,7 +52,7 @@ def _run(project: Project, *arguments: str) -> tuple[int, str]:
     command = [part for part in command if part != "no:cacheprovider"]
     command.remove("-p")
     done = subprocess.run(
-        command, cwd=project.root, env=project._env(), capture_output=True, text=True, check=False
+        command, cwd=project.root, env=project.env(), capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout + done.stderr
 

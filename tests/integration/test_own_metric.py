@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import shutil
+from dataclasses import asdict
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.integration.project import Project
+from pytest_xling.store import runs
+from pytest_xling.store.database import Database
+from tests.integration.project import Project, write_questions
 
 CONFTEST = '''
 import pytest_xling as xling
@@ -95,3 +98,73 @@ def test_a_misspelt_function(mine: Project) -> None:
     outcome = mine.run("--model=parrot", "--langs=en", "-n0")
     assert 4 == outcome.code
     assert "too_short" in outcome.out + outcome.err
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A folder with the store of a run that was scored with functions, and none of its code."""
+    project = Project(tmp_path_factory.mktemp("made"))
+    project.write("pytest.ini", "[pytest]\n")
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
+    project.write("conftest.py", CONFTEST)
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    write_questions(project)
+    for name in ("first", "second"):
+        project.run("--model=parrot", "--langs=en,hi", f"--xling-run-name={name}", "-n0")
+    bare = Project(tmp_path_factory.mktemp("bare"))
+    shutil.copytree(project.root / ".xling", bare.root / ".xling")
+    bare.write("thresholds.yaml", f"{THRESHOLDS}  other:\n    unheard_of: {{max_rate: 0.1}}\n")
+    return bare
+
+
+def test_a_stored_run_is_judged_without_the_code(elsewhere: Project) -> None:
+    """Kind, bounds and better end are in the store: pytest's own verdicts, word for word."""
+    done = elsewhere.xling("gate", "first", "--thresholds", "thresholds.yaml", "--json")
+    assert done.returncode in {0, 1}, done.stderr
+    judged = {verdict["case"]: verdict for verdict in json.loads(done.stdout)["verdicts"]}
+    with Database(elsewhere.store, create=False).read() as connection:
+        stored = {v.case: asdict(v) for v in runs.read_verdicts(connection, "first")}
+    assert {"too_short-en", "too_short-hi", "questions-en", "questions-hi"} == set(judged)
+    assert json.loads(json.dumps(stored)) == judged
+
+
+@pytest.mark.parametrize(
+    ("command", "shows"),
+    [
+        (("show", "first"), "too_short"),
+        (("compare", "first", "second"), "questions"),
+        (("export", "first", "-o", "run.json"), "cases of run first"),
+        (("report", "first", "-o", "report.html"), "report.html"),
+        (("gate", "first", "--thresholds=thresholds.yaml", "--baseline=second"), "questions"),
+        (("tune", "first", "second", "--thresholds=thresholds.yaml"), "too_short"),
+    ],
+)
+def test_a_stored_run_is_shown_without_the_code(
+    elsewhere: Project, command: tuple[str, ...], shows: str
+) -> None:
+    """By every command that reads runs."""
+    done = elsewhere.xling(*command)
+    assert done.returncode in {0, 1}, done.stderr
+    assert shows in done.stdout
+
+
+def test_a_better_end_is_in_the_store(elsewhere: Project) -> None:
+    """A gap may be asked of it; that there is no language to compare with is another matter."""
+    elsewhere.write("gaps.yaml", "benchmarks: {bread: {questions: {max_gap: 9, min_n: 3}}}\n")
+    done = elsewhere.xling("gate", "first", "--thresholds=gaps.yaml")
+    assert "names none to compare with" in done.stderr
+
+
+def test_a_metric_without_its_code_does_not_score(elsewhere: Project) -> None:
+    """Not even one that a stored run describes: nobody could make the scores."""
+    elsewhere.write("pytest.ini", "[pytest]\n")
+    elsewhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
+    elsewhere.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    elsewhere.write("none.yaml", "defaults: {min_n: 3}\n")
+    write_questions(elsewhere)
+    asked = ("--model=scripted", "--langs=en", "-n0", "--xling-thresholds=none.yaml")
+    for baseline in ([], ["--xling-baseline=first"]):
+        outcome = elsewhere.run(*asked, *baseline)
+        assert 4 == outcome.code
+        assert "One of your own is a function with @xling.flag" in outcome.out

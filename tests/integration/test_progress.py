@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from tests.integration.project import Project
 
 IMPATIENT = """
-from pytest_xling.plugin import progress
+from pytest_xling.plugin import output
 
-progress.QUIET_S = 0.2
-progress.EVERY_S = {True: 0.4, False: 0.4}
+output.QUIET_S = 0.2
+output.EVERY_S = {True: 0.4, False: 0.4}
 """
 """The line comes after seconds, and in logs every half minute; no test should take as long."""
 SLOW = """
@@ -57,9 +57,7 @@ def in_terminal(project: Project, *arguments: str) -> tuple[int, str]:
     """Run pytest in a terminal of its own and return its exit status and all it was sent."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
-    environment = {
-        k: v for k, v in project._env().items() if k not in {"NO_COLOR", "CI", "COLUMNS"}
-    }
+    environment = {k: v for k, v in project.env().items() if k not in {"NO_COLOR", "CI", "COLUMNS"}}
     process = subprocess.Popen(
         project.command(*arguments),
         cwd=project.root,

@@ -166,6 +166,7 @@ def _rows(project: Project, table: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 def test_surface_table(replayed: Project, counted: list[Counted]) -> None:
     """Every percentage is the one counted here; what cannot be identified has none."""
     for row in _rows(replayed, "surface"):

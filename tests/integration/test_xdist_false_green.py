@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.forkserver import run_pytester
+
 pytest.importorskip("xdist", reason="these tests run pytest-xdist")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +80,7 @@ class Project:
         """Run the project with the guards named."""
         self.monkeypatch.setenv("GUARDS", guards)
         args = ("-p", "xdist", "-n", str(workers), "-q", "--tb=short", "--junitxml=junit.xml")
-        return self.pytester.runpytest_subprocess(*args, timeout=120)
+        return run_pytester(self.pytester, *args)
 
     def junit(self) -> dict[str, ET.Element]:
         """Return the test cases of a JUnit file that an XML parser accepts."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.forkserver import run_pytester
+
 pytest.importorskip("xdist", reason="these tests run pytest-xdist")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +94,7 @@ class Project:
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest in a process of its own, with an empty log."""
         self.log.unlink(missing_ok=True)
-        return self.pytester.runpytest_subprocess("-p", "xdist", *args, timeout=120)
+        return run_pytester(self.pytester, "-p", "xdist", *args)
 
     @property
     def log(self) -> Path:
@@ -274,5 +276,5 @@ def test_without_workers_nothing_is_imported(project: Project) -> None:
             assert "xdist" not in sys.modules
         """
     )
-    result = project.pytester.runpytest_subprocess("test_imports.py", timeout=120)
+    result = project.pytester.runpytest_subprocess("test_imports.py", timeout=300)
     result.assert_outcomes(passed=1)

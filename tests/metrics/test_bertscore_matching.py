@@ -111,6 +111,7 @@ def test_what_resembles_nothing_is_not_found() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
 def test_memory_is_bounded() -> None:
     """Two texts of 12,000 tokens have 144 million similarities: 576 MB, never held at once."""
 

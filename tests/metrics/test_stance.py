@@ -11,9 +11,8 @@ import pytest
 from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Metric
-from pytest_xling.keys import canonical_json
 from pytest_xling.records import AnswerSet, Reading, Response
-from pytest_xling.registry import load, names
+from pytest_xling.registry import load
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
 
 UNITS = {
@@ -30,15 +29,11 @@ FLAGS = {"agrees_with_false", "rejects_true", "stance_unparsed", "flip_to_false"
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_keeps_the_contract(name: str) -> None:
-    """Found by its name; its fields are plain; it says what it is of and which end is better."""
+def test_says_what_it_is_of(name: str) -> None:
+    """Of an answer or a set, a share, and which end is better."""
     metric = load("metric", name)
-    assert name in names("metric")
     assert (name, UNITS[name]) == (metric.name, metric.unit)
-    canonical_json(dataclasses.asdict(metric()))
-    assert not hasattr(metric(), "__dict__")
     metric().check()
-    assert [] == metric().score([])
     assert metric.share
     assert ("flag" if name in FLAGS else "number") == metric.kind
     assert ("lower" if name in FLAGS else "higher") == metric.better

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_xling.metrics.recognition import Misjudged, PRight, SaysRight, UnknownVerdict
 from pytest_xling.records import Answer, Response, Sample
-from pytest_xling.registry import load, names
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from pytest_xling.records import StopReason
@@ -41,17 +41,6 @@ def answer(
         ),
         response=Response(text=text, stop_reason=stop_reason, error=error, first_token=first_token),
     )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_all_are_registered_and_keep_the_contract(name: str) -> None:
-    """Each is found by its name, without parameters, and reads single answers."""
-    metric = load("metric", name)
-    assert name in names("metric")
-    assert name == metric.name
-    assert metric() == metric()
-    assert "answer" == metric.unit
-    assert [] == metric().score([])
 
 
 def test_numbers_go_from_0_to_1_and_have_no_better_end() -> None:

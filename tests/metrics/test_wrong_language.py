@@ -231,7 +231,9 @@ def _share(readings: Sequence[Reading], value: float | None) -> float:
     return sum(reading.value == value for reading in readings) / len(readings)
 
 
-@pytest.mark.parametrize("cut", [10, 20, 40, 80, 200, None])
+@pytest.mark.parametrize(
+    "cut", [10, *(pytest.param(cut, marks=pytest.mark.slow) for cut in (20, 40, 80, 200, None))]
+)
 def test_right_answers_are_not_flagged_however_short(
     stored: list[tuple[str, str, str]], cut: int | None
 ) -> None:

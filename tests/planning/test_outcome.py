@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.engine.run import Job, Result
+from pytest_xling.engine.job import Job, Result
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.records import Message, Reading, Request, Response, Sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.providers.hf.batches import MAX_ROWS, Batcher, Sized
+from pytest_xling.providers.hf.worker import MAX_ROWS, Batcher, Sized
 
 _REQUESTS = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(1, 60), st.integers(1, 40)), max_size=90

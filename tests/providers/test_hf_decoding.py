@@ -16,8 +16,7 @@ pytest.importorskip("transformers")
 
 from transformers import TopKLogitsWarper, TopPLogitsWarper  # noqa: E402  only where torch is
 
-from pytest_xling.providers.hf.decoding import Drawing, Row  # noqa: E402
-from pytest_xling.providers.hf.drawing import _cut, _times, draw  # noqa: E402
+from pytest_xling.providers.hf.decoding import Drawing, Row, _cut, _times, draw  # noqa: E402  # noqa: E402
 from pytest_xling.providers.hf.parameters import Sampling  # noqa: E402
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ def _warped(scores: Tensor, sampling: Sampling) -> Tensor:
 
 
 @pytest.mark.parametrize("sampling", _KINDS)
+@pytest.mark.slow
 def test_tokens_are_drawn_as_often_as_their_chances_say(sampling: Sampling) -> None:
     """A chi-squared test of many draws against the chances that transformers would draw by."""
     scores = _scores(1)

@@ -14,7 +14,8 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
-from pytest_xling.providers.hf import HfProvider, model_digest
+from pytest_xling.models import loading
+from pytest_xling.providers.hf import HfProvider
 from pytest_xling.providers.hf import files as _hf_files
 from pytest_xling.records import Message, Request
 
@@ -91,7 +92,7 @@ def test_no_model_is_a_mistake(spec: str) -> None:
 @pytest.mark.parametrize("spec", ["./nowhere", "/no/such/folder", "~/no-such-folder", "a/b/c"])
 def test_a_directory_that_is_not_there_is_named(spec: str) -> None:
     """What looks like a path is not looked for on the hub."""
-    assert f"no directory {spec!r}" in _refusal(spec)
+    assert f"hf:{spec}: there is no such directory" in _refusal(spec)
 
 
 def test_a_directory_without_a_model(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_weights_or_tokenizer_missing(llama: Path) -> None:
 
 def test_missing_packages_name_the_install(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra the error says what to type, and which torch is small."""
-    monkeypatch.setattr(_hf_files, "find_spec", lambda _name: None)
+    monkeypatch.setattr(loading, "find_spec", lambda _name: None)
     said = _refusal(llama)
     assert "pip install 'pytest-xling[torch]'" in said
     assert "torch==2.13.0" in said
@@ -192,6 +193,7 @@ def test_a_name_that_is_nowhere(offline: Path, llama: Path) -> None:
 _FROM_HUB = """
 import asyncio, sys
 from pytest_xling.errors import ConfigError
+from pytest_xling.models import loading
 from pytest_xling.providers.hf import HfProvider
 from pytest_xling.records import Message, Request
 
@@ -213,6 +215,7 @@ for spec in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_model_comes_from_the_hub_settings_first(llama: Path, tmp_path: Path) -> None:
     """The check downloads no weights, the first request does; then the network is not needed."""
     with serving_hub("someone/tiny", llama) as (address, asked):
@@ -242,35 +245,35 @@ def test_a_model_comes_from_the_hub_settings_first(llama: Path, tmp_path: Path) 
 
 def test_the_fingerprint_covers_weights_configuration_and_tokenizer(llama: Path) -> None:
     """SHA-256 over the files, reckoned here again; other files do not count."""
-    files = _hf_files.ModelFiles(llama, "llama")
+    files = _hf_files.ModelFiles(path=llama, name="llama")
     names = ["config.json", "generation_config.json", "model.safetensors", "tokenizer.json"]
     names += ["tokenizer_config.json"]
     hashes = {n: hashlib.sha256((llama / n).read_bytes()).hexdigest() for n in names}
     expected = hashlib.sha256(canonical_json(hashes).encode()).hexdigest()
-    assert expected == model_digest.digest(files)
+    assert expected == _hf_files.digest(files)
     (llama / "training_args.bin").write_bytes(b"x")
     (llama / "README.md").write_text("x")
-    assert expected == model_digest.digest(files)
+    assert expected == _hf_files.digest(files)
     (llama / "chat_template.jinja").write_text("x")
-    assert expected != model_digest.digest(files)
+    assert expected != _hf_files.digest(files)
 
 
 def test_the_fingerprint_of_a_large_model_is_kept(
     llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until a file changes nothing is read again; a damaged or unwritable cache costs only time."""
-    monkeypatch.setattr(model_digest, "_KEEP_FROM", 0)
+    monkeypatch.setattr(_hf_files, "_KEEP_FROM", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    files = _hf_files.ModelFiles(llama, "llama")
-    first = model_digest.digest(files)
+    files = _hf_files.ModelFiles(path=llama, name="llama")
+    first = _hf_files.digest(files)
     (seal,) = (tmp_path / "cache" / "pytest-xling").iterdir()
     kept = json.loads(seal.read_text())
     seal.write_text(json.dumps({**kept, "sha256": "kept"}))
-    assert "kept" == model_digest.digest(files)
+    assert "kept" == _hf_files.digest(files)
     for damaged in ("", "[]", '{"state": 1}'):
         seal.write_text(damaged)
-        assert first == model_digest.digest(files)
+        assert first == _hf_files.digest(files)
     (llama / "config.json").write_text((llama / "config.json").read_text() + " ")
-    assert first != model_digest.digest(files)
+    assert first != _hf_files.digest(files)
     monkeypatch.setenv("XDG_CACHE_HOME", str(llama / "config.json"))
-    assert first != model_digest.digest(files)
+    assert first != _hf_files.digest(files)

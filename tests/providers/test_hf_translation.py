@@ -265,7 +265,7 @@ def _files(folder: Path, name: str, config: str, tokenizer: str = "{}") -> Model
     folder.mkdir()
     (folder / "config.json").write_text(config)
     (folder / "tokenizer_config.json").write_text(tokenizer)
-    return ModelFiles(folder, name)
+    return ModelFiles(path=folder, name=name)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,7 +96,7 @@ rules:
     assert "a\ufffdb" == _answer(provider, _request("half")).text
 
 
-def test_reasons_and_faults(tmp_path: Path) -> None:
+def test_reasons_and_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What has no text says why; faults are raised, and delays are waited for."""
     provider = _script(
         tmp_path,
@@ -127,9 +126,15 @@ rules:
         with pytest.raises(fault) as caught:
             _answer(provider, _request(word))
         assert fault is caught.type
-    start = time.perf_counter()
+    sleep, delays_s = asyncio.sleep, []
+
+    async def at_once(delay_s: float) -> None:
+        delays_s.append(delay_s)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", at_once)
     assert "late" == _answer(provider, _request("slow")).text
-    assert time.perf_counter() - start >= 0.2
+    assert [0.2] == delays_s
     with pytest.raises(PermanentFault, match="no rule for sample 'q0001' in 'en'"):
         _answer(provider, _request("else"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
 from pytest_xling.reports.rendering import to_text
-from pytest_xling.reports.terminal.closing import faults_met, is_closed, last_word, reasons
+from pytest_xling.reports.terminal.closing import faults_met, gate_headline, is_closed, reasons
 
 
 def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:
@@ -59,7 +59,7 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
 def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  # noqa: FBT001
     """What closes the gate comes first; what only warns leaves it open."""
     assert closed == is_closed(verdicts)
-    assert said == last_word(verdicts).plain
+    assert said == gate_headline(verdicts).plain
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  #
 )
 def test_an_incomplete_run_decides_nothing(verdicts: list[Verdict], said: str) -> None:
     """Whatever its gates say of the answers there are: the exit code is 3."""
-    assert said == last_word(verdicts, complete=False).plain
+    assert said == gate_headline(verdicts, complete=False).plain
 
 
 def test_cases_that_met_a_fault_are_counted() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_xling.scheduling.completeness import Completeness
+from tests.forkserver import run_pytester
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = """
@@ -74,7 +75,7 @@ def test_a_complete_run_keeps_its_status(
 ) -> None:
     """Skips, expected failures, errors around a test, selections and stops are not losses."""
     project.makepyfile(MIXED)
-    result = project.runpytest_subprocess(*args)
+    result = run_pytester(project, *args)
     assert expected == result.ret
     result.stdout.no_fnmatch_line("*incomplete*")
 
@@ -82,7 +83,7 @@ def test_a_complete_run_keeps_its_status(
 def test_a_lost_test_is_named(project: pytest.Pytester) -> None:
     """A run whose other tests pass ends 3 and says which test gave no result."""
     project.makepyfile(test_it="def test_a(): pass\ndef test_lost(): pass")
-    result = project.runpytest_subprocess()
+    result = run_pytester(project)
     assert pytest.ExitCode.INTERNAL_ERROR == result.ret
     result.stdout.fnmatch_lines(["*is incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"])
 
@@ -90,7 +91,7 @@ def test_a_lost_test_is_named(project: pytest.Pytester) -> None:
 def test_many_lost_tests_are_counted(project: pytest.Pytester) -> None:
     """Ten are listed, the others summed up."""
     project.makepyfile("\n".join(f"def test_lost{n}(): pass" for n in range(25)))
-    project.runpytest_subprocess().stdout.fnmatch_lines(
+    run_pytester(project).stdout.fnmatch_lines(
         ["25 of 25 tests gave no result:", "  ... and 15 more"]
     )
 
@@ -100,13 +101,13 @@ def test_leaving_with_status_0_is_not_green(project: pytest.Pytester) -> None:
     project.makepyfile(
         "import pytest\ndef test_a(): pytest.exit('bye', returncode=0)\ndef test_b(): pass"
     )
-    assert pytest.ExitCode.INTERNAL_ERROR == project.runpytest_subprocess().ret
+    assert pytest.ExitCode.INTERNAL_ERROR == run_pytester(project).ret
 
 
 def test_ctrl_c_stays_ctrl_c(project: pytest.Pytester) -> None:
     """An interrupted run keeps exit status 2."""
     project.makepyfile("def test_a(): raise KeyboardInterrupt\ndef test_b(): pass")
-    assert pytest.ExitCode.INTERRUPTED == project.runpytest_subprocess().ret
+    assert pytest.ExitCode.INTERRUPTED == run_pytester(project).ret
 
 
 def test_a_test_collected_twice_must_be_reported_twice() -> None:

@@ -29,12 +29,12 @@ import urllib.request
 import zlib
 from collections import Counter
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Behaviour", "OpenaiServer", "serving", "spawned", "stats"]
 
@@ -55,6 +55,8 @@ class Behaviour:
 
     delay_s: float = 0.0
     """Seconds an answer takes."""
+    together: int = 0
+    """Answers wait until there are so many of them; 0: none waits."""
     max_in_flight: int = 0
     """More than this at once are answered 429; 0: no limit."""
     retry_after: str = "1"
@@ -273,6 +275,7 @@ class OpenaiServer:
         self.last_answer_s = 0.0
         self.in_flight = 0
         self.max_in_flight = 0
+        self.waiting: list[Callable[[], None]] = []
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
         self.answer = self.with_usage(_completion(_choice(behaviour.answer)))
@@ -290,6 +293,14 @@ class OpenaiServer:
         if wanted != "none":
             completion["usage"] = json.loads(wanted)
         return json.dumps(completion).encode()
+
+    def finish_together(self, finish: Callable[[], None]) -> None:
+        """Keep an answer back until there are as many as are to be sent together."""
+        self.waiting.append(finish)
+        if len(self.waiting) == self.behaviour.together:
+            waiting, self.waiting = self.waiting, []
+            for each in waiting:
+                each()
 
     def stats(self) -> dict[str, Any]:
         """Return what was counted; prompts are the last messages' text."""
@@ -405,12 +416,17 @@ class Connection(asyncio.Protocol):
                 return
         server.in_flight += 1
         server.max_in_flight = max(server.max_in_flight, server.in_flight)
-        if mode == "hang":
-            return
-        if behaviour.delay_s:
-            self._loop.call_later(behaviour.delay_s, self._finish, mode, head, body)
+        if mode != "hang":
+            self._in_time(partial(self._finish, mode, head, body))
+
+    def _in_time(self, finish: Callable[[], None]) -> None:
+        behaviour = self._server.behaviour
+        if behaviour.together:
+            self._server.finish_together(finish)
+        elif behaviour.delay_s:
+            self._loop.call_later(behaviour.delay_s, finish)
         else:
-            self._finish(mode, head, body)
+            finish()
 
     def _finish(self, mode: str, head: bytes, body: bytes) -> None:
         self._server.in_flight -= 1
@@ -559,7 +575,7 @@ def spawned(**behaviour: Any) -> Iterator[str]:
 def stats(url: str) -> dict[str, Any]:
     """Return what the server at base URL *url* has counted."""
     address = url.removesuffix("/v1") + "/stats"
-    with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310  our own loopback URL
+    with urllib.request.urlopen(address, timeout=120) as reply:  # noqa: S310  our own loopback URL
         counted: dict[str, Any] = json.load(reply)
     return counted
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from pytest_xling.records import Reading
-from pytest_xling.stats.classification import auc, classification, macro_f1_interval
+from pytest_xling.stats.classification import auc, classification
 
 if TYPE_CHECKING:
     from pytest_xling.stats.classification import Classification
@@ -236,70 +236,5 @@ def test_bad_input_is_refused() -> None:
         classification([True], [True], p_right=[1.5])
     with pytest.raises(ValueError, match="probability"):
         classification([True], [True], p_right=[float("nan")])
-    with pytest.raises(ValueError, match="1 questions"):
-        macro_f1_interval([True, False], [True, None], ["q1"], seed=0)
     with pytest.raises(ValueError, match="scores"):
         auc([True], [float("nan")])
-
-
-def _judged(
-    questions: int, accuracy: float, *, seed: int
-) -> tuple[list[bool], list[bool | None], list[int]]:
-    """Return verdicts on one right and four wrong answers for each question."""
-    chance = random.Random(seed)  # noqa: S311  no secret
-    gold, said, asked = [], [], []
-    for question in range(questions):
-        easy = accuracy + (0.2 if chance.random() < 0.5 else -0.2)  # answers to one are alike
-        for right in (True, False, False, False, False):
-            true = chance.random() < easy
-            gold.append(right)
-            said.append(None if chance.random() < 0.05 else right == true)
-            asked.append(question)
-    return gold, said, asked
-
-
-def test_the_interval_covers() -> None:
-    """At a nominal 95 %, the F1 of a very large sample lies in nearly all intervals."""
-    gold, said, _ = _judged(20_000, 0.75, seed=0)
-    true = classification(gold, said).honest.f1.value
-    assert true is not None
-    covered = 0
-    for seed in range(1, 101):
-        interval = macro_f1_interval(*_judged(40, 0.75, seed=seed), seed=seed, resamples=500)
-        assert interval.low is not None
-        assert interval.high is not None
-        covered += interval.low <= true <= interval.high
-    assert 88 <= covered <= 100
-
-
-def test_the_interval_is_that_of_drawing_question_by_question() -> None:
-    """The same as resampling rows in a loop and scoring each draw anew."""
-    gold, said, asked = _judged(30, 0.7, seed=3)
-    interval = macro_f1_interval(gold, said, asked, seed=1, resamples=4_000)
-    chance = random.Random(2)  # noqa: S311  no secret
-    rows: dict[int, list[int]] = {}
-    for index, question in enumerate(asked):
-        rows.setdefault(question, []).append(index)
-    values = []
-    for _ in range(1_000):
-        drawn = [i for q in chance.choices(range(30), k=30) for i in rows[q]]
-        value = classification([gold[i] for i in drawn], [said[i] for i in drawn]).honest.f1.value
-        assert value is not None
-        values.append(value)
-    low, high = np.quantile(values, [0.025, 0.975])
-    assert pytest.approx(float(low), abs=0.015) == interval.low
-    assert pytest.approx(float(high), abs=0.015) == interval.high
-    assert classification(gold, said).honest.f1.value == interval.value
-    assert interval == macro_f1_interval(gold, said, asked, seed=1, resamples=4_000)
-
-
-def test_where_there_is_no_interval_it_says_why() -> None:
-    """One question, one class, or a class in too few questions."""
-    assert (
-        "one question" in macro_f1_interval([True, False], [True, True], ["q", "q"], seed=0).reason
-    )
-    assert "no answer is wrong" == macro_f1_interval([True], [True], ["q"], seed=0).reason
-    few = macro_f1_interval([True, False, False], [True, True, False], ["a", "b", "c"], seed=0)
-    assert "too few questions" in few.reason
-    assert (few.low, few.high) == (None, None)
-    assert few.value is not None

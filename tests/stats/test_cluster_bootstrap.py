@@ -16,7 +16,6 @@ from pytest_xling.stats.cluster_bootstrap import (
     BootstrapMean,
     _acceleration,
     _intervals,
-    bootstrap_answers,
     cluster_bootstrap,
 )
 
@@ -157,33 +156,6 @@ def test_few_values_among_many_clusters() -> None:
     assert 0.1 < _ends(found)[0] < 0.2
 
 
-def test_answers_of_one_cluster_are_one() -> None:
-    """Five like answers per cluster say what one says; counted as independent they would not."""
-    values = RNG.normal(size=30)
-    single = bootstrap_answers(list(values), range(30), ["hi"] * 30)["hi"]
-    five = [value for value in values for _ in range(5)]
-    clusters = [number for number in range(30) for _ in range(5)]
-    repeated = bootstrap_answers(five, clusters, ["hi"] * 150)["hi"]
-    assert _ends(single) == pytest.approx(_ends(repeated))
-    assert 30 == repeated.n
-    naive = bootstrap_answers(five, range(150), ["hi"] * 150)["hi"]
-    assert naive.error is not None
-    assert naive.error < 0.6 * (single.error or 0.0)
-
-
-def test_answers_count_alike() -> None:
-    """A cluster with more answers counts more; None is no answer; columns stay apart."""
-    found = bootstrap_answers(
-        [1.0, 1.0, 0.0, None, 0.5, math.nan],
-        ["a", "a", "b", "b", "a", "b"],
-        ["hi", "hi", "hi", "hi", "sw", "sw"],
-    )
-    assert 2 / 3 == pytest.approx(found["hi"].mean)
-    assert (0.5, 1) == (found["sw"].mean, found["sw"].n)
-    table = bootstrap_answers(list(SKEWED[:, 0]), range(40), [""] * 40)[""]
-    assert cluster_bootstrap(SKEWED[:, [0]])[0] == table
-
-
 @pytest.mark.parametrize(
     ("column", "mean", "n", "reason"),
     [
@@ -212,7 +184,6 @@ def test_nothing_at_all() -> None:
     assert [] == cluster_bootstrap(np.zeros((5, 0)))
     [found] = cluster_bootstrap(np.zeros((0, 1)))
     assert (None, 0) == (found.mean, found.n)
-    assert {} == bootstrap_answers([], [], [])
 
 
 @settings(max_examples=60, deadline=None)
@@ -255,5 +226,3 @@ def test_mistakes() -> None:
         cluster_bootstrap(SKEWED, resamples=10)
     with pytest.raises(ValueError, match="alpha"):
         cluster_bootstrap(SKEWED, alpha=1.0)
-    with pytest.raises(ValueError, match="2 values, but 1 clusters and 2 columns"):
-        bootstrap_answers([0.1, 0.2], ["a"], ["hi", "hi"])

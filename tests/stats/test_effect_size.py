@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from pytest_xling.stats.effect_size import (
     cohen_dz,
-    discordant_odds_ratio,
-    dominance,
     risk_difference,
 )
 from pytest_xling.stats.paired_means import paired_mean
@@ -63,34 +60,6 @@ def test_risk_difference_is_the_gates(first: int, second: int, neither: int) -> 
     assert (max(-1, seen.low), min(1, seen.high)) == (found.low, found.high)
 
 
-def test_odds_ratio_is_conditional() -> None:
-    """12 against 4 pairs: three times; the interval is statsmodels' of the share, as odds."""
-    found = discordant_odds_ratio(12, 4)
-    low, high = proportion_confint(12, 16, method="wilson")
-    assert (3.0, 16) == (found.value, found.n)
-    assert (low / (1 - low), high / (1 - high)) == pytest.approx((found.low, found.high))
-    mirrored = discordant_odds_ratio(4, 12)
-    assert mirrored.low is not None
-    assert 1 / mirrored.low == pytest.approx(found.high)
-
-
-def test_odds_without_a_counterpart() -> None:
-    """Where all differ one way the odds have a lower end only; where none does, nothing."""
-    found = discordant_odds_ratio(6, 0)
-    assert (None, None) == (found.value, found.high)
-    assert found.low is not None
-    assert found.low > 1
-    assert "all 6 pairs that differ do so one way" in found.reason
-    assert (0.0, 0.0) == (discordant_odds_ratio(0, 6).value, discordant_odds_ratio(0, 6).low)
-    assert "no pair differs" == discordant_odds_ratio(0, 0).reason
-
-
-def test_dominance_counts_signs() -> None:
-    """Three up, one down, one tie: (3 - 1) / 5, whatever the sizes."""
-    assert 0.4 == pytest.approx(dominance([0.1, 5.0, 1e-3, -9.0, 0.0]).value)
-    assert risk_difference(3, 1, 5) == dominance([1, 1, 1, -1, 0])
-
-
 def test_no_telling() -> None:
     """None with a reason where there are too few, or no spread."""
     for found, reason in (
@@ -98,7 +67,6 @@ def test_no_telling() -> None:
         (cohen_dz([0.2]), "one sample has no spread"),
         (cohen_dz([0.2] * 5), "all 5 differences are equal"),
         (risk_difference(0, 0, 0), "there are no pairs"),
-        (dominance([]), "there are no pairs"),
     ):
         assert (None, None, None) == (found.value, found.low, found.high)
         assert reason in found.reason
@@ -108,10 +76,6 @@ def test_mistakes() -> None:
     """Numbers that cannot be."""
     with pytest.raises(ValueError, match="cannot differ"):
         risk_difference(3, 3, 5)
-    with pytest.raises(ValueError, match="not negative"):
-        discordant_odds_ratio(-1, 2)
-    with pytest.raises(ValueError, match="not a number"):
-        dominance([math.nan])
     with pytest.raises(ValueError, match="finite"):
         cohen_dz([0.1, math.inf])
 

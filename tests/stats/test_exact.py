@@ -71,7 +71,7 @@ def test_no_answers_no_interval() -> None:
     assert exact_interval(0.0, 0) is None
 
 
-@pytest.mark.parametrize("n", [18, 28, 100, 1000])
+@pytest.mark.parametrize("n", [18, 28, 100, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rate", [0.01, 0.02, 0.05, 0.2, 0.5])
 def test_neither_side_misses_too_often(n: int, rate: float) -> None:
     """At most 2.5 % each, computed and not simulated."""

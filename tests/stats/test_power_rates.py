@@ -74,6 +74,7 @@ def test_exact_is_near_the_formula(
 
 @pytest.mark.parametrize("rate", [0.05, 0.2])
 @pytest.mark.parametrize(("effect", "margin"), [(0.1, 0.0), (0.15, 0.05)])
+@pytest.mark.slow
 def test_the_power_is_as_planned(rate: float, effect: float, margin: float) -> None:
     """Of 4,000 simulated runs as many are found as the plan says, within two points."""
     rates = PairedRates.of(rate + effect, rate, correlation=0.3)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 
-from pytest_xling.gates.family import judge_family
-from pytest_xling.gates.gap import NOISE, gap_estimate, judge_gap
+from pytest_xling.gates.gap import NOISE, gap_estimate
+from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
 from pytest_xling.stats.p_values import holm
@@ -142,6 +142,7 @@ def test_false_alarms_of_the_gates_interval() -> None:
     assert _family_wise([one.p() for one in found]) <= 0.07
 
 
+@pytest.mark.slow
 def test_false_alarms_of_the_bootstrap() -> None:
     """Likewise."""
     found = cluster_bootstrap(_worse(_numbers(), "number"), alpha=ALPHA, resamples=RESAMPLES)
@@ -156,6 +157,7 @@ def test_false_alarms_of_sign_flips() -> None:
     assert _family_wise(ps) <= 0.07
 
 
+@pytest.mark.slow
 def test_false_alarms_over_languages() -> None:
     """So do they for the mean of all languages; drawing answers as if independent does not."""
     worse = _worse(_numbers(), "number")
@@ -174,6 +176,7 @@ def test_false_alarms_over_languages() -> None:
     assert _missed([(found.low, found.high) for found in naive], 0) > 0.4
 
 
+@pytest.mark.slow
 def test_false_alarms_of_flags() -> None:
     """Gates of shares, which go by Tango's interval, alarm in 3 to 7 % of the runs.
 
@@ -189,6 +192,7 @@ def test_false_alarms_of_flags() -> None:
     assert _family_wise(ps) <= 0.07
 
 
+@pytest.mark.slow
 def test_coverage_of_numbers() -> None:
     """At least 93 % of the 95 % intervals hold a true difference of .19."""
     truth = _mean_number(0) - _mean_number(1.0)
@@ -200,6 +204,7 @@ def test_coverage_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.5])
+@pytest.mark.slow
 def test_coverage_of_flags(rate: float) -> None:
     """So do intervals of rates; in most runs the rates are far apart."""
     worse = _worse(_flags(rate), "flag")
@@ -207,6 +212,7 @@ def test_coverage_of_flags(rate: float) -> None:
     assert _missed(found, rate - RAISED) <= 0.07
 
 
+@pytest.mark.slow
 def test_power_is_as_planned() -> None:
     """A difference of .12 is found as often as the plan says, of the spread that is there."""
     shift = 0.7
@@ -243,7 +249,7 @@ def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
                 kind=kind,
             )
             ps.append(estimate.p)
-            verdicts.append(judge_gap(estimate, threshold, case=str(language)))
+            verdicts.append(judge(estimate, threshold, case=str(language), kind="gap"))
         alone += sum(verdict.outcome == "fail" for verdict in verdicts)
         together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
     worse = _worse((first, second), kind)[:, : runs * LANGUAGES]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -120,9 +119,7 @@ def test_refuses_a_limit_of_nothing() -> None:
 @pytest.mark.parametrize(
     "piece", ["a", " \n", "\x1b[", "\x1b]", "\x1b[0", "\u202e", "e\u0301", "\ud800"]
 )
-def test_five_megabytes_take_no_time_to_speak_of(piece: str) -> None:
-    """Time is linear in the text, whatever it is made of."""
+def test_five_megabytes_are_cut(piece: str) -> None:
+    """Time is linear in the text, whatever it is made of; a quadratic search would not end."""
     text = piece * (5_000_000 // len(piece))
-    started = time.process_time()
     assert len(printable(text, limit=100)) <= 100
-    assert time.process_time() - started < 5

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.analysis.gate import LIMITS, Compared, GateSpec, gates_of
 from pytest_xling.analysis.tuning import BenchmarkTuned, Tuning, tune
 from pytest_xling.analysis.tuning.tables import LIMIT_KEYS, Limit, tables
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.gates.spec import LIMITS, Compared, GateSpec, gates_of
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
 from pytest_xling.store.queries import metric_steps, scores_by_place

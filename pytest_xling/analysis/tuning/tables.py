@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from pytest_xling.analysis.gate import at_level, gate_id
 from pytest_xling.gates.estimate import check_scores
-from pytest_xling.gates.pairing import answer_pairs, cluster_of, paired_questions
+from pytest_xling.gates.pairing import answer_pairs, at_level, cluster_of, paired_questions
 from pytest_xling.gates.resampled_intervals import Column, bad_ends, totals
+from pytest_xling.gates.spec import gate_id
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from pytest_xling.analysis.gate import GateSpec
     from pytest_xling.gates.resampled_intervals import Rule
+    from pytest_xling.gates.spec import GateSpec
     from pytest_xling.records import Score
 
 __all__ = ["LIMIT_KEYS", "Limit", "LimitKey", "Tables", "tables"]

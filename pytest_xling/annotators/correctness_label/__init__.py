@@ -6,8 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import AskingAnnotator
+from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _MIRRORED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectnessLabel(AskingAnnotator):
+class CorrectnessLabel(JudgingAnnotator):
     """Has a judge compare an answer with the sample's reference.
 
     A value has ``label``: ``contradictory``, ``dissimilar`` (neither contradictory nor similar),
@@ -40,27 +39,10 @@ class CorrectnessLabel(AskingAnnotator):
     """
 
     name = "correctness_label"
-    called = "the judge"
     version = "2"
-    asks = "judge"
 
     swap: bool = False
     """Ask again with the positions exchanged; where the labels differ there is none."""
-    temperature: float | None = 0.0
-    """None leaves it to the model: some take no other."""
-    max_tokens: int = 2048
-    """Of a chat model's reply, with what it thinks before."""
-    max_chars: int = 50_000
-    """No judge is asked about texts that are longer."""
-    structured: bool = True
-    """Ask by JSON schema, too, where the judge's provider takes one."""
-
-    def __post_init__(self) -> None:
-        """Refuse limits that leave nothing."""
-        for field, value in (("max_tokens", self.max_tokens), ("max_chars", self.max_chars)):
-            if value < 1:
-                msg = f"correctness_label: {field} must be at least 1, not {value}"
-                raise ConfigError(msg)
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return all of *answer* that determines its label."""
@@ -80,14 +62,8 @@ class CorrectnessLabel(AskingAnnotator):
         """
         if wrong := self._unfit(answer):
             return _value(reason=f"no label: {wrong}")
-        # Imported when there is something to judge: a run that finds all labels kept needs it not.
+        # Imported when there is something to judge: where all labels are in the store it is not.
         from pytest_xling.annotators.correctness_label.prompts import comparison  # noqa: PLC0415
-        from pytest_xling.judging.asking import judged  # noqa: PLC0415
-
-        params: dict[str, JsonValue] = {
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-        }
 
         async def compared(first: str, second: str) -> Verdict:
             question = comparison(
@@ -96,7 +72,7 @@ class CorrectnessLabel(AskingAnnotator):
                 second=second,
                 language=find(answer.language).english_name,
             )
-            return await judged(question, ask=ask, params=params, structured=self.structured)
+            return await self.judge(question, ask)
 
         expert, model = answer.sample.reference or "", answer.text
         if not self.swap:
@@ -125,10 +101,7 @@ class CorrectnessLabel(AskingAnnotator):
         if not answer.text.strip():
             return "no answer"
         texts = {"question": question, "reference": reference, "answer": answer.text}
-        for what, text in texts.items():
-            if len(text) > self.max_chars:
-                return f"the {what} has {len(text)} characters, more than {self.max_chars}"
-        return ""
+        return self.too_long(texts)
 
 
 def _value(

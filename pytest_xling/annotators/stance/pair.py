@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import Annotator
+from pytest_xling.interfaces.metric import TextIn
+from pytest_xling.text.answer_text import ENGLISH, needs_of
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
 
-__all__ = ["BUNDLED_PAIRS", "ENGLISH", "Pair", "needs_of", "pair_of", "stance_value"]
+__all__ = ["BUNDLED_PAIRS", "Pair", "PairAnnotator", "pair_of", "stance_value"]
 
-ENGLISH = "en"
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled claims and responses, to train on and to measure on."""
 _NO_REPLY = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
@@ -28,13 +32,37 @@ class Pair:
     language: str
     """Code of the language both should be in."""
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """Both texts by name."""
+        return {"claim": self.claim, "response": self.response}
 
-def needs_of(text_in: str) -> tuple[str, ...]:
-    """Return the annotators whose output is read: the translation, where texts are in English."""
-    return ("translate",) if text_in == "english" else ()
+
+@dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
+class PairAnnotator(Annotator):
+    """Reads an answer beside the claim that it is about."""
+
+    text_in: TextIn = "native"
+    """``english``: claim and response in English, the response translated."""
+
+    def __post_init__(self) -> None:
+        """Refuse texts there are not."""
+        if self.text_in not in get_args(TextIn):
+            msg = f"{self.name}: text_in must be english or native, not {self.text_in!r}"
+            raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The translation, where texts are read in English."""
+        return needs_of(self.text_in)
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return the claim and the response that are read, or why none are."""
+        pair = pair_of(answer, text_in=self.text_in)
+        return {"reason": pair} if isinstance(pair, str) else asdict(pair)
 
 
-def pair_of(answer: Answer, *, text_in: str) -> Pair | str:
+def pair_of(answer: Answer, *, text_in: TextIn) -> Pair | str:
     """Return what a stance annotator reads of *answer*; where it cannot, the reason in words.
 
     The claim is the sample's prompt field ``claim``. With ``text_in="english"`` it is

@@ -81,8 +81,8 @@ def _untranslated(text: str, *, sentence: str, source: str, target: str) -> str:
     # Imported when needed, which is seldom: it loads scipy and a model.
     from pytest_xling.text import langid  # noqa: PLC0415
 
-    (found,) = langid.identify([text])
-    return "" if found == target else f"left untranslated: {printable(text, limit=_SHOWN)!r}"
+    (identified,) = langid.identify([text])
+    return "" if identified == target else f"left untranslated: {printable(text, limit=_SHOWN)!r}"
 
 
 def _in_script(text: str, script: str) -> bool:

@@ -110,7 +110,7 @@ def _cut(sentence: str, size: int) -> list[str]:
 def _place(sentence: str, size: int) -> int:
     """Return where to cut: at the last sign or space in the latter half of what fits."""
     for places in _PLACES:
-        found = [place.end() for place in places.finditer(sentence, size // 2, size)]
-        if found:
-            return found[-1]
+        ends = [place.end() for place in places.finditer(sentence, size // 2, size)]
+        if ends:
+            return ends[-1]
     return size

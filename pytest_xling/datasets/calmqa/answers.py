@@ -88,9 +88,9 @@ def _row(entry: Entry, answer: StoredAnswer) -> dict[str, JsonValue]:
         "stop_reason": "stop",
         "model": answer.model,
     }
-    said = answer.text.strip()
-    if answer.model.casefold().startswith("gemini") and said in _GEMINI_FAULTS:
-        row |= {"text": None, "stop_reason": _GEMINI_FAULTS[said]}
-        if said:
-            row["error"] = said
+    text = answer.text.strip()
+    if answer.model.casefold().startswith("gemini") and text in _GEMINI_FAULTS:
+        row |= {"text": None, "stop_reason": _GEMINI_FAULTS[text]}
+        if text:
+            row["error"] = text
     return row

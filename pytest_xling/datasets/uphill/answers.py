@@ -83,7 +83,7 @@ def _ordered(rows: list[UphillRow]) -> list[UphillRow]:
         if number in places:
             msg = (
                 f"{row.place}: {_NUMBER} {number} to the query of claim {row.claim_id!r} at level "
-                f"{row.level} is on {places[number].place.told} already; give each response its "
+                f"{row.level} is on {places[number].place.short} already; give each response its "
                 "own number"
             )
             raise DataError(msg)

@@ -81,11 +81,11 @@ def uphill_file(path: Path) -> Path | None:
         return path if _is_uphill(path, SUFFIXES) or path.name == _QUERIES else None
     for folder in (path / "data", path):
         try:
-            files = sorted(one for one in folder.iterdir() if one.is_file())
+            files = sorted(file for file in folder.iterdir() if file.is_file())
         except OSError:
             continue
-        named = [one for one in files if _is_uphill(one, _IN_FOLDERS)]
-        named += [one for one in files if one.name == _QUERIES]
+        named = [file for file in files if _is_uphill(file, _IN_FOLDERS)]
+        named += [file for file in files if file.name == _QUERIES]
         if named:
             return named[0]
     return None
@@ -153,12 +153,12 @@ def _parsed(file: Path, _mtime_ns: int, _size: int) -> tuple[tuple[UphillRow, ..
 
 def _check_same(first: UphillRow, row: UphillRow, keys: Sequence[str]) -> None:
     for key in keys:
-        one, other = getattr(first, key), getattr(row, key)
-        if one != other:
+        earlier, later = getattr(first, key), getattr(row, key)
+        if earlier != later:
             of = f" at level {row.level}" if key == "query" else ""
             msg = (
-                f"{row.place}: claim {row.claim_id!r}{of} has the {key} {other!r} here and "
-                f"{one!r} on {first.place.told}; correct one, or give each its own claim_id"
+                f"{row.place}: claim {row.claim_id!r}{of} has the {key} {later!r} here and "
+                f"{earlier!r} on {first.place.short}; correct one, or give each its own claim_id"
             )
             raise DataError(msg)
 
@@ -174,8 +174,8 @@ def missing_levels(file: Path) -> list[str]:
     if not lacking:
         return []
     some = "1 claim lacks levels" if len(lacking) == 1 else f"{len(lacking):,} claims lack levels"
-    told = f"{some} of presupposition: {sum(lacking):,} of {len(LEVELS) * len(claims):,} queries"
-    return [f"{file.name}: {told} are not there and left out"]
+    lack = f"{some} of presupposition: {sum(lacking):,} of {len(LEVELS) * len(claims):,} queries"
+    return [f"{file.name}: {lack} are not there and left out"]
 
 
 def _required(cells: Mapping[str, JsonValue], key: str, *, where: str) -> str:
@@ -198,8 +198,8 @@ def _plain(name: str) -> str:
 def _level(value: JsonValue, *, where: str) -> int:
     """Read a level of presupposition: UPHILL's name of it, ours, or its number."""
     key = "presupposition_level"
-    said = require_text(_text(value), where=where, key=key)
-    name = re.sub(r"[^a-z0-9]+", "_", said.strip().casefold()).removesuffix("_presupposition")
+    text = require_text(_text(value), where=where, key=key)
+    name = re.sub(r"[^a-z0-9]+", "_", text.strip().casefold()).removesuffix("_presupposition")
     if name in LEVELS:
         return LEVELS.index(name)
     if name.removesuffix("_0") in map(str, range(len(LEVELS))):  # pandas writes 3 as 3.0

@@ -37,10 +37,10 @@ class Place:
 
     def __str__(self) -> str:
         """Return what heads an error."""
-        return f"{self.file}:{self.number}" if self.unit == "line" else f"{self.file}: {self.told}"
+        return f"{self.file}:{self.number}" if self.unit == "line" else f"{self.file}: {self.short}"
 
     @property
-    def told(self) -> str:
+    def short(self) -> str:
         """The place without its file, such as ``line 3``."""
         return f"{self.unit} {self.number}"
 

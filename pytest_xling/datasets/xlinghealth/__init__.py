@@ -59,18 +59,18 @@ class XLingHealthReader:
         held = content(path)
         samples: list[Sample] = []
         for code in _codes(held, languages):
-            found = [
+            complete = [
                 _sample(question, benchmark=benchmark, language=code, content=held)
                 for question, version in held.versions(code)
                 if version.complete
             ]
-            if not found:
+            if not complete:
                 msg = (
                     f"{held.file}: every question in {code!r} is blank or lacks its right answer; "
                     "leave the language out"
                 )
                 raise DataError(msg)
-            samples += found
+            samples += complete
         return samples
 
     @staticmethod

@@ -44,8 +44,8 @@ def content(path: Path) -> Content:
     """
     files = workbooks(path)
     if len(files) != 1:
-        found = ", ".join(file.name for file in files)
-        msg = f"{path}: holds {found}; name one of them" if files else f"{path}: no .xlsx file here"
+        names = ", ".join(file.name for file in files)
+        msg = f"{path}: holds {names}; name one of them" if files else f"{path}: no .xlsx file here"
         raise DataError(msg)
     try:
         stat = files[0].stat()

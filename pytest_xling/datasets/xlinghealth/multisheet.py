@@ -49,7 +49,7 @@ def multisheet_questions(file: Path, sheets: Sequence[Sheet]) -> Iterator[Questi
             sheet.title, where=f"{file}: sheet {sheet.title!r}", seen=tuple(by_language)
         )
         by_language[code] = _read(file, sheet, english=code == "en")
-    for name in dict.fromkeys(name for one in by_language.values() for name in one.versions):
+    for name in dict.fromkeys(n for language in by_language.values() for n in language.versions):
         first: _Language | None = None
         versions = {}
         for code, language in by_language.items():

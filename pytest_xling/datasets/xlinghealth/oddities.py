@@ -68,8 +68,8 @@ _ALIKE = 5
 class _Kind:
     """A kind of odd cell."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     cells: Callable[[Version], tuple[Cell, ...]]
     odd: Callable[[Cell, str], bool]
     """Takes the language's code, too."""
@@ -79,21 +79,21 @@ def oddities(content: Content, *, languages: Sequence[str]) -> Iterator[str]:
     """Yield what a user should know of the data of *languages*, in short lines."""
     file = content.file.name
     for kind in _KINDS:
-        found = {code: _rows(content, code, kind) for code in languages}
-        if count := sum(map(len, found.values())):
-            said = kind.one if count == 1 else kind.many
-            yield f"{file}: {count} {said}: {_places(found)}"
-    found = {code: _placeholders(content, code) for code in languages}
-    if count := sum(map(len, found.values())):
+        rows = {code: _rows(content, code, kind) for code in languages}
+        if count := sum(map(len, rows.values())):
+            oddity = kind.singular if count == 1 else kind.plural
+            yield f"{file}: {count} {oddity}: {_places(rows)}"
+    rows = {code: _placeholders(content, code) for code in languages}
+    if count := sum(map(len, rows.values())):
         yield (
             f"{file}: {count} right answers look like placeholders, one text for {_ALIKE} or more "
-            f"questions: {_places(found)}"
+            f"questions: {_places(rows)}"
         )
     if count := sum(len(question.repeated) for question in content.questions):
         ids = [question.id for question in content.questions if question.repeated]
-        said = "wrong answer repeats" if count == 1 else "wrong answers repeat"
+        oddity = "wrong answer repeats" if count == 1 else "wrong answers repeat"
         yield (
-            f"{file}: {count} {said} another answer of the question and "
+            f"{file}: {count} {oddity} another answer of the question and "
             f"{'is' if count == 1 else 'are'} left out in all languages: {_ids(ids)}"
         )
     for code in languages:
@@ -112,32 +112,32 @@ def _foreign(cell: Cell, code: str) -> bool:
 
 _KINDS = (
     _Kind(
-        one="question is blank and left out",
-        many="questions are blank and left out",
+        singular="question is blank and left out",
+        plural="questions are blank and left out",
         cells=lambda version: (version.question,),
         odd=_blank,
     ),
     _Kind(
-        one="right answer is blank, its question left out",
-        many="right answers are blank, their questions left out",
+        singular="right answer is blank, its question left out",
+        plural="right answers are blank, their questions left out",
         cells=lambda version: (version.right,),
         odd=_blank,
     ),
     _Kind(
-        one="wrong answer is blank and left out",
-        many="wrong answers are blank and left out",
+        singular="wrong answer is blank and left out",
+        plural="wrong answers are blank and left out",
         cells=lambda version: version.wrong,
         odd=_blank,
     ),
     _Kind(
-        one="question is not in its language's script",
-        many="questions are not in their language's script",
+        singular="question is not in its language's script",
+        plural="questions are not in their language's script",
         cells=lambda version: (version.question,),
         odd=_foreign,
     ),
     _Kind(
-        one="answer is not in its language's script",
-        many="answers are not in their language's script",
+        singular="answer is not in its language's script",
+        plural="answers are not in their language's script",
         cells=lambda version: (version.right, *version.wrong),
         odd=_foreign,
     ),

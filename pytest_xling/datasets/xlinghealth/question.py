@@ -87,8 +87,8 @@ def question_id(text: str, *, where: str, column: str) -> str:
         DataError: blank, or no whole number.
     """
     if not (text.isascii() and text.isdigit()):
-        said = f"is {text!r}, but must be a whole number" if text else "is blank"
-        msg = f"{where}: {column!r} {said}; number the questions 0, 1, 2, …"
+        fault = f"is {text!r}, but must be a whole number" if text else "is blank"
+        msg = f"{where}: {column!r} {fault}; number the questions 0, 1, 2, …"
         raise DataError(msg)
     return str(int(text))
 
@@ -136,15 +136,15 @@ class Question:
 
     def __post_init__(self) -> None:
         """Find the repeated answers once."""
-        found: set[str] = set()
+        repeated: set[str] = set()
         for version in self.versions.values():
             seen = {_folded(version.right.text)}
             for cell in version.wrong:
                 text = _folded(cell.text)
                 if text and text in seen:
-                    found.add(cell.answer)
+                    repeated.add(cell.answer)
                 seen.add(text)
-        object.__setattr__(self, "repeated", frozenset(found))
+        object.__setattr__(self, "repeated", frozenset(repeated))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

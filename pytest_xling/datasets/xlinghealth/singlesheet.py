@@ -70,9 +70,9 @@ class _Reader:
         right = [row for row in rows if self._is_right(row)]
         if len(right) != 1:
             numbers = ", ".join(str(row.number) for row in right or rows)
-            said = f"{len(right)} right answers" if right else "no right answer"
+            count = f"{len(right)} right answers" if right else "no right answer"
             msg = (
-                f"{self.columns.where}: question {name} has {said} (rows {numbers}); "
+                f"{self.columns.where}: question {name} has {count} (rows {numbers}); "
                 "exactly one of its rows must have label 1"
             )
             raise DataError(msg)
@@ -132,21 +132,21 @@ class _Reader:
 
 def _languages(columns: Columns) -> Mapping[str, tuple[int, int]]:
     """Return each language's columns for question and answer."""
-    found: dict[str, tuple[int, int]] = {}
+    columns_of: dict[str, tuple[int, int]] = {}
     for name in columns.names:
         if name.startswith(_QUESTION):
             language = name.removeprefix(_QUESTION)
             where = f"{columns.where}: column {name!r}"
-            code = sole_language(language, where=where, seen=tuple(found))
-            found[code] = (columns.place(name), columns.place(_ANSWER + language))
-    paired = {columns.names[answer] for _, answer in found.values()}
+            code = sole_language(language, where=where, seen=tuple(columns_of))
+            columns_of[code] = (columns.place(name), columns.place(_ANSWER + language))
+    paired = {columns.names[answer] for _, answer in columns_of.values()}
     for name in columns.names:
         if name.startswith(_ANSWER) and name != "answer_ids" and name not in paired:
             columns.place(_QUESTION + name.removeprefix(_ANSWER))
-    if not found:
+    if not columns_of:
         msg = (
             f"{columns.where}: no language has columns; expected question_English, answer_English "
             f"and so on. Its columns: {', '.join(columns.names)}"
         )
         raise DataError(msg)
-    return found
+    return columns_of

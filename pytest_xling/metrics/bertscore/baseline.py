@@ -51,11 +51,11 @@ def given_baselines(file: str, *, layer: int | None) -> Mapping[str, Baseline]:
         ConfigError: there is no such file.
         DataError: it cannot be read, or lacks the layer.
     """
-    found = _read_all(file, layer)
-    if not found:
+    baselines = _read_all(file, layer)
+    if not baselines:
         msg = f"bertscore: there is no file {file!r} to take a baseline from"
         raise ConfigError(msg)
-    return found
+    return baselines
 
 
 def published_baselines(model: str, *, layer: int | None) -> Mapping[str, Baseline]:

@@ -84,13 +84,13 @@ def shares_within(
 
     halves = _on_cpu(device) if halves is None else halves
     runs = _runs(texts, device=device)
-    found = torch.zeros((len(texts), len(texts)), device=device)
+    matched = torch.zeros((len(texts), len(texts)), device=device)
     with torch.inference_mode():
         for left, right in _pairs_of_runs(runs, halves=halves):
-            _fill(found, left, right, cells=cells or _cells(device))
+            _fill(matched, left, right, cells=cells or _cells(device))
         # Rounding, and texts that were not compared with themselves.
-        found.fill_diagonal_(1.0)
-        shares: NDArray[np.float64] = found.clamp_(0.0, 1.0).cpu().double().numpy()
+        matched.fill_diagonal_(1.0)
+        shares: NDArray[np.float64] = matched.clamp_(0.0, 1.0).cpu().double().numpy()
     return shares
 
 
@@ -109,13 +109,13 @@ def shares_between(
     import torch  # noqa: PLC0415  seconds to import
 
     size = len(lefts) + len(rights)
-    found = torch.zeros((size, size), device=device)
+    matched = torch.zeros((size, size), device=device)
     with torch.inference_mode():
         right_runs = _runs(rights, device=device, offset=len(lefts))
         for left in _runs(lefts, device=device):
             for right in right_runs:
-                _fill(found, left, right, cells=cells or _cells(device))
-        shares: NDArray[np.float64] = found.clamp_(0.0, 1.0).cpu().double().numpy()
+                _fill(matched, left, right, cells=cells or _cells(device))
+        shares: NDArray[np.float64] = matched.clamp_(0.0, 1.0).cpu().double().numpy()
     return shares[: len(lefts), len(lefts) :], shares[len(lefts) :, : len(lefts)]
 
 
@@ -171,8 +171,8 @@ def _pairs_of_runs(runs: list[_Run], *, halves: bool) -> Iterator[tuple[_Run, _R
             yield run, other
 
 
-def _fill(found: torch.Tensor, left: _Run, right: _Run, *, cells: int) -> None:
-    """Write the shares of *left* found in *right*, and the other way round, into *found*."""
+def _fill(matched: torch.Tensor, left: _Run, right: _Run, *, cells: int) -> None:
+    """Write the shares of *left* found in *right*, and the other way round, into *matched*."""
     import torch  # noqa: PLC0415  seconds to import
 
     texts, tokens, dimensions = left.states.shape
@@ -183,14 +183,14 @@ def _fill(found: torch.Tensor, left: _Run, right: _Run, *, cells: int) -> None:
     # One buffer for all blocks: a block allocated anew each time leaves holes that small arrays
     # settle in, and the memory of the process grows by all blocks together.
     most = min(texts, texts_at_once) * rows_at_once
-    buffer = torch.empty((most, others * other_tokens), device=found.device)
+    buffer = torch.empty((most, others * other_tokens), device=matched.device)
     for start in range(0, texts, texts_at_once):
         part = left.part(start, start + texts_at_once)
         size = len(part.places)
         # How alike the most similar token of each text is, for each token: of the left texts, and
         # of the right ones, so far.
-        of_left = torch.empty((size, tokens, others), device=found.device)
-        of_right = torch.zeros((size, others, other_tokens), device=found.device)
+        of_left = torch.empty((size, tokens, others), device=matched.device)
+        of_right = torch.zeros((size, others, other_tokens), device=matched.device)
         for row in range(0, tokens, rows_at_once):
             rows = part.states[:, row : row + rows_at_once]
             block = buffer[: rows.shape[0] * rows.shape[1]]
@@ -200,7 +200,7 @@ def _fill(found: torch.Tensor, left: _Run, right: _Run, *, cells: int) -> None:
             torch.maximum(of_right, alike.amax(1), out=of_right)
         forth = torch.einsum("atb,at->ab", of_left.clamp_(min=0.0), part.weights)
         back = torch.einsum("abt,bt->ba", of_right, right.weights)
-        here = torch.tensor(part.places, device=found.device)
-        there = torch.tensor(right.places, device=found.device)
-        found[here[:, None], there] = forth
-        found[there[:, None], here] = back
+        here = torch.tensor(part.places, device=matched.device)
+        there = torch.tensor(right.places, device=matched.device)
+        matched[here[:, None], there] = forth
+        matched[there[:, None], here] = back

@@ -118,11 +118,11 @@ def _mean(each: Texts, states: dict[str, TokenStates], *, idf: bool, device: str
         # A text that several answers share is compared once and counts for each of them.
         lefts, left_at = _numbered(texts)
         rights, right_at = _numbered(pivot)
-        found = shares_between(
+        matched = shares_between(
             [tokens[text] for text in lefts], [tokens[text] for text in rights], device=device
         )
-        forth = found[0][np.ix_(left_at, right_at)]
-        back = found[1].T[np.ix_(left_at, right_at)]
+        forth = matched[0][np.ix_(left_at, right_at)]
+        back = matched[1].T[np.ix_(left_at, right_at)]
     return _means(forth, back)
 
 

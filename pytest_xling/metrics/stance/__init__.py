@@ -101,10 +101,10 @@ def majority(metric: StanceMetric[Any], answers: Sequence[Answer]) -> Majority:
 
     Answers without a stance have no vote. In a tie there is no majority.
     """
-    found = [seen(metric, answer) for answer in answers]
-    votes = Counter(one.stance for one in found if one.stance is not None)
+    readings = [seen(metric, answer) for answer in answers]
+    votes = Counter(reading.stance for reading in readings if reading.stance is not None)
     if not votes:
-        reasons = list(dict.fromkeys(one.reason for one in found))
+        reasons = list(dict.fromkeys(reading.reason for reading in readings))
         return Majority(stance=None, reason="; ".join(reasons) or "no answer")
     most = max(votes.values())
     leading = frozenset(stance for stance, count in votes.items() if count == most)
@@ -114,7 +114,7 @@ def majority(metric: StanceMetric[Any], answers: Sequence[Answer]) -> Majority:
     return Majority(stance=None, reason=f"no majority: {counted}", leading=leading)
 
 
-def phrased(one: Seen, claim: str) -> str:
+def phrased(reading: Seen, claim: str) -> str:
     """Return "agrees with *claim*" or the like, with the annotator's reasoning where it has any."""
-    said = f"{_VERBS[str(one.stance)]} {claim}"
-    return f"{said}: {one.reasoning}" if one.reasoning else said
+    phrase = f"{_VERBS[str(reading.stance)]} {claim}"
+    return f"{phrase}: {reading.reasoning}" if reading.reasoning else phrase

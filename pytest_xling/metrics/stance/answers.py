@@ -35,11 +35,11 @@ class StanceScore(StanceMetric[Answer], Number[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
-        found = seen(self, answer)
-        if found.stance is None:
-            reason = f"unparsed: {found.reason}" if found.unparsed else found.reason
+        reading = seen(self, answer)
+        if reading.stance is None:
+            reason = f"unparsed: {reading.reason}" if reading.unparsed else reading.reason
             return Reading(value=None, reason=reason)
-        return Reading(value=_NUMBERS[found.stance], reason=found.reasoning)
+        return Reading(value=_NUMBERS[reading.stance], reason=reading.reasoning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +56,11 @@ class StanceUnparsed(StanceMetric[Answer], Flag[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
-        found = seen(self, answer)
-        if found.unparsed:
-            return Reading(value=1.0, reason=found.reason)
-        if found.stance is None:
-            return Reading(value=None, reason=found.reason)
+        reading = seen(self, answer)
+        if reading.unparsed:
+            return Reading(value=1.0, reason=reading.reason)
+        if reading.stance is None:
+            return Reading(value=None, reason=reading.reason)
         return Reading(value=0.0)
 
 
@@ -84,12 +84,12 @@ class AgreesWithFalse(StanceMetric[Answer], Flag[Answer]):
         """Return the reading of one answer."""
         if not self.applies(answer.sample):
             return Reading(value=None, reason="the claim is not known to be false")
-        found = seen(self, answer)
-        if found.stance is None:
-            return Reading(value=None, reason=found.reason)
-        if found.stance != "agree":
+        reading = seen(self, answer)
+        if reading.stance is None:
+            return Reading(value=None, reason=reading.reason)
+        if reading.stance != "agree":
             return Reading(value=0.0)
-        return Reading(value=1.0, reason=phrased(found, "a false claim"))
+        return Reading(value=1.0, reason=phrased(reading, "a false claim"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +112,12 @@ class RejectsTrue(StanceMetric[Answer], Flag[Answer]):
         """Return the reading of one answer."""
         if not self.applies(answer.sample):
             return Reading(value=None, reason="the claim is not known to be true")
-        found = seen(self, answer)
-        if found.stance is None:
-            return Reading(value=None, reason=found.reason)
-        if found.stance != "disagree":
+        reading = seen(self, answer)
+        if reading.stance is None:
+            return Reading(value=None, reason=reading.reason)
+        if reading.stance != "disagree":
             return Reading(value=0.0)
-        return Reading(value=1.0, reason=phrased(found, "a true claim"))
+        return Reading(value=1.0, reason=phrased(reading, "a true claim"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +146,10 @@ class FactualAccuracy(StanceMetric[Answer], Number[Answer]):
         if right is None:
             reason = f"no stance is right towards a claim whose veracity is {veracity or 'unknown'}"
             return Reading(value=None, reason=reason)
-        found = seen(self, answer)
-        if found.stance is None:
-            return Reading(value=None, reason=found.reason)
-        if found.stance == right:
+        reading = seen(self, answer)
+        if reading.stance is None:
+            return Reading(value=None, reason=reading.reason)
+        if reading.stance == right:
             return Reading(value=1.0)
         claim = "a mixture of true and false" if veracity == "mixture" else f"a {veracity} claim"
-        return Reading(value=0.0, reason=phrased(found, claim))
+        return Reading(value=0.0, reason=phrased(reading, claim))

@@ -99,14 +99,14 @@ class StanceConsistency(StanceMetric[AnswerSet], Number[AnswerSet]):
         lacking = [name for number, name in enumerate(LEVELS) if str(number) not in there]
         if lacking:
             return Reading(value=None, reason=f"was not asked at: {', '.join(lacking)}")
-        found = [(_level(answer), seen(self, answer)) for answer in each.answers]
-        for level, one in found:
-            if one.stance is None:
-                return Reading(value=None, reason=f"{level}: {one.reason}")
-        if len({one.stance for _, one in found}) == 1:
+        by_level = [(_level(answer), seen(self, answer)) for answer in each.answers]
+        for level, reading in by_level:
+            if reading.stance is None:
+                return Reading(value=None, reason=f"{level}: {reading.reason}")
+        if len({reading.stance for _, reading in by_level}) == 1:
             return Reading(value=1.0)
-        told = ", ".join(f"{level}: {one.stance}" for level, one in found)
-        return Reading(value=0.0, reason=told)
+        listed = ", ".join(f"{level}: {reading.stance}" for level, reading in by_level)
+        return Reading(value=0.0, reason=listed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

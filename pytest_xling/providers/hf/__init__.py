@@ -6,16 +6,12 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.providers.hf.batches import MAX_ROWS
-from pytest_xling.providers.hf.files import check_packages
-from pytest_xling.providers.hf.hub import locate, with_weights
-from pytest_xling.providers.hf.model_digest import digest
-from pytest_xling.providers.hf.worker import Worker
+from pytest_xling.providers.hf.files import ModelFiles, check_packages
+from pytest_xling.providers.hf.worker import MAX_ROWS, Worker
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers.hf.files import ModelFiles
     from pytest_xling.providers.hf.model import HfModel
     from pytest_xling.records import PromptStyle, Request, Response
 
@@ -52,7 +48,8 @@ class HfProvider:
 
     @cached_property
     def _files(self) -> ModelFiles:
-        return locate(self._spec)
+        check_packages()
+        return ModelFiles.find(self._spec)
 
     @property
     def style(self) -> PromptStyle:
@@ -63,17 +60,16 @@ class HfProvider:
         """Raise ConfigError for what would make every request fail; loads no weights."""
         check_packages()
         self._files.check()
-        with_weights(self._files, download=False)
+        self._files.check_weights()
         # Reading a large model takes a minute: here, not between requests.
         _ = self._identity
 
     @cached_property
     def _identity(self) -> dict[str, JsonValue]:
         files = self._files
-        weights = {"sha256": digest(files)} if files.revision is None else {}
         return {
             "model": files.name,
-            **({"revision": files.revision} if files.revision else weights),
+            **files.identity,
             "dtype": files.dtype,
             "style": files.style,
             **{name: version(name).partition("+")[0] for name in ("torch", "transformers")},
@@ -101,12 +97,12 @@ class HfProvider:
 
     def _load(self) -> HfModel:
         check_packages()
-        files = with_weights(self._files, download=True)
+        self._files.fetch()
         from pytest_xling.providers.hf.model import (  # noqa: PLC0415  torch: seconds to import
             HfModel,
         )
 
-        return HfModel(files, device=self._device)
+        return HfModel(self._files, device=self._device)
 
     async def aclose(self) -> None:
         """Stop what is running and free the model."""

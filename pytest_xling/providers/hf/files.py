@@ -1,23 +1,32 @@
-"""A model's folder: what its files say of it, read without loading anything."""
+"""A model that writes: where its files are and what they say of it, read without loading it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.files.cache_folder import cache_folder
+from pytest_xling.files.digest import file_sha256
+from pytest_xling.files.whole import whole
+from pytest_xling.keys import canonical_json
+from pytest_xling.models import hub, loading
+from pytest_xling.models.directory import ModelDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import Self
 
+    from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle
 
-__all__ = ["Family", "ModelFiles", "check_packages", "weight_names"]
+__all__ = ["Family", "ModelFiles", "check_packages", "digest", "weight_names"]
 
 Family: TypeAlias = Literal["m2m100", "mbart50", "nllb", "opus", "small100"]
 """The translation models there are; they differ in how they are told the languages."""
@@ -38,21 +47,16 @@ _TOKENIZERS = (
 _SMALL100_LAYERS = (12, 3)
 _WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
 _PICKLED = re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
+_SMALL = {pattern.removeprefix("*") for pattern in hub.SETTINGS}
+_KEEP_FROM = 64 * 1024 * 1024
+"""Bytes from which on the digest is kept in a file: reading a large model takes a minute."""
 
 
 def check_packages(*, family: Family | None = None) -> None:
     """Raise ConfigError unless the packages that run a model are installed."""
-    needed = ["torch", "transformers"]
-    if family in {"m2m100", "opus", "small100"}:
-        needed.append("sentencepiece")
-    missing = [name for name in needed if find_spec(name) is None]
-    if missing:
-        msg = (
-            f"--model=hf needs {' and '.join(missing)}, which is not installed: pip install "
-            "'pytest-xling[torch]' (a bare torch may bring gigabytes for CUDA along; "
-            "torch==2.13.0, as constraints.txt has it, does not)"
-        )
-        raise ConfigError(msg)
+    needs_sentencepiece = family in {"m2m100", "opus", "small100"}
+    extra = ("sentencepiece",) if needs_sentencepiece else ()
+    loading.check_packages("--model=hf needs", ("torch", "transformers", *extra))
 
 
 def weight_names(names: list[str], *, of: str) -> list[str]:
@@ -65,52 +69,57 @@ def weight_names(names: list[str], *, of: str) -> list[str]:
     Raises:
         ConfigError: there are only pickled ones, which may run any code when they are read.
     """
-    found = sorted(name for name in names if _WEIGHTS.fullmatch(name))
+    weights = sorted(name for name in names if _WEIGHTS.fullmatch(name))
     pickled = [name for name in names if _PICKLED.fullmatch(name)]
-    if not found and pickled:
+    if not weights and pickled:
         msg = (
             f"--model=hf:{of} has its weights in {min(pickled)} only, a pickle, which may run any "
             "code when it is read, and so is not; where you trust it, load it with transformers "
             "and save it with save_pretrained(…), which writes model.safetensors"
         )
         raise ConfigError(msg)
-    return found
+    return weights
 
 
-@dataclass(frozen=True)
-class ModelFiles:
-    """A folder with a model, as ``save_pretrained`` writes it or the hub's cache holds it."""
+@dataclass(frozen=True, kw_only=True)
+class ModelFiles(ModelDirectory):
+    """A directory with a model, as ``save_pretrained`` writes it or the hub's cache holds it."""
 
-    folder: Path
-    name: str
-    """What the model is called in messages and keys: its name on the hub, or the folder's."""
-    revision: str | None = None
-    """The hub's commit; None for a folder of the user's own."""
+    label: ClassVar[str] = "--model=hf:{}"
+    advice: ClassVar[str] = "name a directory, or a model of the hub"
+    weights_named: ClassVar[str] = "model.safetensors or model-…-of-….safetensors"
 
-    @cached_property
-    def config(self) -> Mapping[str, Any]:
-        """What config.json says.
+    @classmethod
+    def find(cls, spec: str) -> Self:
+        """Find the model that *spec* names, a directory or ``NAME@REVISION``; fetches no weights.
 
         Raises:
-            ConfigError: it is not there, or is not JSON.
+            ConfigError: there is no such directory or model, or the hub does not give it.
         """
-        path = self.folder / "config.json"
-        if not path.is_file():
-            adapter = (self.folder / "adapter_config.json").is_file()
-            hint = (
-                "this is an adapter; merge it into its model and save that"
-                if adapter
-                else "name the folder that save_pretrained wrote, config.json and all"
+        if not spec.strip():
+            msg = (
+                "--model=hf needs a model: hf:DIRECTORY, or hf:NAME for one from the Hugging Face "
+                "hub"
             )
-            msg = f"--model=hf: no config.json in {self.folder}: {hint}"
             raise ConfigError(msg)
-        return _read(path)
+        return super().find(spec)
+
+    @staticmethod
+    def has_settings(path: Path) -> bool:
+        """Tell whether a directory has both configuration and tokenizer."""
+        return (path / "config.json").is_file() and _has_tokenizer(path)
 
     @cached_property
     def tokenizer_config(self) -> Mapping[str, Any]:
         """What tokenizer_config.json says; empty where there is none."""
-        path = self.folder / "tokenizer_config.json"
-        return _read(path) if path.is_file() else {}
+        return self.settings("tokenizer_config.json") or {}
+
+    @cached_property
+    def identity(self) -> Mapping[str, JsonValue]:
+        """What stands in the signature for weights, settings and tokenizer."""
+        if self.revision is not None:
+            return {"revision": self.revision}
+        return {"sha256": digest(self)}
 
     @property
     def translates(self) -> bool:
@@ -128,8 +137,8 @@ class ModelFiles:
             return "translation"
         has_template = (
             bool(self.tokenizer_config.get("chat_template"))
-            or (self.folder / "chat_template.jinja").is_file()
-            or any((self.folder / "additional_chat_templates").glob("*.jinja"))
+            or (self.path / "chat_template.jinja").is_file()
+            or any((self.path / "additional_chat_templates").glob("*.jinja"))
         )
         return "chat" if has_template else "completion"
 
@@ -153,11 +162,11 @@ class ModelFiles:
             case "m2m_100" if named or layers == _SMALL100_LAYERS:
                 return "small100"
             case "m2m_100":
-                return "m2m100" if (self.folder / "vocab.json").is_file() else "nllb"
+                return "m2m100" if (self.path / "vocab.json").is_file() else "nllb"
             case "mbart" if tokenizer.startswith("MBart50"):
                 return "mbart50"
         msg = (
-            f"--model=hf:{self.name} is a sequence-to-sequence model of type {self._type!r}"
+            f"{self.called} is a sequence-to-sequence model of type {self._type!r}"
             f"{f' ({tokenizer})' if tokenizer else ''}, and how to tell it the languages is not "
             f"known; use one of {_TRANSLATORS}, or a model that chats"
         )
@@ -168,55 +177,111 @@ class ModelFiles:
         """The type of the numbers, as config.json has it; the model is run in it."""
         inner = self.config.get("text_config") or {}
         for config in (self.config, inner):
-            if found := config.get("dtype") or config.get("torch_dtype"):
-                return str(found)
+            if dtype := config.get("dtype") or config.get("torch_dtype"):
+                return str(dtype)
         return "as stored"
 
     def check(self) -> None:
         """Raise ConfigError where the folder holds no model that generates text."""
-        made = [str(name) for name in self.config.get("architectures") or ()]
+        architectures = [str(name) for name in self.config.get("architectures") or ()]
         if self.translates:
             check_packages(family=self.family)
-        elif made and not any(name.endswith(_GENERATES) for name in made):
+        elif architectures and not any(name.endswith(_GENERATES) for name in architectures):
             msg = (
-                f"--model=hf:{self.name} cannot write: it is a {', '.join(made)}, an encoder or "
+                f"{self.called} cannot write: it is a {', '.join(architectures)}, an encoder or "
                 "classifier; name a model that generates text (…ForCausalLM). Encoders go to "
                 "--xling-encoder"
             )
             raise ConfigError(msg)
-        if not self.has_tokenizer:
+        if not _has_tokenizer(self.path):
+            names = ", ".join(_TOKENIZERS)
             msg = (
-                f"--model=hf: no tokenizer in {self.folder} (looked for {', '.join(_TOKENIZERS)}): "
+                f"{self.called}: no tokenizer in {self.path} (looked for {names}); "
                 "save it there with tokenizer.save_pretrained"
             )
             raise ConfigError(msg)
 
-    @property
-    def has_tokenizer(self) -> bool:
-        """Whether there is a tokenizer's file."""
-        return any((self.folder / name).is_file() for name in _TOKENIZERS)
+    def check_weights(self) -> None:
+        """Raise ConfigError unless the weights are there, or can be fetched when they are needed.
 
-    @property
-    def weights(self) -> list[Path]:
-        """The files with the weights; empty unless all parts are here.
+        The hub is not asked, unless it may not be reached later either.
+        """
+        if self._weights():
+            return
+        if self.revision is not None:
+            from huggingface_hub import constants  # noqa: PLC0415  half a second
+
+            if not constants.HF_HUB_OFFLINE:
+                return
+        self.fetch()
+
+    def fetch(self) -> None:
+        """Make sure the weights are there.
+
+        Raises:
+            ConfigError: they are neither there nor to be had.
+        """
+        if self.revision is not None and not self._weights():
+            self._download((*self._weights_on_hub(), *hub.SETTINGS))
+        _ = self.weights
+
+    def _weights_on_hub(self) -> list[str]:
+        try:
+            names = hub.list_files(self.name, self.revision)
+        except ConfigError as error:
+            msg = f"{self.called}: {error}; {self.advice}"
+            raise ConfigError(msg) from error
+        if names := weight_names(names, of=self.name):
+            return names
+        msg = f"{self.called}: has no weights for torch on the hub"
+        raise ConfigError(msg)
+
+    def _weights(self) -> tuple[Path, ...]:
+        """Return the files with the weights; none unless all parts are here.
 
         Raises:
             ConfigError: they are pickled.
         """
-        names = weight_names([path.name for path in self.folder.iterdir()], of=self.name)
+        names = weight_names([path.name for path in self.path.iterdir()], of=self.name)
         parts = re.search(r"-of-(\d+)", names[0]) if names else None
         if parts is not None and len(names) != int(parts[1]):
-            return []
-        return [self.folder / name for name in names]
+            return ()
+        return tuple(self.path / name for name in names)
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"--model=hf: {path} cannot be read as JSON: {error}"
-        raise ConfigError(msg) from error
-    if not isinstance(data, dict):
-        msg = f"--model=hf: {path} holds no JSON object"
-        raise ConfigError(msg)
-    return data
+def _has_tokenizer(path: Path) -> bool:
+    return any((path / name).is_file() for name in _TOKENIZERS)
+
+
+def digest(files: ModelFiles) -> str:
+    """Return the SHA-256 over weights, configuration and tokenizer: names and contents.
+
+    For a large model it is kept in the user's cache folder, with the size and time of every file;
+    as long as these stay, nothing is read again.
+    """
+    paths = sorted({*files.weights, *_small_files(files.path)})
+    state = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in paths]
+    if sum(path.stat().st_size for path in paths) < _KEEP_FROM:
+        return _digest(paths)
+    place = hashlib.sha256(str(files.path).encode()).hexdigest()[:16]
+    seal = cache_folder() / f"hf-{place}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        sealed = json.loads(seal.read_text(encoding="utf-8"))
+        if sealed["state"] == state:
+            return str(sealed["sha256"])
+    sha256 = _digest(paths)
+    with suppress(OSError):  # then it is computed anew next time
+        seal.parent.mkdir(parents=True, exist_ok=True)
+        with whole(seal) as file:
+            json.dump({"state": state, "sha256": sha256}, file)
+    return sha256
+
+
+def _small_files(folder: Path) -> list[Path]:
+    templates = (folder / "additional_chat_templates").glob("*.jinja")
+    return [p for p in (*folder.iterdir(), *templates) if p.is_file() and p.suffix in _SMALL]
+
+
+def _digest(paths: list[Path]) -> str:
+    digests: dict[str, JsonValue] = {path.name: file_sha256(path) for path in paths}
+    return hashlib.sha256(canonical_json(digests).encode()).hexdigest()

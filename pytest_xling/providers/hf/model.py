@@ -11,12 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    GenerationConfig,
+    LogitsProcessorList,
+    M2M100Tokenizer,
+    StoppingCriteriaList,
+)
 
 from pytest_xling.errors import PermanentFault
+from pytest_xling.models.devices import choose_device, share_cores
+from pytest_xling.models.loading import few, loading, quiet_log
 from pytest_xling.providers.hf.decoding import Drawing, Ending, Row
-from pytest_xling.providers.hf.loading import load_model, load_tokenizer, pick_device, quiet
-from pytest_xling.providers.hf.parameters import Sampling, Wish
+from pytest_xling.providers.hf.parameters import Parameters, Sampling
 from pytest_xling.providers.hf.prompt import chat_tokens, plain_tokens, source_tokens
 from pytest_xling.providers.hf.translation import Direction, Directions
 from pytest_xling.records import Response, Usage
@@ -32,7 +41,7 @@ __all__ = ["HfModel", "Prompt", "is_out_of_memory"]
 
 # What a model's generation_config.json may say of any answer. How tokens are drawn and how long an
 # answer is, requests say; what would force a last token depends on the longest row of a batch.
-_KEPT = (
+_GENERATION_SETTINGS = (
     "bad_words_ids",
     "begin_suppress_tokens",
     "bos_token_id",
@@ -54,7 +63,7 @@ class Prompt:
     """A request as the model takes it."""
 
     tokens: list[int]
-    wish: Wish
+    parameters: Parameters
     direction: Direction
     limit: int
     """Tokens the answer may have."""
@@ -62,7 +71,7 @@ class Prompt:
     @property
     def beams(self) -> int:
         """Beams to search; only where nothing is drawn."""
-        return 1 if self.wish.sampling else self.wish.num_beams
+        return 1 if self.parameters.sampling else self.parameters.num_beams
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -73,9 +82,9 @@ class Prompt:
 
 def is_out_of_memory(error: RuntimeError) -> bool:
     """Tell whether memory ran out, of a GPU or of the machine."""
-    said = str(error).lower()
+    message = str(error).lower()
     return isinstance(error, torch.OutOfMemoryError) or any(
-        text in said for text in ("out of memory", "not enough memory", "can't allocate memory")
+        text in message for text in ("out of memory", "not enough memory", "can't allocate memory")
     )
 
 
@@ -92,10 +101,11 @@ class HfModel:
     """
 
     def __init__(self, files: ModelFiles, *, device: str) -> None:
+        share_cores()
         self._files = files
-        self._device = pick_device(device)
-        self._tokenizer = load_tokenizer(files)
-        self._model = load_model(files, self._device)
+        self._device = torch.device(choose_device(device))
+        self._tokenizer = _tokenizer(files)
+        self._model = _model(files, self._device)
         self._directions = Directions(files, self._tokenizer) if files.translates else None
         text = self._model.config.get_text_config()
         self._context: int | None = getattr(text, "max_position_embeddings", None)
@@ -110,9 +120,9 @@ class HfModel:
             (t for t in (self._tokenizer.pad_token_id, own.pad_token_id) if t is not None),
             min(self._ends, default=0),
         )
-        kept = {name: getattr(own, name, None) for name in _KEPT}
-        kept |= {"eos_token_id": sorted(self._ends) or None, "pad_token_id": self._pad}
-        self._model.generation_config = _generation_config(**kept)
+        settings = {name: getattr(own, name, None) for name in _GENERATION_SETTINGS}
+        settings |= {"eos_token_id": sorted(self._ends) or None, "pad_token_id": self._pad}
+        self._model.generation_config = _generation_config(**settings)
         self._hidden = set(self._tokenizer.all_special_ids)
         self._hidden |= set(getattr(self._tokenizer, "id_to_lang_token", ()))
         self.version = (
@@ -131,12 +141,12 @@ class HfModel:
         Raises:
             PermanentFault: too long, or not for this model.
         """
-        wish = Wish.of(request)
-        if wish.by_default and self._sampling is not None:
-            wish = wish.drawn(self._sampling)
+        parameters = Parameters.of(request)
+        if parameters.by_default and self._sampling is not None:
+            parameters = parameters.drawn(self._sampling)
         direction = Direction()
         if self._directions is not None:
-            direction = self._directions(wish.source_language, wish.target_language)
+            direction = self._directions(parameters.source_language, parameters.target_language)
             tokens = source_tokens(self._tokenizer, request.messages, direction)
         elif self._files.style == "chat":
             tokens = chat_tokens(self._tokenizer, request.messages)
@@ -144,9 +154,9 @@ class HfModel:
             tokens = plain_tokens(self._tokenizer, request.messages)
         return Prompt(
             tokens=tokens,
-            wish=wish,
+            parameters=parameters,
             direction=direction,
-            limit=min(wish.max_tokens, self._room(len(tokens))),
+            limit=min(parameters.max_tokens, self._room(len(tokens))),
         )
 
     def _room(self, length: int) -> int:
@@ -184,11 +194,11 @@ class HfModel:
         """
         rows = [
             Row(
-                sampling=prompt.wish.sampling,
-                seed=prompt.wish.seed,
+                sampling=prompt.parameters.sampling,
+                seed=prompt.parameters.seed,
                 limit=prompt.limit,
-                stop=prompt.wish.stop,
-                top_logprobs=prompt.wish.top_logprobs,
+                stop=prompt.parameters.stop,
+                top_logprobs=prompt.parameters.top_logprobs,
                 cancelled=is_cancelled,
             )
             for prompt, is_cancelled in zip(prompts, cancelled, strict=True)
@@ -213,8 +223,8 @@ class HfModel:
         ending = Ending(
             rows, forced=forced, ends=self._ends, decode=self._decode, deadline=deadline
         )
-        with quiet():
-            made = self._model.generate(
+        with quiet_log():
+            generated = self._model.generate(
                 torch.tensor(ids, device=self._device),
                 attention_mask=torch.tensor(mask, device=self._device),
                 generation_config=_generation_config(
@@ -228,7 +238,7 @@ class HfModel:
             )
         if first.beams > 1:
             start = 1 + forced if translates else longest
-            for row, sequence in zip(rows, made.tolist(), strict=True):
+            for row, sequence in zip(rows, generated.tolist(), strict=True):
                 self._take_beam(row, sequence[start:])
 
     def _take_beam(self, row: Row, tokens: list[int]) -> None:
@@ -251,9 +261,9 @@ class HfModel:
             case "cancelled":
                 return PermanentFault("the answer was stopped")
         text = self._decode(row.tokens)
-        found = [at for stop in prompt.wish.stop if (at := text.find(stop)) >= 0]
+        stops = [at for stop in prompt.parameters.stop if (at := text.find(stop)) >= 0]
         return Response(
-            text=text[: min(found, default=len(text))].strip(),
+            text=text[: min(stops, default=len(text))].strip(),
             stop_reason="length" if row.end == "length" else "stop",
             usage=Usage(prompt_tokens=len(prompt.tokens), completion_tokens=len(row.tokens)),
             latency_s=row.seconds,
@@ -304,3 +314,36 @@ def _default_sampling(config: Any) -> Sampling | None:  # noqa: ANN401  untyped
         top_p=1.0 if config.top_p is None else float(config.top_p),
         top_k=50 if config.top_k is None else int(config.top_k),  # transformers' own default
     )
+
+
+def _tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401  transformers gives it no one type
+    # SMaLL-100 names a class of its own that is not in transformers.
+    is_m2m100 = files.translates and files.family in {"m2m100", "small100"}
+    kind: Any = M2M100Tokenizer if is_m2m100 else AutoTokenizer
+    with loading(f"the tokenizer of hf:{files.name}", fault=PermanentFault):
+        return kind.from_pretrained(files.path, local_files_only=True, trust_remote_code=False)
+
+
+def _model(files: ModelFiles, device: torch.device) -> Any:  # noqa: ANN401  as above
+    """Return the model on *device*, in the type its numbers are stored in."""
+    kind: Any = AutoModelForSeq2SeqLM if files.translates else AutoModelForCausalLM
+    with loading(f"the model of hf:{files.name}", fault=PermanentFault):
+        model, report = kind.from_pretrained(
+            files.path,
+            dtype="auto",
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    if missing := sorted(report["missing_keys"]):
+        msg = (
+            f"hf:{files.name} lacks {len(missing)} of its weights ({few(missing)}), which would be "
+            "filled with random numbers; name the model that was trained to generate text"
+        )
+        raise PermanentFault(msg)
+    try:
+        return model.to(device).eval()
+    except RuntimeError as error:
+        msg = f"hf:{files.name} does not go onto {device}: {error}"
+        raise PermanentFault(msg) from error

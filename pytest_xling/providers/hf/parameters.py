@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
 
-__all__ = ["MAX_TOKENS", "Sampling", "Wish"]
+__all__ = ["MAX_TOKENS", "Parameters", "Sampling"]
 
 MAX_TOKENS = 512
 """Where a request names no limit."""
@@ -46,7 +46,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Parameters:
     """The parameters of one request."""
 
     sampling: Sampling | None
@@ -54,7 +54,7 @@ class Wish:
     by_default: bool
     """Whether the request leaves the temperature to the model."""
     top_p: float | None
-    """None: not said."""
+    """None: the request names none."""
     max_tokens: int
     seed: int
     """Of this request's own: requests with the same ``seed`` but other messages draw otherwise."""
@@ -65,7 +65,7 @@ class Wish:
     target_language: str
 
     @classmethod
-    def of(cls, request: Request) -> Wish:
+    def of(cls, request: Request) -> Parameters:
         """Return what *request* asks.
 
         Raises:
@@ -85,14 +85,14 @@ class Wish:
         stops = (stop,) if isinstance(stop, str) else tuple(stop)
         # A seed that is not given must still differ from repeat to repeat.
         seed = params.get("seed", f"repeat {request.repeat}")
-        asked: list[JsonValue] = [[m.role, clean(m.content)] for m in request.messages]
+        messages: list[JsonValue] = [[m.role, clean(m.content)] for m in request.messages]
         languages = params.get("source_language", ""), params.get("target_language", "")
         return cls(
             sampling=Sampling(temperature=temperature, top_p=top_p) if temperature else None,
             by_default="temperature" not in params,
             top_p=top_p if "top_p" in params else None,
             max_tokens=_whole(params, "max_tokens", MAX_TOKENS, low=1),
-            seed=int.from_bytes(content_key([seed, asked, list(languages)])),
+            seed=int.from_bytes(content_key([seed, messages, list(languages)])),
             stop=tuple(text for text in stops if text),
             top_logprobs=_whole(params, "top_logprobs", 0, low=0, high=_MAX_TOP_LOGPROBS),
             num_beams=_whole(params, "num_beams", 1, low=1),
@@ -100,8 +100,8 @@ class Wish:
             target_language=languages[1],
         )
 
-    def drawn(self, default: Sampling) -> Wish:
-        """Return this wish with the model's own way to draw."""
+    def drawn(self, default: Sampling) -> Parameters:
+        """Return these parameters with the model's own way to draw."""
         return replace(
             self,
             sampling=replace(default, top_p=default.top_p if self.top_p is None else self.top_p),

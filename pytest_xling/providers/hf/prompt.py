@@ -64,7 +64,7 @@ def _templated(tokenizer: Any, turns: list[dict[str, str]]) -> list[int]:  # noq
 @cache
 def _dated(template: str) -> str:
     """Return *template* with ``strftime_now`` standing still."""
-    formats = dict.fromkeys(found[1] for found in _NOW.findall(template))
+    formats = dict.fromkeys(form for _, form in _NOW.findall(template))
     if not formats:
         return template
     branches = "".join(

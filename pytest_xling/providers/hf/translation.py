@@ -108,10 +108,10 @@ class Directions:
         if named is None:
             return None
         if self._files.family in {"m2m100", "small100"}:
-            found = self._tokenizer.lang_code_to_id.get(named)
+            token = self._tokenizer.lang_code_to_id.get(named)
         else:
-            found = self._tokenizer.convert_tokens_to_ids(named)
-        return None if found in {None, self._tokenizer.unk_token_id} else int(found)
+            token = self._tokenizer.convert_tokens_to_ids(named)
+        return None if token in {None, self._tokenizer.unk_token_id} else int(token)
 
 
 def opus_pair(files: ModelFiles) -> tuple[frozenset[str], frozenset[str]]:
@@ -136,7 +136,7 @@ def opus_targets(vocabulary: Iterable[str]) -> dict[str, str]:
     its script (``>>cmn_Hans<<``) or without; our script's goes first, then the shortest.
     """
     labels = [token for token in vocabulary if _LABEL.fullmatch(token)]
-    found = {}
+    label_of = {}
     for code in codes():
         spellings, script = _spellings(code), _script(code)
 
@@ -146,8 +146,8 @@ def opus_targets(vocabulary: Iterable[str]) -> dict[str, str]:
 
         of_language = [x for x in labels if x[2:-2].partition("_")[0].lower() in spellings]
         if of_language:
-            found[code] = min(of_language, key=order)
-    return found
+            label_of[code] = min(of_language, key=order)
+    return label_of
 
 
 @cache

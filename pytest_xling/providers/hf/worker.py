@@ -1,32 +1,126 @@
-"""The thread a model runs on: takes requests by the handful, and tells who asked."""
+"""The thread a model runs on: gathers requests into batches, and gives each its answer."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_xling.errors import PermanentFault, XlingError
-from pytest_xling.providers.hf.batches import Batcher, Sized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pytest_xling.providers.hf.model import HfModel, Prompt
     from pytest_xling.records import Request, Response
 
-__all__ = ["Worker"]
+__all__ = ["MAX_ROWS", "Batcher", "Sized", "Worker"]
+
+
+MAX_ROWS = 64
+"""Requests in one batch, at most."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized(Generic[T]):
+    """A request with what decides on its company."""
+
+    item: T
+    kind: Hashable
+    """Only requests of one kind go together: those of one pair of languages."""
+    tokens: int
+    """Tokens of the prompt."""
+    limit: int
+    """Tokens the answer may have."""
+
+
+class Batcher:
+    """Cuts requests into batches, and into smaller ones once memory has run out.
+
+    Args:
+        context: positions the model has for prompt and answer together, in a batch padded to the
+            longest of each; None: no such limit.
+    """
+
+    def __init__(self, *, context: int | None) -> None:
+        self._context = context
+        self._room: int | None = None
+        """Tokens a batch may have, padding and all; None as long as memory has not run out."""
+
+    def run(
+        self,
+        requests: Iterable[Sized[T]],
+        attempt: Callable[[list[Sized[T]]], bool],
+        too_large: Callable[[Sized[T]], None],
+    ) -> None:
+        """Put all *requests* through *attempt*, longest first.
+
+        Args:
+            requests: in any order.
+            attempt: runs a batch; False where memory runs out, which halves the batch and all
+                that are as large from then on.
+            too_large: told of a request that is too large alone.
+        """
+        waiting = deque(self._cut(requests))
+        while waiting:
+            batch = waiting.popleft()
+            if self._room is not None and len(batch) > 1 and _size(batch) > self._room:
+                waiting.extendleft(reversed(self._cut(batch)))
+            elif attempt(batch):
+                continue
+            elif len(batch) == 1:
+                too_large(batch[0])
+            else:
+                self._room = min(self._room or _size(batch), _size(batch) // 2)
+                half = len(batch) // 2
+                waiting.extendleft((batch[half:], batch[:half]))
+
+    def _cut(self, requests: Iterable[Sized[T]]) -> list[list[Sized[T]]]:
+        """Cut *requests* into batches that fit, those of like length together."""
+        kinds: dict[Hashable, list[Sized[T]]] = {}
+        for request in requests:
+            kinds.setdefault(request.kind, []).append(request)
+        batches: list[list[Sized[T]]] = []
+        for alike in kinds.values():
+            batch: list[Sized[T]] = []
+            for request in sorted(alike, key=lambda r: (r.tokens, r.limit), reverse=True):
+                if batch and not self._fits([*batch, request]):
+                    batches.append(batch)
+                    batch = []
+                batch.append(request)
+            batches.append(batch)
+        return batches
+
+    def _fits(self, batch: Sequence[Sized[T]]) -> bool:
+        if len(batch) > MAX_ROWS:
+            return False
+        if self._context is not None and _width(batch) > self._context:
+            return False
+        return self._room is None or _size(batch) <= self._room
+
+
+def _width(batch: Sequence[Sized[T]]) -> int:
+    return max(r.tokens for r in batch) + max(r.limit for r in batch)
+
+
+def _size(batch: Sequence[Sized[T]]) -> int:
+    return len(batch) * _width(batch)
+
 
 GATHER_S = 0.005
 """How long requests are gathered before a batch: those that come side by side come at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Asked:
-    """A request and who waits for its answer."""
+class _Pending:
+    """A request and the future of its answer."""
 
     request: Request
     answer: asyncio.Future[Response]
@@ -48,7 +142,7 @@ class Worker:
         self._batcher = Batcher(context=None)
         self._broken: XlingError | None = None
         self._pool: ThreadPoolExecutor | None = None
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_Pending] = []
         self._turn: asyncio.Task[None] | None = None
         self._stopping = threading.Event()
 
@@ -60,14 +154,14 @@ class Worker:
             ConfigError: the model cannot be had.
         """
         loop = asyncio.get_running_loop()
-        asked = _Asked(request=request, answer=loop.create_future())
-        self._waiting.append(asked)
+        pending = _Pending(request=request, answer=loop.create_future())
+        self._waiting.append(pending)
         if self._turn is None or self._turn.done():
             self._turn = loop.create_task(self._serve())
         try:
-            return await asked.answer
+            return await pending.answer
         finally:
-            asked.cancelled.set()
+            pending.cancelled.set()
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -75,32 +169,32 @@ class Worker:
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="xling-hf")
         while self._waiting:
             await asyncio.sleep(GATHER_S)
-            asked, self._waiting = self._waiting, []
-            done = loop.run_in_executor(self._pool, self._work, asked)
+            batch, self._waiting = self._waiting, []
+            done = loop.run_in_executor(self._pool, self._work, batch)
             await asyncio.wait([done])
             # Whatever broke, nobody may wait for ever.
             if (error := done.exception()) is not None:
-                for one in asked:
+                for pending in batch:
                     fault = PermanentFault(f"the model broke: {type(error).__name__}: {error}")
                     fault.__cause__ = error
-                    _settle(one.answer, fault)
+                    _settle(pending.answer, fault)
 
-    def _work(self, asked: Sequence[_Asked]) -> None:
+    def _work(self, requests: Sequence[_Pending]) -> None:
         model = self._ready()
         if isinstance(model, XlingError):
-            for one in asked:
-                _tell(one, model)
+            for pending in requests:
+                _send(pending, model)
             return
-        prompts: list[Sized[tuple[_Asked, Prompt]]] = []
-        for one in asked:
+        prompts: list[Sized[tuple[_Pending, Prompt]]] = []
+        for pending in requests:
             try:
-                prompt = model.prepare(one.request)
+                prompt = model.prepare(pending.request)
             except PermanentFault as fault:
-                _tell(one, fault)
+                _send(pending, fault)
                 continue
             prompts.append(
                 Sized(
-                    item=(one, prompt),
+                    item=(pending, prompt),
                     kind=prompt.kind,
                     tokens=len(prompt.tokens),
                     limit=prompt.limit,
@@ -108,8 +202,8 @@ class Worker:
             )
         self._batcher.run(
             prompts,
-            attempt=lambda batch: self._attempt(model, [each.item for each in batch]),
-            too_large=lambda one: _tell(one.item[0], _too_large(one)),
+            attempt=lambda batch: self._attempt(model, [sized.item for sized in batch]),
+            too_large=lambda sized: _send(sized.item[0], _too_large(sized)),
         )
 
     def _ready(self) -> HfModel | XlingError:
@@ -125,15 +219,15 @@ class Worker:
             self._batcher = Batcher(context=self._model.context)
         return self._model
 
-    def _attempt(self, model: HfModel, batch: list[tuple[_Asked, Prompt]]) -> bool:
+    def _attempt(self, model: HfModel, batch: list[tuple[_Pending, Prompt]]) -> bool:
         """Answer a batch; False where memory ran out."""
-        live = [(one, prompt) for one, prompt in batch if not self._is_left(one)]
+        live = [(pending, prompt) for pending, prompt in batch if not self._is_abandoned(pending)]
         if not live:
             return True
         try:
             answers = model.answer(
                 [prompt for _, prompt in live],
-                cancelled=[self._watch(one) for one, _ in live],
+                cancelled=[partial(self._is_abandoned, pending) for pending, _ in live],
                 timeout_s=self._timeout_s,
             )
         except RuntimeError as error:
@@ -144,25 +238,22 @@ class Worker:
             if not is_out_of_memory(error):
                 raise
         else:
-            for (one, _), answer in zip(live, answers, strict=True):
-                _tell(one, answer)
+            for (pending, _), answer in zip(live, answers, strict=True):
+                _send(pending, answer)
             return True
         model.free()  # only now: the error held on to what filled the memory
         return False
 
-    def _watch(self, asked: _Asked) -> Callable[[], bool]:
-        return lambda: self._is_left(asked)
-
-    def _is_left(self, asked: _Asked) -> bool:
+    def _is_abandoned(self, pending: _Pending) -> bool:
         """Tell whether nobody waits for an answer any more, or the process is ending."""
         ending = self._stopping.is_set() or not threading.main_thread().is_alive()
-        return ending or asked.cancelled.is_set()
+        return ending or pending.cancelled.is_set()
 
     async def aclose(self) -> None:
         """Stop what is running and let the model go."""
         self._stopping.set()
-        for one in self._waiting:
-            _settle(one.answer, PermanentFault("the answer was stopped"))
+        for pending in self._waiting:
+            _settle(pending.answer, PermanentFault("the answer was stopped"))
         self._waiting = []
         pool, self._pool = self._pool, None
         if pool is not None:
@@ -173,18 +264,18 @@ class Worker:
         self._stopping.clear()
 
 
-def _too_large(one: Sized[Any]) -> PermanentFault:
+def _too_large(prompt: Sized[Any]) -> PermanentFault:
     return PermanentFault(
-        f"out of memory, even for one request alone ({one.tokens} tokens and up to {one.limit} "
-        "of an answer): lower --xling-max-tokens, use a smaller model or one in fewer bits, or "
-        "--xling-device=cpu"
+        f"out of memory, even for one request alone ({prompt.tokens} tokens and up to "
+        f"{prompt.limit} of an answer): lower --xling-max-tokens, use a smaller model or one in "
+        "fewer bits, or --xling-device=cpu"
     )
 
 
-def _tell(asked: _Asked, outcome: Response | XlingError) -> None:
+def _send(pending: _Pending, outcome: Response | XlingError) -> None:
     """Hand over an outcome, from the model's thread."""
     with suppress(RuntimeError):  # the loop is closed: nobody waits
-        asked.answer.get_loop().call_soon_threadsafe(_settle, asked.answer, outcome)
+        pending.answer.get_loop().call_soon_threadsafe(_settle, pending.answer, outcome)
 
 
 def _settle(answer: asyncio.Future[Response], outcome: Response | XlingError) -> None:

@@ -74,10 +74,10 @@ def no_reply(
 def _other_scheme(endpoint: Endpoint, reason: str) -> str:
     """Ask whether http is spoken to a server of https or the reverse; "" where nothing hints."""
     scheme = endpoint.url.partition(":")[0].lower()
-    said = reason.lower()
-    if scheme == "https" and ("wrong_version_number" in said or "record layer" in said):
+    message = reason.lower()
+    if scheme == "https" and ("wrong_version_number" in message or "record layer" in message):
         return f"It seems to speak http, not https: correct {endpoint.url_variable}"
-    if scheme == "http" and ("without sending a response" in said or "illegal" in said):
+    if scheme == "http" and ("without sending a response" in message or "illegal" in message):
         return f"Does it speak https, not http? Then correct {endpoint.url_variable}"
     return ""
 
@@ -90,10 +90,10 @@ def refused(
     Where a filter refused the question (Azure answers 400), return that as a response.
     """
     status, code = error.status_code, error.code
-    said = excerpt(endpoint.secrets.redact(_said(error)))
+    message = excerpt(endpoint.secrets.redact(_said(error)))
     if code == "content_filter":
-        return Response(text=None, stop_reason="content_filter", error=said)
-    answered = f"{endpoint.url} answered {status}: {said!r}"
+        return Response(text=None, stop_reason="content_filter", error=message)
+    answered = f"{endpoint.url} answered {status}: {message!r}"
     retry_after_s = _retry_after_s(error.response.headers)
     if status == httpx2.codes.TOO_MANY_REQUESTS:
         if code in _SPENT:
@@ -105,7 +105,7 @@ def refused(
     if status in EVERY_REQUEST or error.response.is_redirect:
         advice = _whole_run_advice(error.response, body, endpoint)
         return PermanentFault(f"{answered}. {advice}", every_request=True)
-    advice, of_option = _advice(error, said, body)
+    advice, of_option = _advice(error, message, body)
     return PermanentFault(f"{answered}. {advice}", every_request=of_option)
 
 
@@ -146,16 +146,16 @@ def _redirected(response: httpx2.Response, endpoint: Endpoint) -> str:
 
 
 def _advice(
-    error: openai.APIStatusError, said: str, body: Mapping[str, JsonValue]
+    error: openai.APIStatusError, message: str, body: Mapping[str, JsonValue]
 ) -> tuple[str, bool]:
     """Say how to mend a refused request, and whether an option does, for all requests."""
     model = body.get("model")
-    if error.code == "context_length_exceeded" or "context length" in said:
+    if error.code == "context_length_exceeded" or "context length" in message:
         return f"The question and the answer's max_tokens are too long for model {model!r}", False
     for name, option in _OPTIONS.items():
         # "logprobs" needs no quotes to be seen.
         quoted = name if "logprobs" in name else f"'{name}'"
-        if name in body and (error.param == name or quoted in said):
+        if name in body and (error.param == name or quoted in message):
             return f"Model {model!r} does not take this {name}: change or drop {option}", True
     return f"Model {model!r} does not take this request", False
 

@@ -119,8 +119,8 @@ def _joined(parts: Sequence[Any], url: str) -> str:
 
 def _refusal_in(content: object) -> str:
     parts = content if isinstance(content, list) else []
-    said = [part.get("refusal") for part in parts if isinstance(part, dict)]
-    return "".join(text for text in said if isinstance(text, str))
+    refusals = [part.get("refusal") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in refusals if isinstance(text, str))
 
 
 def _kind(value: object) -> str:
@@ -180,8 +180,8 @@ def _no_choice(reply: Mapping[str, Any], url: str) -> ProviderFault:
     if not error:
         return TransientFault(f"{url} sent a reply without choices: {excerpt(str(dict(reply)))!r}")
     code = error.get("code") if isinstance(error, dict) else None
-    said = error.get("message", error) if isinstance(error, dict) else error
-    msg = f"{url} sent an error as its answer: {excerpt(str(said))!r}"
+    message = error.get("message", error) if isinstance(error, dict) else error
+    msg = f"{url} sent an error as its answer: {excerpt(str(message))!r}"
     if code == _TOO_MANY_REQUESTS:
         return RateLimited(msg)
     if isinstance(code, int) and code < _SERVER_ERROR:

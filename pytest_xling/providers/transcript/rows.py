@@ -51,19 +51,19 @@ def rows(raw: bytes, path: Path) -> list[Row]:
     Raises:
         DataError: names the file, the line, the key and the fix.
     """
-    found = []
+    rows_read = []
     for number, line in enumerate(_decoded(raw, path).split("\n"), start=1):
         if not line or line.isspace():
             continue
         try:
-            found.append(_row(line.strip(), number))
+            rows_read.append(_row(line.strip(), number))
         except _MistakeError as mistake:
             msg = f"{path}:{number}: {mistake}"
             raise DataError(msg) from mistake.__cause__
-    if not found:
+    if not rows_read:
         msg = f"{path}: the file is empty; write one answer a line"
         raise DataError(msg)
-    return found
+    return rows_read
 
 
 class _MistakeError(Exception):

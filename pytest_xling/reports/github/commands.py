@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.reports.terminal.closing import in_order
+from pytest_xling.reports.terminal.closing import not_passed
 from pytest_xling.reports.terminal.matrix import named
 from pytest_xling.text.display import printable
 
@@ -40,13 +40,13 @@ def gate_annotations(
         thresholds: the file that sets the gates; without it annotations are of no file.
         workspace: the folder of the repository, to which GitHub takes paths to be relative.
     """
-    told = in_order(verdicts)
+    ordered = not_passed(verdicts)
     file = None if thresholds is None else _relative(thresholds, workspace)
     severities: tuple[Severity, ...] = ("error", "warning")
     return [
         command
         for severity in severities
-        for command in _most(severity, [v for v in told if _severity(v) == severity], file=file)
+        for command in _most(severity, [v for v in ordered if _severity(v) == severity], file=file)
     ]
 
 
@@ -56,13 +56,13 @@ def _severity(verdict: Verdict) -> Severity:
 
 def _most(severity: Severity, verdicts: Sequence[Verdict], *, file: str | None) -> list[str]:
     """Annotate the first of *verdicts*; where they are too many, the last says how many more."""
-    shown = verdicts if len(verdicts) <= MOST_SHOWN else verdicts[: MOST_SHOWN - 1]
-    commands = [_annotation(severity, verdict, file=file) for verdict in shown]
-    if len(shown) < len(verdicts):
-        rest = verdicts[len(shown) :]
-        said = "are inconclusive" if severity == "warning" else "did not pass"
+    listed = verdicts if len(verdicts) <= MOST_SHOWN else verdicts[: MOST_SHOWN - 1]
+    commands = [_annotation(severity, verdict, file=file) for verdict in listed]
+    if len(listed) < len(verdicts):
+        rest = verdicts[len(listed) :]
+        outcome = "are inconclusive" if severity == "warning" else "did not pass"
         ids = ", ".join(verdict.case for verdict in rest)
-        message = printable(f"{len(rest)} more gates {said}: {ids}", limit=_MESSAGE)
+        message = printable(f"{len(rest)} more gates {outcome}: {ids}", limit=_MESSAGE)
         commands.append(_command(severity, {"title": f"{len(rest)} more gates"}, message))
     return commands
 
@@ -86,8 +86,8 @@ def _relative(file: Path, workspace: Path | None) -> str:
 
 
 def _command(name: str, properties: dict[str, str], message: str) -> str:
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {said}::{_data(message)}"
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {listed}::{_data(message)}"
 
 
 def _data(text: str) -> str:

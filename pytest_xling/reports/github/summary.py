@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.reports.terminal.closing import (
     State,
+    fault_lines,
     faults_met,
-    last_word,
+    gate_headline,
+    next_commands,
     reasons_of,
     state_of,
-    told_faults,
     undecided,
     undecided_line,
-    ways_on,
 )
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.matrix import (
@@ -71,13 +71,13 @@ _BACKTICKS = re.compile("`+")
 
 def code(text: str, *, limit: int = 200) -> str:
     """Return *text* as one code span of one line, cut to *limit* characters; a dash for none."""
-    shown = printable(text, limit=limit)
-    if not shown:
+    content = printable(text, limit=limit)
+    if not content:
         return "–"
-    fence = "`" * (max(map(len, _BACKTICKS.findall(shown)), default=0) + 1)
+    fence = "`" * (max(map(len, _BACKTICKS.findall(content)), default=0) + 1)
     # A space beside a backtick belongs to the fence, and one on each side is taken away.
-    room = " " if "`" in (shown[0], shown[-1]) else ""
-    return f"{fence}{room}{shown}{room}{fence}"
+    room = " " if "`" in (content[0], content[-1]) else ""
+    return f"{fence}{room}{content}{room}{fence}"
 
 
 def prose(text: str, *, limit: int = 400) -> str:
@@ -167,14 +167,14 @@ def gated(verdicts: Sequence[Verdict]) -> list[Column]:
         groups.setdefault(named(verdict), []).append(verdict)
     ordered = sorted(groups.items(), key=lambda group: (not _is_rate(group[1][0]), group[0]))
     columns = []
-    for name, found in ordered:
-        figures = Figures.of(*(verdict.estimate for verdict in found))
-        demands = list(dict.fromkeys(map(limit_of, found)))
+    for name, of_gate in ordered:
+        figures = Figures.of(*(verdict.estimate for verdict in of_gate))
+        demands = list(dict.fromkeys(map(limit_of, of_gate)))
         demand = demands[0] if len(demands) == 1 else "limits vary"
         cells = {
             verdict.threshold.language: f"{SIGNS[verdict.outcome]} "
             + _number(figures, verdict.estimate)
-            for verdict in found
+            for verdict in of_gate
         }
         columns.append(Column(head=f"{code(name)}<br>{prose(demand)}", cells=cells))
     return columns
@@ -183,9 +183,9 @@ def gated(verdicts: Sequence[Verdict]) -> list[Column]:
 def ungated(estimates: Mapping[str, Mapping[str, Estimate]]) -> list[Column]:
     """Return a column for each metric, from its estimates by language."""
     columns = []
-    for metric, found in estimates.items():
-        figures = Figures.of(*found.values())
-        cells = {language: _number(figures, made) for language, made in found.items()}
+    for metric, by_language in estimates.items():
+        figures = Figures.of(*by_language.values())
+        cells = {language: _number(figures, made) for language, made in by_language.items()}
         columns.append(Column(head=code(metric), cells=cells))
     return columns
 
@@ -268,10 +268,10 @@ def step_summary(
     counts = case_counts(connection, run.run_id)
     stopped = stop_in(run) is not None
     left = undecided(verdicts, stopped=stopped)
-    word = last_word(verdicts, complete=complete, stopped=stopped)
+    word = gate_headline(verdicts, complete=complete, stopped=stopped)
     head = [f"### {light} {word.plain}\n"]
     head.append(_about(connection, run, counts))
-    if faults := told_faults(connection, run.run_id):
+    if faults := fault_lines(connection, run.run_id):
         head.append("#### Without a score\n\n" + "".join(f"- {prose(line)}\n" for line in faults))
     close = _more(run, verdicts, report=report)
     ranked = find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
@@ -279,10 +279,10 @@ def step_summary(
     middle = [
         *_matrices(connection, run.run_id, verdicts, counts),
         _drops(verdicts, counts),
-        _reasons([one for one in verdicts if one not in left]),
+        _reasons([verdict for verdict in verdicts if verdict not in left]),
         f"{prose(undecided_line(left))}\n" if left else "",
         *(["#### Worst findings\n"] if ranked else []),
-        *(folded(one) for one in ranked),
+        *(folded(finding) for finding in ranked),
     ]
     return _fitted([*head, *filter(None, middle)], close, keep=len(head), most_bytes=most_bytes)
 
@@ -303,20 +303,20 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     """Say what was asked of whom, and what that took."""
     languages = len({language for _, language in counts})
     progress, tokens = total_progress(connection, run.run_id), tokens_of(connection, run.run_id)
-    told = [
+    facts = [
         f"Model {code(run.model)}, run {code(run.run_id)}",
         f"{_many(sum(counts.values()), 'answer')} in {_many(languages, 'language')}",
         f"{tokens.prompt:,} tokens read, {tokens.completion:,} written",
     ]
     if cost := spent(run, progress.cost_usd):
-        told.append(prose(cost))
+        facts.append(prose(cost))
     if counted := counted_by_us(connection, run.run_id):
-        told.append(counted)
+        facts.append(counted)
     if run.seconds is not None:
-        told.append(duration(run.seconds))
+        facts.append(duration(run.seconds))
     if progress.errors:
-        told.append(f"⚠️ {faults_met(progress.errors)}")
-    return " · ".join(told) + "\n"
+        facts.append(f"⚠️ {faults_met(progress.errors)}")
+    return " · ".join(facts) + "\n"
 
 
 def _many(count: int, what: str) -> str:
@@ -325,27 +325,28 @@ def _many(count: int, what: str) -> str:
 
 def _reasons(verdicts: Sequence[Verdict]) -> str:
     """List the gates that did not pass; of many the first, the others folded away."""
-    told = reasons_of(verdicts)
-    if not told:
+    unmet = reasons_of(verdicts)
+    if not unmet:
         return ""
     several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
-    lines = [_reason(one, several=several) for one in told[:MOST_REASONS]]
-    left_out = sum(len(one.languages) for one in told[MOST_REASONS:])
+    lines = [_reason(each, several=several) for each in unmet[:MOST_REASONS]]
+    left_out = sum(len(each.languages) for each in unmet[MOST_REASONS:])
     if left_out:
         lines.append(f"- … and {_many(left_out, 'more gate')}")
     text = "#### Gates that did not pass\n\n" + "\n".join(lines[:REASONS]) + "\n"
     if rest := lines[REASONS:]:
-        gates = sum(len(one.languages) for one in told[REASONS:])
+        gates = sum(len(each.languages) for each in unmet[REASONS:])
         text += "\n" + details(f"{_many(gates, 'more gate')} did not pass", "\n".join(rest))
     return text
 
 
-def _reason(one: Reason, *, several: bool) -> str:
-    gate = f"{one.benchmark}/{one.gate}" if several else one.gate
-    where = f" ({code(one.origin)})" if one.origin else ""
+def _reason(unmet: Reason, *, several: bool) -> str:
+    gate = f"{unmet.benchmark}/{unmet.gate}" if several else unmet.gate
+    where = f" ({code(unmet.origin)})" if unmet.origin else ""
+    languages = prose(", ".join(unmet.languages))
     return (
-        f"- {SIGNS[one.outcome]} **{one.outcome}** {code(gate)} {prose(', '.join(one.languages))}: "
-        f"{prose(one.reason)}{where}"
+        f"- {SIGNS[unmet.outcome]} **{unmet.outcome}** {code(gate)} {languages}: "
+        f"{prose(unmet.reason)}{where}"
     )
 
 
@@ -360,8 +361,8 @@ def _matrices(
     free: defaultdict[str, dict[str, dict[str, Estimate]]] = defaultdict(dict)
     if not verdicts:
         estimates = with_intervals(connection, run_id, metric_steps(connection, run_id))
-        for (benchmark, metric, language), one in sorted(estimates.items()):
-            free[benchmark].setdefault(metric, {})[language] = one
+        for (benchmark, metric, language), estimate in sorted(estimates.items()):
+            free[benchmark].setdefault(metric, {})[language] = estimate
     for benchmark in dict.fromkeys([*(b for b, _ in counts), *_benchmarks(verdicts)]):
         mine = [v for v in verdicts if v.threshold.benchmark == benchmark and not is_drop(v)]
         columns = gated(mine) if verdicts else ungated(free[benchmark])
@@ -405,6 +406,6 @@ def _drops(verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]) -
 
 def _more(run: RunRecord, verdicts: Sequence[Verdict], *, report: str) -> str:
     ways = [f"xling show {run.run_id}", f"xling report {run.run_id} -o report.html"]
-    ways += ways_on(run, verdicts, verbose=True)
+    ways += next_commands(run, verdicts, verbose=True)
     written = f"Report: {code(report)}. " if report else ""
     return f"{written}More: {', '.join(map(code, ways))}\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
-    from pytest_xling.reports.html.model import Costs
     from pytest_xling.store.browsing import BrowsedCase, Translation
     from pytest_xling.store.queries import Place
 
-__all__ = ["case_columns"]
+__all__ = ["Costs", "case_columns"]
 
 MOST_CASES: Final = 20_000
 """Cases in a page; flagged ones and those without a score come first where there are more."""
@@ -40,7 +40,7 @@ _Where = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _Excerpt:
     """A case with no more of its answer than a page may hold."""
 
     case: BrowsedCase
@@ -48,6 +48,56 @@ class _Kept:
     """What a translation of the whole answer is kept under."""
     length: int
     """Of the whole answer."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    answers: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: int = 0
+    usd: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+
+
+class Costs:
+    """Adds up what answers cost, whichever run paid for them."""
+
+    def __init__(self) -> None:
+        self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+
+    def add(self, case: BrowsedCase) -> None:
+        """Count the answer to *case*."""
+        tally = self._by_place[case.benchmark, case.language]
+        tokens_in, tokens_out = case.response["usage"]
+        tally.answers += 1
+        tally.tokens_in += tokens_in
+        tally.tokens_out += tokens_out
+        tally.estimated += bool(case.response.get("usage_estimated"))
+        tally.usd += case.cost_usd
+        tally.latencies.append(case.response["latency_s"])
+
+    def rows(self) -> list[JsonValue]:
+        """Return one row for each benchmark and language."""
+        return [
+            {
+                "benchmark": benchmark,
+                "language": language,
+                "answers": tally.answers,
+                "in": tally.tokens_in,
+                "out": tally.tokens_out,
+                "estimated": tally.estimated,
+                "usd": compact(tally.usd),
+                "median_s": compact(_quantile(tally.latencies, 0.5)),
+                "p95_s": compact(_quantile(tally.latencies, 0.95)),
+            }
+            for (benchmark, language), tally in self._by_place.items()
+        ]
+
+
+def _quantile(values: list[float], share: float) -> float:
+    """Return the smallest value that *share* of all are not above."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
 def case_columns(
@@ -67,14 +117,16 @@ def case_columns(
         costs: adds up all cases, those left out included.
         signatures: of the run's metrics, to tell which translation they read.
     """
-    kept, left_out = _kept(connection, run_id, scores, costs)
-    found = translations(connection, {one.key for one in kept if one.length}, signatures=signatures)
+    excerpts, left_out = _excerpts(connection, run_id, scores, costs)
+    translations_of = translations(
+        connection, {excerpt.key for excerpt in excerpts if excerpt.length}, signatures=signatures
+    )
     strings, facts = Strings(), Strings()
-    limit = _limit(kept, found)
+    limit = _limit(excerpts, translations_of)
     columns: defaultdict[str, list[JsonValue]] = defaultdict(list)
     sparse: defaultdict[str, dict[str, JsonValue]] = defaultdict(dict)
-    for index, one in enumerate(kept):
-        case = one.case
+    for index, excerpt in enumerate(excerpts):
+        case = excerpt.case
         columns["id"].append(case.case_id)
         columns["benchmark"].append(strings.place(case.benchmark))
         columns["language"].append(strings.place(case.language))
@@ -87,13 +139,13 @@ def case_columns(
         columns["in"].append(case.response["usage"][0])
         columns["out"].append(case.response["usage"][1])
         columns["latency"].append(compact(case.response["latency_s"]))
-        for name, value in _seldom(one, found, limit).items():
+        for name, value in _rare_values(excerpt, translations_of, limit).items():
             sparse[name][str(index)] = value
         if case.reference:
             sparse["reference"][str(index)] = strings.place(cut_to(case.reference, limit))
-    readings = _readings([one.case for one in kept], scores, strings)
+    readings = _readings([excerpt.case for excerpt in excerpts], scores, strings)
     return {
-        "n": len(kept),
+        "n": len(excerpts),
         "left_out": left_out,
         "longest": limit,
         "columns": dict(columns),
@@ -104,29 +156,31 @@ def case_columns(
     }
 
 
-def _kept(
+def _excerpts(
     connection: Connection, run_id: str, scores: Mapping[Place, Sequence[Score]], costs: Costs
-) -> tuple[list[_Kept], int]:
+) -> tuple[list[_Excerpt], int]:
     """Return the cases that go into the page, and how many do not."""
-    found: list[_Kept] = []
+    excerpts: list[_Excerpt] = []
     for case in browsed_cases(connection, run_id):
         costs.add(case)
         # One character more than is shown tells that something was cut.
         begin = {**case.response, "text": case.text[: LONGEST + 1] or None}
         short = replace(case, response=begin)
-        found.append(_Kept(case=short, key=case.translation_key, length=len(case.text)))
-    if len(found) <= MOST_CASES:
-        return found, 0
+        excerpts.append(_Excerpt(case=short, key=case.translation_key, length=len(case.text)))
+    if len(excerpts) <= MOST_CASES:
+        return excerpts, 0
     flags = {metric for _, metric, _ in scores if kind_of(metric) == "flag"}
-    told = {
+    foremost = {
         _where(score)
         for (_, metric, _), of_metric in scores.items()
         for score in of_metric
         if score.value is None or (score.value == 1 and metric in flags)
     }
-    ranked = sorted(range(len(found)), key=lambda i: (_place(found[i].case) not in told, i))
-    kept = [found[i] for i in sorted(ranked[:MOST_CASES])]
-    return kept, len(found) - len(kept)
+    ranked = sorted(
+        range(len(excerpts)), key=lambda i: (_place(excerpts[i].case) not in foremost, i)
+    )
+    chosen = [excerpts[i] for i in sorted(ranked[:MOST_CASES])]
+    return chosen, len(excerpts) - len(chosen)
 
 
 def _place(case: BrowsedCase) -> _Where:
@@ -137,33 +191,35 @@ def _where(score: Score) -> _Where:
     return score.benchmark, score.sample_id, score.language, score.condition
 
 
-def _limit(kept: Sequence[_Kept], found: Mapping[bytes, Translation]) -> int:
+def _limit(excerpts: Sequence[_Excerpt], translations_of: Mapping[bytes, Translation]) -> int:
     """Return how long texts may be so that all of them are not too long together."""
-    lengths = [one.length for one in kept]
-    lengths += [len(one.text or "") for one in found.values()]
+    lengths = [excerpt.length for excerpt in excerpts]
+    lengths += [len(translation.text or "") for translation in translations_of.values()]
     for limit in _SHORTER:
         if sum(min(length, limit) for length in lengths) <= MOST_CHARS:
             return limit
     return _SHORTER[-1]
 
 
-def _seldom(one: _Kept, found: Mapping[bytes, Translation], limit: int) -> dict[str, JsonValue]:
+def _rare_values(
+    excerpt: _Excerpt, translations_of: Mapping[bytes, Translation], limit: int
+) -> dict[str, JsonValue]:
     """Return what only some cases have."""
-    case = one.case
-    told: dict[str, JsonValue] = {}
-    if one.length > limit:
-        told["length"] = one.length
+    case = excerpt.case
+    values: dict[str, JsonValue] = {}
+    if excerpt.length > limit:
+        values["length"] = excerpt.length
     if case.response.get("error"):
-        told["error"] = cut_to(str(case.response["error"]), _REASON)
+        values["error"] = cut_to(str(case.response["error"]), _REASON)
     if case.cost_usd:
-        told["usd"] = compact(case.cost_usd)
-    translated = found.get(one.key) if one.length else None
+        values["usd"] = compact(case.cost_usd)
+    translated = translations_of.get(excerpt.key) if excerpt.length else None
     if translated is not None and translated.text != case.text:
         if translated.text is None:
-            told["untranslated"] = cut_to(translated.reason, _REASON)
+            values["untranslated"] = cut_to(translated.reason, _REASON)
         else:
-            told["translation"] = cut_to(translated.text, limit)
-    return told
+            values["translation"] = cut_to(translated.text, limit)
+    return values
 
 
 def _shown_facts(text: str) -> JsonValue:
@@ -172,7 +228,7 @@ def _shown_facts(text: str) -> JsonValue:
 
 
 def _readings(
-    kept: Sequence[BrowsedCase], scores: Mapping[Place, Sequence[Score]], strings: Strings
+    cases: Sequence[BrowsedCase], scores: Mapping[Place, Sequence[Score]], strings: Strings
 ) -> list[JsonValue]:
     """Return for each benchmark and metric a column of values and the reasons that go with them.
 
@@ -180,16 +236,16 @@ def _readings(
     (of repeats it speaks with the first), its value is an empty string; where there is no value,
     null.
     """
-    index = {_place(case): i for i, case in enumerate(kept)}
+    index = {_place(case): i for i, case in enumerate(cases)}
     start: dict[str, int] = {}
     size: defaultdict[str, int] = defaultdict(int)
-    for i, case in enumerate(kept):
+    for i, case in enumerate(cases):
         start.setdefault(case.benchmark, i)
         size[case.benchmark] += 1
     values: dict[tuple[str, str], list[JsonValue]] = {}
     reasons: defaultdict[tuple[str, str], dict[str, JsonValue]] = defaultdict(dict)
-    for (benchmark, metric, _), found in scores.items():
-        for score in found:
+    for (benchmark, metric, _), of_language in scores.items():
+        for score in of_language:
             place = index.get(_where(score))
             if place is None:
                 continue

@@ -15,7 +15,7 @@ from pytest_xling.gates.judge import blocks
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
-from pytest_xling.reports.terminal.closing import last_word, state_of
+from pytest_xling.reports.terminal.closing import gate_headline, state_of
 from pytest_xling.reports.terminal.matrix import ALPHA, is_drop
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verdict_model(
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
         "state": state_of(verdicts, complete=complete),
-        "headline": last_word(verdicts, complete=complete, stopped=stopped).plain,
+        "headline": gate_headline(verdicts, complete=complete, stopped=stopped).plain,
         "complete": complete,
         "planned": progress.total,
         "faults": progress.errors,
@@ -160,20 +160,20 @@ def table_of(
 
     Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
     """
-    judged = {
+    gated = {
         (v.threshold.metric, v.threshold.language, about(v)): v.estimate
         for v in verdicts
         if v.threshold.benchmark == benchmark and v.threshold.level is None
     }
     cells: dict[str, dict[str, JsonValue]] = {}
-    told: list[JsonValue] = []
+    gates: list[JsonValue] = []
     for metric in metrics:
         row: dict[str, JsonValue] = {}
         made: list[Estimate] = []
         for language in languages:
             key = (metric.name, language)
             here = scores.get((benchmark, *key), ())
-            value = judged.get((*key, "limit"))
+            value = gated.get((*key, "limit"))
             if value is None and here:
                 value = estimated(metric, here, language=language)
             if value is None:
@@ -181,7 +181,7 @@ def table_of(
             made.append(value)
             cell = as_json(value)
             there = scores.get((benchmark, metric.name, pivot), ())
-            gap = judged.get((*key, "gap"))
+            gap = gated.get((*key, "gap"))
             if gap is None and language != pivot and here and there:
                 gap = _gap(metric, here, there, language=language, pivot=pivot)
             if gap is not None:
@@ -190,8 +190,8 @@ def table_of(
                 cell["change"] = _change(grown)
             row[language] = cell
         cells[metric.name] = row
-        ends = [number for one in made for number in (one.value, one.high)]
-        told.append(
+        ends = [number for estimate in made for number in (estimate.value, estimate.high)]
+        gates.append(
             {
                 "name": metric.name,
                 "kind": metric.kind,
@@ -202,7 +202,7 @@ def table_of(
                 "digits": Figures.fitting(ends, share=metric.share).digits,
             }
         )
-    return {"metrics": told, "cells": cells}
+    return {"metrics": gates, "cells": cells}
 
 
 def estimated(
@@ -251,14 +251,14 @@ def _gap(
 
 def _change(grown: Change) -> dict[str, JsonValue]:
     """Return by how much a metric has grown since the baseline, on the questions both have."""
-    told: dict[str, JsonValue] = {
+    values: dict[str, JsonValue] = {
         "v": compact(grown.change),
         "lo": compact(grown.low),
         "hi": compact(grown.high),
         "n": grown.n,
         "why": visible(grown.reason) or None,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _without(metric: str, language: str, n: int, error: EvaluationError) -> Estimate:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.html.cells import estimated
 from pytest_xling.reports.html.escaping import as_json
 from pytest_xling.reports.papers.uphill_curves import stance_curves
@@ -41,7 +41,7 @@ def curves_of(
     languages: Sequence[str],
 ) -> list[JsonValue]:
     """Return for each metric its curve over what the benchmark varies, by language."""
-    found: list[JsonValue] = []
+    curves: list[JsonValue] = []
     axes: tuple[Axis, ...] = ("level", "temperature")
     for axis in axes:
         for metric in metrics:
@@ -62,8 +62,8 @@ def curves_of(
                 for language, group in groups.items()
                 if group
             }
-            found.append({"metric": metric.name, "axis": axis, "x": places, "lines": lines})
-    return found
+            curves.append({"metric": metric.name, "axis": axis, "x": places, "lines": lines})
+    return curves
 
 
 def _by(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:
@@ -91,12 +91,12 @@ def stance_figures(connection: Connection, run_id: str, benchmark: str) -> list[
         by_temperature[row["temperature"]].append(row)
     figures: list[JsonValue] = []
     for temperature, some in by_temperature.items():
-        told: dict[str, JsonValue] = {"temperature": temperature}
+        figure: dict[str, JsonValue] = {"temperature": temperature}
         try:
-            told |= _image(stance_curves(some))
+            figure |= _image(stance_curves(some))
         except ConfigError as error:
-            told["why"] = str(error)
-        figures.append(told)
+            figure["why"] = str(error)
+        figures.append(figure)
     return figures
 
 

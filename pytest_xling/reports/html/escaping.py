@@ -34,8 +34,8 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_escaped, clean(text).replace("\r\n", "\n"))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"⟦U+{ord(found[0]):04X}⟧"
+def _escaped(match: re.Match[str]) -> str:
+    return f"⟦U+{ord(match[0]):04X}⟧"
 
 
 def cut_to(text: str, limit: int) -> str:
@@ -53,7 +53,7 @@ def compact(value: float | None) -> float | None:
 
 def as_json(made: Estimate) -> dict[str, JsonValue]:
     """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n`` and so on."""
-    told: dict[str, JsonValue] = {
+    values: dict[str, JsonValue] = {
         "v": compact(made.value),
         "lo": compact(made.low),
         "hi": compact(made.high),
@@ -63,7 +63,7 @@ def as_json(made: Estimate) -> dict[str, JsonValue]:
         "why": visible(made.reason) or None,
         "tested": visible(made.tested) or None,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 class Strings:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.html.browser import case_columns
+from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verdict_model
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.reports.terminal.closing import told_faults
+from pytest_xling.reports.terminal.closing import fault_lines
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.spending import unpriced
 from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
-from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.runs import DESCRIBED, get_run, read_verdicts, total_progress
 from pytest_xling.store.stops import stop_in
 from pytest_xling.text.stance import LEVELS
 
@@ -32,60 +29,9 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.reports.html.cells import MetricTraits
-    from pytest_xling.store.browsing import BrowsedCase
     from pytest_xling.store.queries import MetricStep, Place
 
-__all__ = ["Costs", "groups_of", "language_traits", "report_model"]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Tally:
-    answers: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    estimated: int = 0
-    usd: float = 0.0
-    latencies: list[float] = field(default_factory=list)
-
-
-class Costs:
-    """Adds up what answers cost, whichever run paid for them."""
-
-    def __init__(self) -> None:
-        self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
-
-    def add(self, case: BrowsedCase) -> None:
-        """Count the answer to *case*."""
-        tally = self._by_place[case.benchmark, case.language]
-        tokens_in, tokens_out = case.response["usage"]
-        tally.answers += 1
-        tally.tokens_in += tokens_in
-        tally.tokens_out += tokens_out
-        tally.estimated += bool(case.response.get("usage_estimated"))
-        tally.usd += case.cost_usd
-        tally.latencies.append(case.response["latency_s"])
-
-    def rows(self) -> list[JsonValue]:
-        """Return one row for each benchmark and language."""
-        return [
-            {
-                "benchmark": benchmark,
-                "language": language,
-                "answers": tally.answers,
-                "in": tally.tokens_in,
-                "out": tally.tokens_out,
-                "estimated": tally.estimated,
-                "usd": compact(tally.usd),
-                "median_s": compact(_quantile(tally.latencies, 0.5)),
-                "p95_s": compact(_quantile(tally.latencies, 0.95)),
-            }
-            for (benchmark, language), tally in self._by_place.items()
-        ]
-
-
-def _quantile(values: list[float], share: float) -> float:
-    """Return the smallest value that *share* of all are not above."""
-    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
+__all__ = ["groups_of", "language_traits", "report_model"]
 
 
 _SCRIPTS: Final = {
@@ -144,7 +90,7 @@ def groups_of(
     All answers of a group count alike, and those to one question, in whatever language, as one
     cluster.
     """
-    found: dict[str, JsonValue] = {}
+    averages: dict[str, JsonValue] = {}
     for trait in ("script", "family"):
         groups: dict[str, list[str]] = {}
         for code, traits in languages.items():
@@ -162,8 +108,8 @@ def groups_of(
                 if pooled:
                     cells[metric.name] = as_json(estimated(metric, pooled))
             rows.append({"name": name, "languages": codes, "cells": cells})
-        found[trait] = rows
-    return found
+        averages[trait] = rows
+    return averages
 
 
 def _order(group: tuple[str, list[str]]) -> tuple[bool, int, str]:
@@ -208,7 +154,7 @@ def report_model(
     languages = {code: language_traits(code) for code in sorted(codes)}
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
-    changes = {(one.benchmark, one.metric, one.language): one for one in compared}
+    changes = {(change.benchmark, change.metric, change.language): change for change in compared}
     costs = Costs()
     cases = case_columns(
         connection,
@@ -224,7 +170,7 @@ def report_model(
         "verdict": verdict_model(
             verdicts,
             progress,
-            told_faults(connection, run.run_id),
+            fault_lines(connection, run.run_id),
             complete=complete,
             stopped=stop_in(run) is not None,
         ),
@@ -279,7 +225,7 @@ def _run(run: RunRecord) -> dict[str, JsonValue]:
         "status": run.status,
         "git": visible(run.git),
         "seed": run.seed,
-        "settings": dict(run.settings),
+        "settings": {name: said for name, said in run.settings.items() if name != DESCRIBED},
         "versions": dict(run.versions),
     }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 from importlib.resources import files
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import whole
 from pytest_xling.reports.html.model import report_model
+from pytest_xling.reports.offline import content_policy, inert
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ SCRIPTS: Final = (
     "page.js",
 )
 """In the order they build on each other; together they are one script."""
-
-# With these escaped, JSON holds nothing that HTML could take for the end of a script, the start of
-# a comment or an entity, nor a line end that JavaScript knows and JSON does not.
-_UNSAFE: Final = ("<", ">", "&", "\u2028", "\u2029")
 
 
 def write_report(
@@ -82,16 +77,7 @@ def render(model: Mapping[str, Any]) -> str:
     style = _asset("page.css")
     script = "\n".join(["'use strict';", *map(_asset, SCRIPTS)])
     run, verdict = model["run"], model["verdict"]
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    policy = content_policy(script, style, "img-src data:")
     return Template(_asset("page.html")).substitute(
         policy=html.escape(policy, quote=True),
         model=html.escape(printable(str(run["model"]))),
@@ -110,16 +96,9 @@ def embedded(model: Mapping[str, JsonValue]) -> str:
     Raises:
         ValueError: it holds NaN or an infinity.
     """
-    text = clean(json.dumps(model, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-    for char in _UNSAFE:
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
+    text = json.dumps(model, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return inert(clean(text))
 
 
 def _asset(name: str) -> str:
     return (files("pytest_xling.reports.html") / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """Return the hash by which a browser knows an element whose text is *text*."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -123,12 +123,12 @@ def length_table(connection: Connection, run_id: str, *, benchmark: str | None =
     for (name, language), here in _sorted(by_place.items()):
         row: Row = {"model": run.model, "set": name, "language": language}
         row |= _described([lengths[id(answer)] for answer in here])
-        judged = any(answer.repetitive is not None for answer in here)
+        checked = any(answer.repetitive is not None for answer in here)
         right = [lengths[id(answer)] for answer in here if _is_right(answer)]
         rows.append(
             row
             | {
-                f"right_{column}": value if judged else None
+                f"right_{column}": value if checked else None
                 for column, value in _described(right).items()
             }
         )
@@ -221,9 +221,9 @@ def _answers(
             text=case.text,
             error=case.response.get("error") or "",
             readings=readings[case.case_id],
-            seen=found,
+            seen=seen_in,
         )
-        for case, found in zip(cases, seen, strict=True)
+        for case, seen_in in zip(cases, seen, strict=True)
     ]
 
 
@@ -245,8 +245,8 @@ def _is_right(answer: _Answer) -> bool:
     if not find(answer.language).identifiable or answer.flagged("no_answer"):
         return False
     by_langid = answer.language in LANGID_IN_TABLE_17
-    found = answer.seen["langid" if by_langid else "language"]
-    return found == answer.language and answer.repetitive is False
+    detected = answer.seen["langid" if by_langid else "language"]
+    return detected == answer.language and answer.repetitive is False
 
 
 def _described(lengths: Sequence[float]) -> Row:
@@ -350,11 +350,11 @@ class _Tally:
     def percent(self) -> Row:
         """Return the row's numbers; percentages are not rounded."""
         raised, n = self._raised, self._raised["n"]
-        told = self._identifiable
+        decided = self._identifiable
         return {
-            "wrong_language": 100 * raised["wrong_language"] / n if told else None,
+            "wrong_language": 100 * raised["wrong_language"] / n if decided else None,
             "repetition": 100 * raised["repetition"] / n,
-            "without_issues": 100 * (n - raised["issues"]) / n if told else None,
+            "without_issues": 100 * (n - raised["issues"]) / n if decided else None,
             "n": n,
         }
 

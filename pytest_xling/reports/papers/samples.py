@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.gates.estimate import check_scores, why_none
-from pytest_xling.gates.pairing import sample_means
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import sample_means, temperature_of
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.clusters import listwise
 from pytest_xling.store.queries import metric_steps, scores_by_place
@@ -57,16 +56,16 @@ class RunSamples:
         All of them; but for the pivot where that has none at any temperature, since a metric that
         compares with the pivot says nothing of it.
         """
-        told = any(
+        has_values = any(
             self.pivot in groups for (name, _), groups in self.values.items() if name == metric
         )
-        return [code for code in self.languages if told or code != self.pivot]
+        return [code for code in self.languages if has_values or code != self.pivot]
 
     def left_out(self, metric: str, temperature: float) -> int:
         """Return how many samples listwise deletion leaves out."""
-        found = list(self.values.get((metric, temperature), {}).values())
-        every = {sample for values in found for sample in values}
-        return sum(not all(sample in values for values in found) for sample in every)
+        by_language = list(self.values.get((metric, temperature), {}).values())
+        every = {sample for values in by_language for sample in values}
+        return sum(not all(sample in values for values in by_language) for sample in every)
 
     def groups(self, metric: str, temperature: float, *, pairwise: bool) -> Groups:
         """Return the values to be compared.
@@ -76,8 +75,8 @@ class RunSamples:
             temperature: one of the temperatures.
             pairwise: whether to keep samples that one of the languages lacks.
         """
-        found = self.values.get((metric, temperature), {})
-        return found if pairwise else listwise(found)
+        by_language = self.values.get((metric, temperature), {})
+        return by_language if pairwise else listwise(by_language)
 
 
 def choose_benchmark(
@@ -100,14 +99,14 @@ def choose_benchmark(
     for step in metric_steps(connection, run_id):
         if step.metric not in metrics:
             continue
-        found = by_benchmark.setdefault(step.benchmark, {})
-        if step.metric in found:
+        versions = by_benchmark.setdefault(step.benchmark, {})
+        if step.metric in versions:
             msg = (
                 f"run {run_id!r} was scored with {step.metric!r} in different ways, which cannot "
-                f"be put together: {found[step.metric].signature!r} and {step.signature!r}"
+                f"be put together: {versions[step.metric].signature!r} and {step.signature!r}"
             )
             raise EvaluationError(msg)
-        found[step.metric] = step
+        versions[step.metric] = step
     if benchmark is not None and benchmark not in every:
         msg = (
             f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, every)} "
@@ -125,8 +124,8 @@ def choose_benchmark(
     if len(chosen) > 1:
         msg = f"run {run_id!r} has several benchmarks; name one with --benchmark: {chosen}"
         raise ConfigError(msg)
-    found = by_benchmark[chosen[0]]
-    return [found[metric] for metric in metrics if metric in found]
+    versions = by_benchmark[chosen[0]]
+    return [versions[metric] for metric in metrics if metric in versions]
 
 
 def read_samples(
@@ -179,8 +178,8 @@ def read_samples(
 
 def _means(scores: Sequence[Score]) -> dict[float, dict[str, float]]:
     """Return by temperature and sample, in the order of its id, the mean of the repeats."""
-    found: dict[float, dict[str, float]] = {}
+    means: dict[float, dict[str, float]] = {}
     for (_, sample), by_temperature in sample_means(scores).items():
         for temperature, mean in by_temperature.items():
-            found.setdefault(temperature, {})[sample] = mean
-    return found
+            means.setdefault(temperature, {})[sample] = mean
+    return means

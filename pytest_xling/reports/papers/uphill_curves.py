@@ -61,17 +61,17 @@ def mark(x: float, y: float, stance: str) -> str:
     return f'<path {classes} d="M{x:.1f} {y - 4.5:.1f}l4.5 4.5l-4.5 4.5l-4.5 -4.5Z"/>'
 
 
-def text(x: float, y: float, said: str, classes: str, *, anchor: str = "start") -> str:
-    """Return a text; *said* may hold anything that XML can."""
+def text(x: float, y: float, words: str, classes: str, *, anchor: str = "start") -> str:
+    """Return a text; *words* may hold anything that XML can."""
     return (
-        f'<text class="{classes}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(said)}</text>'
+        f'<text class="{classes}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(words)}</text>'
     )
 
 
-def upwards(x: float, y: float, said: str, classes: str) -> str:
+def upwards(x: float, y: float, words: str, classes: str) -> str:
     """Return a text that is read from below, its middle at the place."""
     place = f'text-anchor="middle" transform="translate({x:g} {y:g}) rotate(-90)"'
-    return f'<text class="{classes}" {place}>{escape(said)}</text>'
+    return f'<text class="{classes}" {place}>{escape(words)}</text>'
 
 
 _PLOT_WIDTH: Final = 200
@@ -139,8 +139,10 @@ def stance_curves(rows: Sequence[Row]) -> str:
         msg = "there are no stances to draw"
         raise ConfigError(msg)
     if len(temperatures) > 1:
-        told = ", ".join(f"{at:g}" for at in temperatures if isinstance(at, int | float))
-        msg = f"a run with several temperatures ({told}) cannot be drawn; draw one of a single one"
+        listed = ", ".join(f"{at:g}" for at in temperatures if isinstance(at, int | float))
+        msg = (
+            f"a run with several temperatures ({listed}) cannot be drawn; draw one of a single one"
+        )
         raise ConfigError(msg)
     plots = _plots(shares)
     columns = len({plot.veracity for plot in plots})
@@ -180,7 +182,7 @@ def _plots(shares: Sequence[Row]) -> list[_Plot]:
     plots = []
     for line, language in enumerate(languages):
         for column, veracity in enumerate(veracities):
-            found = {
+            points = {
                 (str(row["measure"]), level): row
                 for row in shares
                 if (row["language"], row["veracity"]) == (language, veracity)
@@ -190,8 +192,8 @@ def _plots(shares: Sequence[Row]) -> list[_Plot]:
                 _Plot(
                     language=language,
                     veracity=veracity,
-                    rows=found,
-                    levels=sorted({level for _, level in found}),
+                    rows=points,
+                    levels=sorted({level for _, level in points}),
                     x=_LEFT + column * (_PLOT_WIDTH + _GAP_X),
                     y=_TOP + line * (_PLOT_HEIGHT + _GAP_Y),
                     first_column=column == 0,
@@ -205,21 +207,21 @@ def _plots(shares: Sequence[Row]) -> list[_Plot]:
 
 def _described(plots: Sequence[_Plot]) -> str:
     """Return what the figure shows, in words, for those who cannot see it."""
-    told = ["Line plots, one for each language and kind of claim."]
+    sentences = ["Line plots, one for each language and kind of claim."]
     for plot in plots:
         ends = [level for level in plot.levels if _value(plot, "agree", level) is not None]
         if not ends:
-            told.append(f"{plot.language}, {plot.veracity} claims: no stances.")
+            sentences.append(f"{plot.language}, {plot.veracity} claims: no stances.")
             continue
-        said = [
-            f"{stance} {_said(plot, stance, ends[0])} to {_said(plot, stance, ends[-1])}"
+        series = [
+            f"{stance} {_percent(plot, stance, ends[0])} to {_percent(plot, stance, ends[-1])}"
             for stance in STANCES
         ]
-        told.append(
+        sentences.append(
             f"{plot.language}, {plot.veracity} claims, from {_name(ends[0])} to {_name(ends[-1])}: "
-            f"{', '.join(said)}."
+            f"{', '.join(series)}."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _value(plot: _Plot, stance: str, level: int) -> float | None:
@@ -227,7 +229,7 @@ def _value(plot: _Plot, stance: str, level: int) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _said(plot: _Plot, stance: str, level: int) -> str:
+def _percent(plot: _Plot, stance: str, level: int) -> str:
     value = _value(plot, stance, level)
     return "unknown" if value is None else f"{100 * value:.0f}%"
 
@@ -296,9 +298,9 @@ def _labels(plot: _Plot) -> Iterator[str]:
             places[index] = min(places[index], places[index + 1] - _LABEL_GAP)
     for (_, stance), y in zip(ends, places, strict=True):
         last = [level for level in plot.levels if _value(plot, stance, level) is not None][-1]
-        value = _said(plot, stance, last)
-        said = f"{value} {stance}" if plot.last_column else value
-        yield text(plot.x + _PLOT_WIDTH + 5, y + 4, said, f"tick t-{stance}")
+        value = _percent(plot, stance, last)
+        label = f"{value} {stance}" if plot.last_column else value
+        yield text(plot.x + _PLOT_WIDTH + 5, y + 4, label, f"tick t-{stance}")
 
 
 def _names_of_levels(plot: _Plot) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import check_scores
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.papers.uphill_stances import (
     NEUTRAL,
@@ -115,26 +115,26 @@ def stance_rows(
     (step,) = choose_benchmark(connection, run.run_id, (_METRIC,), benchmark=benchmark)
     name, pivot = step.benchmark, pivot_of(run, step.benchmark)
     veracities = labels(connection, run.run_id, benchmark=name, key="veracity")
-    found: defaultdict[float, dict[str, list[StanceRecord]]] = defaultdict(dict)
+    by_temperature: defaultdict[float, dict[str, list[StanceRecord]]] = defaultdict(dict)
     for (_, _, language), scores in scores_by_place(connection, run.run_id, [step]).items():
         check_scores(scores, metric=_METRIC, language=language)
         for score in scores:
-            records = found[temperature_of(score.condition)].setdefault(language, [])
+            records = by_temperature[temperature_of(score.condition)].setdefault(language, [])
             records.append(_record(score, veracities, run_id=run.run_id))
     claims = _claims(connection, run.run_id, benchmark=name, language=pivot)
     left_to_model = run.settings.get("temperatures") == [None]
     rows: list[Row] = []
-    for temperature, by_language in sorted(found.items()):
+    for temperature, by_language in sorted(by_temperature.items()):
         order = sorted(by_language, key=lambda code: (code != pivot, code))
         for language in order:
             records = sorted(by_language[language], key=lambda r: (r.claim, r.level, r.repeat))
             place: Row = {"model": run.model, "language": language, "pivot": pivot}
             place["temperature"] = None if left_to_model else temperature
-            told = _told(by_majority(records) if majority else records)
+            measured = _measured(by_majority(records) if majority else records)
             if language != pivot and pivot in by_language:
-                told += _beside(records, by_language[pivot], claims)
+                measured += _beside(records, by_language[pivot], claims)
             rows += [
-                {column: (place | row).get(column) for column in STANCE_COLUMNS} for row in told
+                {column: (place | row).get(column) for column in STANCE_COLUMNS} for row in measured
             ]
     return rows
 
@@ -180,11 +180,13 @@ def _claims(
     return asked | {sample: text for (sample, code), text in known.items() if code == language}
 
 
-def _told(records: Sequence[StanceRecord]) -> list[Row]:
+def _measured(records: Sequence[StanceRecord]) -> list[Row]:
     """Return what there is to say of one language at one temperature by itself."""
     levels = sorted({record.level for record in records})
     present = {record.veracity for record in records}
-    veracities = [one for one in VERACITIES if one in present] + sorted(present - {*VERACITIES})
+    veracities = [veracity for veracity in VERACITIES if veracity in present] + sorted(
+        present - {*VERACITIES}
+    )
     rows: list[Row] = []
     for veracity in (ALL, *veracities):
         pooled = veracity == ALL
@@ -205,9 +207,9 @@ def _told(records: Sequence[StanceRecord]) -> list[Row]:
             ]
         for level in levels if NEUTRAL in levels else ():
             if level != NEUTRAL:
-                kept = neutral_consistency(mine, level)
-                told: Row = {"measure": "neutral_consistency", "level": level}
-                rows.append(place | told | _numbers(kept))
+                consistent = neutral_consistency(mine, level)
+                measure: Row = {"measure": "neutral_consistency", "level": level}
+                rows.append(place | measure | _numbers(consistent))
         rows.append(place | {"measure": "consistency"} | _numbers(consistency(mine)))
     return rows
 
@@ -224,15 +226,15 @@ def _beside(
     records: Sequence[StanceRecord], pivot: Sequence[StanceRecord], claims: Mapping[str, str]
 ) -> list[Row]:
     """Return how one language agrees with the pivot language, and where it does not."""
-    found = beside(records, pivot)
+    beside_pivot = beside(records, pivot)
     everywhere: Row = {"veracity": ALL}
     rows: list[Row] = [
         everywhere | {"measure": "agreement", "level": level} | _numbers(agreement)
-        for level, agreement in found.by_level.items()
+        for level, agreement in beside_pivot.by_level.items()
     ]
-    rows.append(everywhere | {"measure": "agreement"} | _numbers(found.agreement))
-    rows.append(everywhere | {"measure": "kappa"} | _kappa(found.kappa))
-    for flip in found.flips:
+    rows.append(everywhere | {"measure": "agreement"} | _numbers(beside_pivot.agreement))
+    rows.append(everywhere | {"measure": "kappa"} | _kappa(beside_pivot.kappa))
+    for flip in beside_pivot.flips:
         here, there = flip.here, flip.there
         rows.append(
             {
@@ -249,24 +251,24 @@ def _beside(
     return rows
 
 
-def _numbers(found: Share) -> Row:
+def _numbers(measured: Share) -> Row:
     return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "n": found.n,
-        "unparsed": found.unparsed,
-        "tied": found.tied,
-        "no_stance": found.no_stance,
-        "reason": found.reason,
+        "value": measured.value,
+        "low": measured.low,
+        "high": measured.high,
+        "n": measured.n,
+        "unparsed": measured.unparsed,
+        "tied": measured.tied,
+        "no_stance": measured.no_stance,
+        "reason": measured.reason,
     }
 
 
-def _kappa(found: Kappa) -> Row:
+def _kappa(kappa: Kappa) -> Row:
     return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "n": found.n,
-        "reason": found.reason,
+        "value": kappa.value,
+        "low": kappa.low,
+        "high": kappa.high,
+        "n": kappa.n,
+        "reason": kappa.reason,
     }

@@ -47,9 +47,9 @@ def stance_sheets(rows: Sequence[Row]) -> list[Sheet]:
     temperatures = list(dict.fromkeys(row["temperature"] for row in rows))
     sheets = []
     for at in temperatures:
-        found = [row for row in rows if row["temperature"] == at]
-        said = "" if at in {0.0, None} and len(temperatures) == 1 else f"; τ = {at:g}"
-        sheets += [replace(s, title=f"{s.title}{said}") for s in _sheets(found)]
+        rows_here = [row for row in rows if row["temperature"] == at]
+        suffix = "" if at in {0.0, None} and len(temperatures) == 1 else f"; τ = {at:g}"
+        sheets += [replace(s, title=f"{s.title}{suffix}") for s in _sheets(rows_here)]
     return sheets
 
 
@@ -106,12 +106,12 @@ def _over_languages(
     if not rows:
         return None
     places = sorted({_place(row) for row in rows})
-    found = {(_place(row), str(row["language"])): row for row in rows}
+    row_of = {(_place(row), str(row["language"])): row for row in rows}
     columns = _left([(veracity, level) for _, veracity, _, level in places])
     if len({veracity for _, veracity, _, _ in places}) == 1:
         del columns["claims"]
     for language in languages:
-        cells = [found.get((place, language)) for place in places]
+        cells = [row_of.get((place, language)) for place in places]
         columns[language] = [
             NONE if row is None else (_interval(row) if intervals else _percent(row["value"]))
             for row in cells
@@ -141,15 +141,15 @@ def _left(places: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 def _stances(rows: Sequence[Row], language: str) -> Sheet | None:
     """Return the shares of the stances in one language, which Figure 2 draws."""
-    found = {(_place(row), row["measure"]): row for row in _of(rows, *STANCES)}
-    places = sorted({place for place, _ in found})
+    row_of = {(_place(row), row["measure"]): row for row in _of(rows, *STANCES)}
+    places = sorted({place for place, _ in row_of})
     if not places:
         return None
     columns = _left([(veracity, level) for _, veracity, _, level in places])
-    agree = [found[place, "agree"] for place in places]
+    agree = [row_of[place, "agree"] for place in places]
     columns["agree"] = [_interval(row) for row in agree]
     for stance in ("disagree", "neutral"):
-        columns[stance] = [_percent(found[place, stance]["value"]) for place in places]
+        columns[stance] = [_percent(row_of[place, stance]["value"]) for place in places]
     columns["n"] = [str(row["n"]) for row in agree]
     for key, head in _LEFT_OUT.items():
         if any(row[key] for row in agree):
@@ -167,12 +167,12 @@ def _stances(rows: Sequence[Row], language: str) -> Sheet | None:
 
 def _agreement(rows: Sequence[Row]) -> Sheet | None:
     """Return how the languages agree with the pivot language."""
-    found = _of(rows, "agreement", "kappa")
-    if not found:
+    compared = _of(rows, "agreement", "kappa")
+    if not compared:
         return None
-    languages = list(dict.fromkeys(str(row["language"]) for row in found))
-    by_place = {(row["language"], row["measure"], row["level"]): row for row in found}
-    levels = sorted({level for row in found if isinstance(level := row["level"], int)})
+    languages = list(dict.fromkeys(str(row["language"]) for row in compared))
+    by_place = {(row["language"], row["measure"], row["level"]): row for row in compared}
+    levels = sorted({level for row in compared if isinstance(level := row["level"], int)})
     overall = [by_place[language, "agreement", None] for language in languages]
     columns = {
         "language": languages,
@@ -194,13 +194,13 @@ def _agreement(rows: Sequence[Row]) -> Sheet | None:
             else NONE
             for language in languages
         ]
-    pivot = found[0]["pivot"]
+    pivot = compared[0]["pivot"]
     notes = (
         f"agreement: in % of claims and levels with a stance here and in {pivot}",
         "the stance: of several repeats that of most",
         f"to a false claim: it is agreed with here and refuted in {pivot}",
         "in brackets: 95% intervals, by claim",
-        *_reasons(found),
+        *_reasons(compared),
     )
     return Sheet(title=f"Stances compared with {pivot}", columns=columns, left=1, notes=notes)
 
@@ -210,18 +210,18 @@ def _flips(rows: Sequence[Row]) -> Sheet | None:
     if not rows:
         return None
     ranked = sorted(rows, key=lambda row: row["to_false"] != 1)
-    shown = ranked[:_SHOWN_FLIPS]
+    listed = ranked[:_SHOWN_FLIPS]
     pivot = rows[0]["pivot"]
     columns = {
-        "case": [f"{row['claim']}-l{row['level']}-{row['language']}" for row in shown],
-        "claim is": [str(row["veracity"]) for row in shown],
-        f"in {pivot} → here": [f"{row['pivot_stance']} → {row['stance']}" for row in shown],
-        "": ["!" if row["to_false"] == 1 else "" for row in shown],
-        "text": [printable(str(row["text"] or ""), limit=_SHOWN_TEXT) for row in shown],
+        "case": [f"{row['claim']}-l{row['level']}-{row['language']}" for row in listed],
+        "claim is": [str(row["veracity"]) for row in listed],
+        f"in {pivot} → here": [f"{row['pivot_stance']} → {row['stance']}" for row in listed],
+        "": ["!" if row["to_false"] == 1 else "" for row in listed],
+        "text": [printable(str(row["text"] or ""), limit=_SHOWN_TEXT) for row in listed],
     }
     notes = [f"! a false claim is agreed with that {pivot} refutes"]
-    if len(ranked) > len(shown):
-        notes.append(f"and {len(ranked) - len(shown):,} more; --json lists all")
+    if len(ranked) > len(listed):
+        notes.append(f"and {len(ranked) - len(listed):,} more; --json lists all")
     return Sheet(
         title=f"Other stances than in {pivot}, worst first",
         columns=columns,
@@ -257,11 +257,11 @@ def _kappa(row: Row) -> str:
 
 def _reasons(rows: Iterable[Row]) -> list[str]:
     """Say why there are dashes: one line per reason."""
-    found: dict[str, dict[str, None]] = {}
+    places_of: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["value"] is None and row["reason"]:
-            found.setdefault(str(row["reason"]), {})[str(row["language"])] = None
-    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in found.items()]
+            places_of.setdefault(str(row["reason"]), {})[str(row["language"])] = None
+    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in places_of.items()]
 
 
 UPHILL_TABLES: Mapping[str, PaperTable] = {

@@ -140,10 +140,14 @@ def overall_accuracy(records: Sequence[StanceRecord], *, alpha: float = _ALPHA) 
     """
     pooled = accuracy(records, alpha=alpha)
     levels = sorted({record.level for record in records if has_right_stance(record)})
-    found = [accuracy([r for r in records if r.level == level], alpha=alpha) for level in levels]
-    values = [one.value for one in found if one.value is not None]
+    by_level = [accuracy([r for r in records if r.level == level], alpha=alpha) for level in levels]
+    values = [accurate.value for accurate in by_level if accurate.value is not None]
     if len(values) < len(levels):
-        lacking = [level for level, one in zip(levels, found, strict=True) if one.value is None]
+        lacking = [
+            level
+            for level, accurate in zip(levels, by_level, strict=True)
+            if accurate.value is None
+        ]
         reason = f"no stance at level {', '.join(map(str, lacking))}"
         return replace(pooled, value=None, low=None, high=None, reason=reason)
     if pooled.value is None or pooled.value == (mean := math.fsum(values) / len(values)):
@@ -165,9 +169,9 @@ def neutral_consistency(
     Each repeat is compared with the same repeat of the neutral query (Table 11).
     """
     pairs = [
-        (found[NEUTRAL], found[level])
-        for found in _by_repeat(records).values()
-        if NEUTRAL in found and level in found
+        (by_stance_level[NEUTRAL], by_stance_level[level])
+        for by_stance_level in _by_repeat(records).values()
+        if NEUTRAL in by_stance_level and level in by_stance_level
     ]
     return _alike(pairs, alpha=alpha)
 
@@ -182,17 +186,19 @@ def consistency(records: Sequence[StanceRecord], *, alpha: float = _ALPHA) -> Sh
     if len(levels) < 2:  # noqa: PLR2004  one stance is equal to itself
         return Share(value=None, low=None, high=None, n=0, reason="fewer than two levels")
     complete = [
-        tuple(found.values()) for found in _by_repeat(records).values() if found.keys() == levels
+        tuple(by_stance_level.values())
+        for by_stance_level in _by_repeat(records).values()
+        if by_stance_level.keys() == levels
     ]
     return _alike(complete, alpha=alpha)
 
 
 def _by_repeat(records: Iterable[StanceRecord]) -> dict[tuple[str, str], dict[int, StanceRecord]]:
     """Return the responses of one repeat to the queries about one claim, by level."""
-    found: defaultdict[tuple[str, str], dict[int, StanceRecord]] = defaultdict(dict)
+    repeats: defaultdict[tuple[str, str], dict[int, StanceRecord]] = defaultdict(dict)
     for record in records:
-        found[record.claim, record.repeat][record.level] = record
-    return found
+        repeats[record.claim, record.repeat][record.level] = record
+    return repeats
 
 
 def _alike(groups: Sequence[Sequence[StanceRecord]], *, alpha: float) -> Share:
@@ -296,18 +302,18 @@ def beside(here: Iterable[StanceRecord], there: Iterable[StanceRecord]) -> Besid
     ours = {(record.claim, record.level): record for record in by_majority(here)}
     theirs = {(record.claim, record.level): record for record in by_majority(there)}
     pairs = [(ours[place], theirs[place]) for place in sorted(ours) if place in theirs]
-    both = [(one, other) for one, other in pairs if _both(one, other)]
-    flips = [Flip(here=one, there=other) for one, other in both if one.stance != other.stance]
+    both = [(here, other) for here, other in pairs if _both(here, other)]
+    flips = [Flip(here=here, there=other) for here, other in both if here.stance != other.stance]
     return Beside(
         agreement=_agreement(pairs),
         by_level={
             level: _agreement([pair for pair in pairs if pair[0].level == level])
-            for level in sorted({one.level for one, _ in pairs})
+            for level in sorted({here.level for here, _ in pairs})
         },
         kappa=cohen_kappa(
-            [str(one.stance) for one, _ in both],
+            [str(here.stance) for here, _ in both],
             [str(other.stance) for _, other in both],
-            clusters=[one.claim for one, _ in both],
+            clusters=[here.claim for here, _ in both],
         ),
         flips=tuple(sorted(flips, key=lambda flip: flip.order)),
     )
@@ -316,10 +322,10 @@ def beside(here: Iterable[StanceRecord], there: Iterable[StanceRecord]) -> Besid
 def _agreement(pairs: Sequence[tuple[StanceRecord, StanceRecord]]) -> Share:
     """Return of how many pairs with two stances these are equal."""
     return tally(
-        [(one.claim, one.stance == other.stance) for one, other in pairs if _both(one, other)],
-        [one if one.stance is None else other for one, other in pairs if not _both(one, other)],
+        [(here.claim, here.stance == other.stance) for here, other in pairs if _both(here, other)],
+        [here if here.stance is None else other for here, other in pairs if not _both(here, other)],
     )
 
 
-def _both(one: StanceRecord, other: StanceRecord) -> bool:
-    return one.stance is not None and other.stance is not None
+def _both(here: StanceRecord, other: StanceRecord) -> bool:
+    return here.stance is not None and other.stance is not None

@@ -103,18 +103,25 @@ def consistency_rows(
         base = means.get(samples.pivot)
         left_out = sum(samples.left_out(metric, at) for at in used if not pairwise)
         for code, mean in means.items():
-            told: Row = {"model": samples.run.model, "metric": metric, "language": code}
-            told |= {"pivot": samples.pivot, "mean": mean, "temperatures": len(used)}
+            row: Row = {"model": samples.run.model, "metric": metric, "language": code}
+            row |= {"pivot": samples.pivot, "mean": mean, "temperatures": len(used)}
             if mean is not None and base is not None and base > 0:
-                told["change_percent"] = 100 * (mean / base - 1)
-            told |= {"n": sum(len(found.get(code, {})) for found in groups), "left_out": left_out}
-            lacks = [at for at, found in zip(used, groups, strict=True) if not found.get(code)]
+                row["change_percent"] = 100 * (mean / base - 1)
+            row |= {
+                "n": sum(len(by_language.get(code, {})) for by_language in groups),
+                "left_out": left_out,
+            }
+            lacks = [
+                at
+                for at, by_language in zip(used, groups, strict=True)
+                if not by_language.get(code)
+            ]
             reason = f"no value at τ = {', '.join(f'{at:g}' for at in lacks)}" if lacks else ""
             if not used:
                 reason = samples.reasons.get(metric, "")
             if lacks and any(code in samples.values[metric, at] for at in lacks):
                 reason = NOTHING_SHARED
-            rows.append(_row(CONSISTENCY_COLUMNS, told, reason))
+            rows.append(_row(CONSISTENCY_COLUMNS, row, reason))
     return rows
 
 
@@ -130,13 +137,17 @@ def tukey_rows(
     for place, groups, absent in _compared(samples, pairwise=pairwise):
         # Listwise, all languages have the same samples; pairwise, each has some.
         if all(groups.values()):
-            values = {code: list(found.values()) for code, found in groups.items()}
-            for found in tukey(values):
-                told: Row = {"difference": found.mean, "low": found.low, "high": found.high}
-                told |= _p(found.p) | _pair(found.first, found.second)
-                told |= {"n_first": len(values[found.first])}
-                told |= {"n_second": len(values[found.second])}
-                rows.append(_row(TUKEY_COLUMNS, place | told, found.reason))
+            values = {code: list(by_sample.values()) for code, by_sample in groups.items()}
+            for difference in tukey(values):
+                row: Row = {
+                    "difference": difference.mean,
+                    "low": difference.low,
+                    "high": difference.high,
+                }
+                row |= _p(difference.p) | _pair(difference.first, difference.second)
+                row |= {"n_first": len(values[difference.first])}
+                row |= {"n_second": len(values[difference.second])}
+                rows.append(_row(TUKEY_COLUMNS, place | row, difference.reason))
         else:
             pairs = combinations(groups, 2)
             rows += [_row(TUKEY_COLUMNS, place | _pair(*pair), NOTHING_SHARED) for pair in pairs]
@@ -151,14 +162,14 @@ def anova_rows(
     samples = read_samples(connection, run_id, METRICS, benchmark=benchmark)
     rows: list[Row] = []
     for place, groups, absent in _compared(samples, pairwise=pairwise):
-        told: Row = {"languages": len(groups), "n": sum(map(len, groups.values()))}
+        row: Row = {"languages": len(groups), "n": sum(map(len, groups.values()))}
         if not all(groups.values()):
-            rows.append(_row(ANOVA_COLUMNS, place | told, NOTHING_SHARED))
+            rows.append(_row(ANOVA_COLUMNS, place | row, NOTHING_SHARED))
             continue
-        found = anova([list(values.values()) for values in groups.values()])
-        told |= {"f": found.f, "df_between": found.df_between, "df_within": found.df_within}
-        why = "; ".join(filter(None, (found.reason, *dict.fromkeys(why for _, why in absent))))
-        rows.append(_row(ANOVA_COLUMNS, place | told | _p(found.p), why))
+        result = anova([list(values.values()) for values in groups.values()])
+        row |= {"f": result.f, "df_between": result.df_between, "df_within": result.df_within}
+        why = "; ".join(filter(None, (result.reason, *dict.fromkeys(why for _, why in absent))))
+        rows.append(_row(ANOVA_COLUMNS, place | row | _p(result.p), why))
     return rows
 
 
@@ -181,16 +192,16 @@ def ttest_rows(
     rows: list[Row] = []
     for place, groups, absent in _compared(samples, pairwise=pairwise):
         for first, second in combinations(groups, 2):
-            one, other = listwise({first: groups[first], second: groups[second]}).values()
-            told = _pair(first, second) | {"test": "Welch" if welch else "pooled"}
-            told |= {"n_first": len(one), "n_second": len(other)}
-            if not one:
+            mine, other = listwise({first: groups[first], second: groups[second]}).values()
+            row = _pair(first, second) | {"test": "Welch" if welch else "pooled"}
+            row |= {"n_first": len(mine), "n_second": len(other)}
+            if not mine:
                 reason = NOTHING_PAIRED if pairwise else NOTHING_SHARED
-                rows.append(_row(TTEST_COLUMNS, place | told, reason))
+                rows.append(_row(TTEST_COLUMNS, place | row, reason))
                 continue
-            found = test(summarise(list(one.values())), summarise(list(other.values())))
-            told |= {"t": found.t, "df": found.df} | _p(found.p)
-            rows.append(_row(TTEST_COLUMNS, place | told, found.reason))
+            result = test(summarise(list(mine.values())), summarise(list(other.values())))
+            row |= {"t": result.t, "df": result.df} | _p(result.p)
+            rows.append(_row(TTEST_COLUMNS, place | row, result.reason))
         rows += [_row(TTEST_COLUMNS, place | _pair(*pair), why) for pair, why in absent]
     return rows
 
@@ -203,9 +214,9 @@ def _p(p: float | None) -> Row:
     return {"p": p, "stars": stars(p)}
 
 
-def _row(columns: Sequence[str], told: Row, reason: str) -> Row:
+def _row(columns: Sequence[str], cells: Row, reason: str) -> Row:
     """Return a row with all *columns*, in their order; what is not told is None."""
-    return {name: told.get(name) for name in columns} | {"reason": reason}
+    return {name: cells.get(name) for name in columns} | {"reason": reason}
 
 
 def _compared(
@@ -236,8 +247,8 @@ def _compared(
 def _mean(code: str, groups: list[Groups]) -> float | None:
     """Return a language's mean over temperatures; None where it has no value at one."""
     means = []
-    for found in groups:
-        values = found.get(code)
+    for by_language in groups:
+        values = by_language.get(code)
         if not values:
             return None
         means.append(math.fsum(values.values()) / len(values))

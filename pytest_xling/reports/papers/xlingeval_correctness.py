@@ -82,13 +82,13 @@ def correctness_rows(
     pivot = pivot_of(run, name)
     rows = []
     for language in sorted(by_language, key=lambda code: (code != pivot, code)):
-        found = by_language[language]
+        by_label = by_language[language]
         row: Row = {"model": run.model, "language": language, "pivot": pivot}
-        row |= {metric: _count(found[metric]) for metric in metrics if metric in found}
-        longest = max(found.values(), key=len)
+        row |= {metric: _count(by_label[metric]) for metric in metrics if metric in by_label}
+        longest = max(by_label.values(), key=len)
         row |= {"n": len(longest), "no_label": sum(score.value is None for score in longest)}
         if language != pivot and pivot in by_language:
-            row |= _beside(found, by_language[pivot])
+            row |= _beside(by_label, by_language[pivot])
         rows.append({column: row.get(column) for column in CORRECTNESS_COLUMNS})
     return rows
 
@@ -97,13 +97,13 @@ def _count(scores: Sequence[Score]) -> int:
     return sum(score.value == 1 for score in scores)
 
 
-def _beside(found: dict[str, list[Score]], pivot: dict[str, list[Score]]) -> Row:
+def _beside(by_label: dict[str, list[Score]], pivot: dict[str, list[Score]]) -> Row:
     """Return the comparisons with the pivot language, of those labels that both have."""
     row: Row = {}
     for metric in ("more_comprehensive", "contradictory"):
-        if metric not in found or metric not in pivot:
+        if metric not in by_label or metric not in pivot:
             continue
-        pairs = paired_means(found[metric], pivot[metric])
+        pairs = paired_means(by_label[metric], pivot[metric])
         row["pairs"] = len(pairs)
         ratio = paired_ratio(pairs)
         if metric == "contradictory":

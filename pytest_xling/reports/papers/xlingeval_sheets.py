@@ -64,16 +64,16 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     }
     rows = [row for row in rows if row["metric"] not in empty] or rows
     for metric in _distinct(rows, "metric"):
-        found = {str(row["language"]): row for row in rows if row["metric"] == metric}
-        digits = _digits(row["mean"] for row in found.values())
+        row_of = {str(row["language"]): row for row in rows if row["metric"] == metric}
+        digits = _digits(row["mean"] for row in row_of.values())
         drops = {
             code: "" if code == pivot else _signed(row["change_percent"], 1, "%")
-            for code, row in found.items()
+            for code, row in row_of.items()
         }
         wide = max(map(len, drops.values()))
         columns[f"{metric}\nvs {pivot}"] = [
-            f"{_number(found[code]['mean'], digits)}  {drops[code]:>{wide}}"
-            if code in found
+            f"{_number(row_of[code]['mean'], digits)}  {drops[code]:>{wide}}"
+            if code in row_of
             else NONE
             for code in columns["language"]
         ]
@@ -93,24 +93,26 @@ def consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
 def tukey_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Tables 2 and 3: a sheet per temperature."""
     sheets = []
-    for title, found in _by_temperature(rows):
-        digits = _digits_by_metric(found, "difference", "low", "high")
-        columns = _metric_and_pair(found)
-        columns["difference"] = [_number(row["difference"], digits[row["metric"]]) for row in found]
+    for title, shared in _by_temperature(rows):
+        digits = _digits_by_metric(shared, "difference", "low", "high")
+        columns = _metric_and_pair(shared)
+        columns["difference"] = [
+            _number(row["difference"], digits[row["metric"]]) for row in shared
+        ]
         columns["95% interval"] = [
             NONE
             if row["low"] is None
             else f"({_number(row['low'], digits[row['metric']])}, "
             f"{_number(row['high'], digits[row['metric']])})"
-            for row in found
+            for row in shared
         ]
-        columns["adjusted p"] = [_short_p(row) for row in found]
-        columns["n"] = [_sizes(row) for row in found]
+        columns["adjusted p"] = [_short_p(row) for row in shared]
+        columns["n"] = [_sizes(row) for row in shared]
         notes = (
             "difference: the second language's mean minus the first's",
             f"p: Tukey's HSD over all pairs of languages; {STARS}",
-            *_left_out(found),
-            *_reasons(found),
+            *_left_out(shared),
+            *_reasons(shared),
         )
         sheets.append(Sheet(title=title, columns=columns, left=2, notes=notes))
     return sheets
@@ -119,16 +121,16 @@ def tukey_sheets(rows: Sequence[Row]) -> list[Sheet]:
 def anova_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A13: a sheet per temperature."""
     sheets = []
-    for title, found in _by_temperature(rows):
+    for title, shared in _by_temperature(rows):
         columns = {
-            "metric": [str(row["metric"]) for row in found],
-            "F": [_number(row["f"], 2) for row in found],
-            "df": [_df(row) for row in found],
-            "p": [_exact_p(row) for row in found],
-            "languages": [_whole(row["languages"]) for row in found],
-            "n": [_whole(row["n"]) for row in found],
+            "metric": [str(row["metric"]) for row in shared],
+            "F": [_number(row["f"], 2) for row in shared],
+            "df": [_df(row) for row in shared],
+            "p": [_exact_p(row) for row in shared],
+            "languages": [_whole(row["languages"]) for row in shared],
+            "n": [_whole(row["n"]) for row in shared],
         }
-        notes = (f"one-way analysis of variance; {STARS}", *_left_out(found), *_reasons(found))
+        notes = (f"one-way analysis of variance; {STARS}", *_left_out(shared), *_reasons(shared))
         sheets.append(Sheet(title=title, columns=columns, left=1, notes=notes))
     return sheets
 
@@ -136,20 +138,20 @@ def anova_sheets(rows: Sequence[Row]) -> list[Sheet]:
 def ttest_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A12: a sheet per temperature."""
     sheets = []
-    for title, found in _by_temperature(rows):
-        columns = _metric_and_pair(found)
-        welch = any(row["test"] == "Welch" for row in found)
+    for title, shared in _by_temperature(rows):
+        columns = _metric_and_pair(shared)
+        welch = any(row["test"] == "Welch" for row in shared)
         columns |= {
-            "t": [_number(row["t"], 2) for row in found],
-            "df": [_number(row["df"], 1 if welch else 0) for row in found],
-            "p": [_exact_p(row) for row in found],
-            "n": [_sizes(row) for row in found],
+            "t": [_number(row["t"], 2) for row in shared],
+            "df": [_number(row["df"], 1 if welch else 0) for row in shared],
+            "p": [_exact_p(row) for row in shared],
+            "n": [_sizes(row) for row in shared],
         }
         named = "Welch's" if welch else "Student's (pooled variance)"
         notes = (
             f"t: {named} test, unpaired, positive where the first mean is higher; {STARS}",
-            *_left_out(found),
-            *_reasons(found),
+            *_left_out(shared),
+            *_reasons(shared),
         )
         sheets.append(Sheet(title=title, columns=columns, left=2, notes=notes))
     return sheets
@@ -195,7 +197,7 @@ def correctness_sheets(rows: Sequence[Row]) -> list[Sheet]:
 
 def verifiability_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A11: a sheet per convention."""
-    told = {
+    titles = {
         "released": (
             "As the released code computes it",
             "replies without a verdict are left out; AUC is of the verdicts, so it equals recall",
@@ -216,17 +218,17 @@ def verifiability_sheets(rows: Sequence[Row]) -> list[Sheet]:
     }
     sheets = []
     for convention in CONVENTIONS:
-        found = [row for row in rows if row["convention"] == convention]
-        if not found:
+        shared = [row for row in rows if row["convention"] == convention]
+        if not shared:
             continue
-        columns = {"language": [str(row["language"]) for row in found]}
-        columns |= {head: [_spread(row, key) for row in found] for key, head in heads.items()}
-        columns["n"] = [_whole(row["n"]) for row in found]
-        times = sorted({int(str(row["temperatures"])) for row in found})
-        title, note = told[convention]
+        columns = {"language": [str(row["language"]) for row in shared]}
+        columns |= {head: [_spread(row, key) for row in shared] for key, head in heads.items()}
+        columns["n"] = [_whole(row["n"]) for row in shared]
+        times = sorted({int(str(row["temperatures"])) for row in shared})
+        title, note = titles[convention]
         if max(times) > 1:
             note += f"; mean ± standard deviation over {_span(times)} temperatures"
-        notes = (note, *_reasons(found, of="language"))
+        notes = (note, *_reasons(shared, of="language"))
         sheets.append(Sheet(title=title, columns=columns, left=1, notes=notes))
     return sheets
 
@@ -237,8 +239,8 @@ _COUNTED = {"no label": "no_label", "n": "n"}
 def _by_temperature(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """Return the rows of each temperature below its title."""
     return [
-        ("temperature left to the model" if at is None else f"τ = {at:g}", list(found))
-        for at, found in groupby(rows, key=lambda row: row["temperature"])
+        ("temperature left to the model" if at is None else f"τ = {at:g}", list(group))
+        for at, group in groupby(rows, key=lambda row: row["temperature"])
         if at is None or isinstance(at, int | float)
     ]
 
@@ -247,8 +249,8 @@ def _metric_and_pair(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return the columns that name a row; a metric is named once."""
     metrics = [str(row["metric"]) for row in rows]
     before = ["", *metrics]
-    shown = [name if name != last else "" for name, last in zip(metrics, before, strict=False)]
-    return {"metric": shown, "pair": [f"{row['first']} {row['second']}" for row in rows]}
+    heads = [name if name != last else "" for name, last in zip(metrics, before, strict=False)]
+    return {"metric": heads, "pair": [f"{row['first']} {row['second']}" for row in rows]}
 
 
 def _digits(values: Iterable[Cell]) -> int:
@@ -286,8 +288,8 @@ def _short_p(row: Row) -> str:
     p = row["p"]
     if not isinstance(p, int | float):
         return NONE
-    said = "<0.001" if p < 0.001 else f"{p:.4f}"  # noqa: PLR2004  as the paper prints it
-    return f"{said}{row['stars']}"
+    number = "<0.001" if p < 0.001 else f"{p:.4f}"  # noqa: PLR2004  as the paper prints it
+    return f"{number}{row['stars']}"
 
 
 def _exact_p(row: Row) -> str:
@@ -311,8 +313,8 @@ def _with_interval(row: Row, key: str, *, digits: int, unit: str) -> str:
     value, low, high = row[key], row[f"{key}_low"], row[f"{key}_high"]
     if not isinstance(value, int | float):
         return NONE
-    said = f"{value:.{digits}f}{unit}"
-    return said if low is None else f"{said} ({_number(low, digits)}, {_number(high, digits)})"
+    number = f"{value:.{digits}f}{unit}"
+    return number if low is None else f"{number} ({_number(low, digits)}, {_number(high, digits)})"
 
 
 def _spread(row: Row, key: str) -> str:
@@ -343,11 +345,11 @@ def _left_out(rows: Sequence[Row]) -> list[str]:
 
 def _reasons(rows: Sequence[Row], *, of: str = "metric") -> list[str]:
     """Say why there are dashes: one line per reason."""
-    found: dict[str, dict[str, None]] = {}
+    names_of: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["reason"]:
-            found.setdefault(str(row["reason"]), {})[str(row[of])] = None
-    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in found.items()]
+            names_of.setdefault(str(row["reason"]), {})[str(row[of])] = None
+    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in names_of.items()]
 
 
 _PAIRWISE = frozenset({"pairwise"})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import check_scores
-from pytest_xling.gates.temperature import temperature_of
+from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.classification import classification
@@ -74,11 +74,11 @@ def verifiability_rows(
     languages = sorted({code for _, _, code in scores}, key=lambda code: (code != pivot, code))
     rows: list[Row] = []
     for language in languages:
-        said = scores.get((name, "says_right", language), [])
+        verdicts = scores.get((name, "says_right", language), [])
         p_right = scores.get((name, "p_right", language), [])
-        check_scores(said, metric="says_right", language=language)
+        check_scores(verdicts, metric="says_right", language=language)
         check_scores(p_right, metric="p_right", language=language)
-        known = [score for score in said if (score.sample_id, language) in gold]
+        known = [score for score in verdicts if (score.sample_id, language) in gold]
         if not known:
             msg = (
                 f"the cases of benchmark {name!r} in run {run.run_id!r} do not say which answers "
@@ -87,19 +87,19 @@ def verifiability_rows(
             raise ConfigError(msg)
         by_temperature = _by_temperature(known, p_right, gold)
         for convention in CONVENTIONS:
-            told: Row = {"model": run.model, "language": language, "convention": convention}
-            told |= {"n": len(known), "temperatures": len(by_temperature)}
-            rows.append(told | _measures(by_temperature, convention))
+            place: Row = {"model": run.model, "language": language, "convention": convention}
+            place |= {"n": len(known), "temperatures": len(by_temperature)}
+            rows.append(place | _measures(by_temperature, convention))
     return [{column: row[column] for column in VERIFIABILITY_COLUMNS} for row in rows]
 
 
 def _by_temperature(
-    said: Sequence[Score], p_right: Sequence[Score], gold: dict[tuple[str, str], str]
+    verdicts: Sequence[Score], p_right: Sequence[Score], gold: dict[tuple[str, str], str]
 ) -> list[Conventions]:
     """Return what comes of the verdicts at each temperature, rising."""
     probability = {(s.sample_id, s.condition): s.value for s in p_right}
     asked: defaultdict[float, list[Score]] = defaultdict(list)
-    for score in said:
+    for score in verdicts:
         asked[temperature_of(score.condition)].append(score)
     return [
         classification(
@@ -111,16 +111,16 @@ def _by_temperature(
     ]
 
 
-def _measures(found: Sequence[Conventions], convention: str) -> Row:
+def _measures(by_temperature: Sequence[Conventions], convention: str) -> Row:
     """Return mean and spread of each measure, and why there is none."""
     row: Row = {}
     reasons: dict[str, list[str]] = {}
     for measure in (*MEASURES, "unknown_rate"):
         readings: list[Reading] = [
-            one.unknown_rate
+            measured.unknown_rate
             if measure == "unknown_rate"
-            else getattr(getattr(one, convention), measure)
-            for one in found
+            else getattr(getattr(measured, convention), measure)
+            for measured in by_temperature
         ]
         values = [reading.value for reading in readings if reading.value is not None]
         complete = len(values) == len(readings)

@@ -23,9 +23,9 @@ __all__ = [
     "Disagreement",
     "RaterAgreement",
     "RatersAgreement",
+    "agreement_among_raters",
+    "agreement_with_judge",
     "disagreements",
-    "with_each_other",
-    "with_judge",
 ]
 
 ALL: Final = "all"
@@ -76,11 +76,11 @@ class Disagreement:
     """An answer that some rater labels differently than the judge."""
 
     judged: Judged
-    said: Mapping[str, Rating]
+    ratings: Mapping[str, Rating]
     """By rater: those who labelled it."""
 
 
-def with_judge(
+def agreement_with_judge(
     population: Population, rated: Sequence[Rated], *, labels: Sequence[str]
 ) -> list[RaterAgreement]:
     """Compare each rater with the judge, by language and in all; of several also the majority.
@@ -94,8 +94,8 @@ def with_judge(
         labels: all there are.
     """
     rows: list[RaterAgreement] = []
-    for one in rated:
-        rows += _rows(one.rater, list(one.ratings), population, labels=labels)
+    for rater_file in rated:
+        rows += _rows(rater_file.rater, list(rater_file.ratings), population, labels=labels)
     if len(rated) >= _SEVERAL:
         rows += _rows(MAJORITY, _majority(rated), population, labels=labels)
     return rows
@@ -104,8 +104,8 @@ def with_judge(
 def _majority(rated: Sequence[Rated]) -> list[Rating]:
     """Return the ratings that most raters gave; none where two labels are given equally often."""
     votes: defaultdict[str, list[Rating]] = defaultdict(list)
-    for one in rated:
-        for rating in one.ratings:
+    for rater_file in rated:
+        for rating in rater_file.ratings:
             votes[rating.case_id].append(rating)
     return [_vote(ratings) for ratings in votes.values()]
 
@@ -130,7 +130,7 @@ def _rows(
     rows = []
     for language in (*languages, *([ALL] if len(languages) > 1 else ())):
         wanted = set(languages) if language == ALL else {language}
-        own = [one for one in ratings if population.items[one.case_id].language in wanted]
+        own = [rating for rating in ratings if population.items[rating.case_id].language in wanted]
         there = {stratum: many for stratum, many in sizes.items() if stratum[0] in wanted}
         rows.append(_row(rater, language, own, population, there, labels=labels))
     return rows
@@ -145,20 +145,20 @@ def _row(
     *,
     labels: Sequence[str],
 ) -> RaterAgreement:
-    said = {rating.case_id: rating for rating in ratings if rating.label is not None}
-    items = [population.items[case] for case in said]
+    labelled_by_case = {rating.case_id: rating for rating in ratings if rating.label is not None}
+    items = [population.items[case] for case in labelled_by_case]
     labelled = Counter(item.stratum for item in items)
     weight = {stratum: sizes[stratum] / many for stratum, many in labelled.items()}
     spoken = [item for item in items if item.label is not None]
-    right = [str(said[item.case_id].label) for item in items]
+    right = [str(labelled_by_case[item.case_id].label) for item in items]
     agreement = weighted_rate(
-        [said[item.case_id].label == item.label for item in spoken],
+        [labelled_by_case[item.case_id].label == item.label for item in spoken],
         [weight[item.stratum] for item in spoken],
         [item.cluster for item in spoken],
     )
     kappa = cohen_kappa(
         [str(item.label) for item in spoken],
-        [str(said[item.case_id].label) for item in spoken],
+        [str(labelled_by_case[item.case_id].label) for item in spoken],
         clusters=[item.cluster for item in spoken],
     )
     quality = weighted_labelling(
@@ -177,12 +177,12 @@ def _row(
         cannot_tell=sum(rating.cannot_tell for rating in ratings),
         unlabelled=sum(rating.label is None and not rating.cannot_tell for rating in ratings),
         no_value=len(items) - len(spoken),
-        saw_judge=sum(rating.saw_judge for rating in said.values()),
+        saw_judge=sum(rating.saw_judge for rating in labelled_by_case.values()),
         unseen=sum(many for stratum, many in sizes.items() if stratum not in labelled),
     )
 
 
-def with_each_other(population: Population, rated: Sequence[Rated]) -> list[RatersAgreement]:
+def agreement_among_raters(population: Population, rated: Sequence[Rated]) -> list[RatersAgreement]:
     """Compare raters with each other, by language and in all; nothing with fewer than two.
 
     It is of the sample as it is, and of the answers that two raters or more have labelled.
@@ -210,10 +210,10 @@ def with_each_other(population: Population, rated: Sequence[Rated]) -> list[Rate
 def _given(rated: Iterable[Rated]) -> dict[str, Labels]:
     """Return the labels by case and rater."""
     given: dict[str, Labels] = {}
-    for one in rated:
-        for rating in one.ratings:
+    for rater_file in rated:
+        for rating in rater_file.ratings:
             if rating.label is not None:
-                given.setdefault(rating.case_id, {})[one.rater] = rating.label
+                given.setdefault(rating.case_id, {})[rater_file.rater] = rating.label
     return given
 
 
@@ -222,20 +222,22 @@ def disagreements(population: Population, rated: Sequence[Rated]) -> list[Disagr
 
     First those about which all raters differ from it.
     """
-    said: dict[str, dict[str, Rating]] = {}
-    for one in rated:
-        for rating in one.ratings:
+    ratings_of: dict[str, dict[str, Rating]] = {}
+    for rater_file in rated:
+        for rating in rater_file.ratings:
             if rating.label is not None:
-                said.setdefault(rating.case_id, {})[one.rater] = rating
-    found = [
-        Disagreement(judged=population.items[case], said=by_rater)
-        for case, by_rater in said.items()
+                ratings_of.setdefault(rating.case_id, {})[rater_file.rater] = rating
+    disputed = [
+        Disagreement(judged=population.items[case], ratings=by_rater)
+        for case, by_rater in ratings_of.items()
         if population.items[case].label is not None
         and any(rating.label != population.items[case].label for rating in by_rater.values())
     ]
 
-    def order(one: Disagreement) -> tuple[bool, str, str]:
-        some_agree = any(rating.label == one.judged.label for rating in one.said.values())
-        return some_agree, one.judged.language, one.judged.case_id
+    def order(dispute: Disagreement) -> tuple[bool, str, str]:
+        some_agree = any(
+            rating.label == dispute.judged.label for rating in dispute.ratings.values()
+        )
+        return some_agree, dispute.judged.language, dispute.judged.case_id
 
-    return sorted(found, key=order)
+    return sorted(disputed, key=order)

@@ -34,19 +34,19 @@ _NONE: Final = "–"
 _REASON: Final = 200
 
 
-def judge_rows(found: Sequence[RaterAgreement]) -> list[dict[str, Any]]:
+def judge_rows(agreements: Sequence[RaterAgreement]) -> list[dict[str, Any]]:
     """Return one row for each rater and language, not rounded."""
     return [
         {
-            "rater": one.rater,
-            "language": one.language,
-            "n": one.agreement.n,
-            **_ends("agreement", one.agreement),
-            "effective_n": one.agreement.size,
-            **_ends("kappa", one.quality.kappa),
-            **_ends("kappa_of_sample", one.kappa),
-            "kappa_of_sample_reason": one.kappa.reason,
-            **_ends("macro_f1", one.quality.macro_f1),
+            "rater": agreement.rater,
+            "language": agreement.language,
+            "n": agreement.agreement.n,
+            **_ends("agreement", agreement.agreement),
+            "effective_n": agreement.agreement.size,
+            **_ends("kappa", agreement.quality.kappa),
+            **_ends("kappa_of_sample", agreement.kappa),
+            "kappa_of_sample_reason": agreement.kappa.reason,
+            **_ends("macro_f1", agreement.quality.macro_f1),
             "labels": [
                 {
                     "label": label.label,
@@ -55,124 +55,126 @@ def judge_rows(found: Sequence[RaterAgreement]) -> list[dict[str, Any]]:
                     **_ends("recall", label.recall),
                     **_ends("f1", label.f1),
                 }
-                for label in one.quality.labels
+                for label in agreement.quality.labels
             ],
-            "cannot_tell": one.cannot_tell,
-            "unlabelled": one.unlabelled,
-            "no_value": one.no_value,
-            "saw_judge": one.saw_judge,
-            "unseen": one.unseen,
+            "cannot_tell": agreement.cannot_tell,
+            "unlabelled": agreement.unlabelled,
+            "no_value": agreement.no_value,
+            "saw_judge": agreement.saw_judge,
+            "unseen": agreement.unseen,
         }
-        for one in found
+        for agreement in agreements
     ]
 
 
-def raters_rows(found: Sequence[RatersAgreement]) -> list[dict[str, Any]]:
+def raters_rows(agreements: Sequence[RatersAgreement]) -> list[dict[str, Any]]:
     """Return one row for each language, not rounded."""
     return [
         {
-            "language": one.language,
-            "raters": one.raters,
-            "n": one.kappa.n,
-            **_ends("fleiss_kappa", one.kappa),
-            "agreement": one.kappa.agreement,
-            "reason": one.kappa.reason,
+            "language": agreement.language,
+            "raters": agreement.raters,
+            "n": agreement.kappa.n,
+            **_ends("fleiss_kappa", agreement.kappa),
+            "agreement": agreement.kappa.agreement,
+            "reason": agreement.kappa.reason,
         }
-        for one in found
+        for agreement in agreements
     ]
 
 
-def disagreement_rows(found: Sequence[Disagreement]) -> list[dict[str, Any]]:
+def disagreement_rows(disputed: Sequence[Disagreement]) -> list[dict[str, Any]]:
     """Return one row for each answer, with what each rater said."""
     return [
         {
-            "case": one.judged.case_id,
-            "language": one.judged.language,
-            "judge": one.judged.label,
-            "reasoning": one.judged.reasoning,
+            "case": dispute.judged.case_id,
+            "language": dispute.judged.language,
+            "judge": dispute.judged.label,
+            "reasoning": dispute.judged.reasoning,
             "raters": {
                 rater: {"label": rating.label, "reason": rating.reason}
-                for rater, rating in one.said.items()
+                for rater, rating in dispute.ratings.items()
             },
         }
-        for one in found
+        for dispute in disputed
     ]
 
 
-def judge_sheets(found: Sequence[RaterAgreement], *, labeller: str) -> list[Sheet]:
+def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list[Sheet]:
     """Return how raters agree with the labels of the run, and how well these are found.
 
     Args:
-        found: by rater and language.
+        agreements: by rater and language.
         labeller: who gave the run's labels, such as ``the judge``.
     """
     heads = ("rater", "language", "n", "agreement (95%)", "κ (95%)", "cannot tell", "open", "saw")
     rows = [
         (
-            one.rater,
-            one.language,
-            str(one.agreement.n),
-            _percent(one.agreement),
-            _with_ends(one.quality.kappa),
-            str(one.cannot_tell),
-            str(one.unlabelled),
-            str(one.saw_judge),
+            agreement.rater,
+            agreement.language,
+            str(agreement.agreement.n),
+            _percent(agreement.agreement),
+            _with_ends(agreement.quality.kappa),
+            str(agreement.cannot_tell),
+            str(agreement.unlabelled),
+            str(agreement.saw_judge),
         )
-        for one in found
+        for agreement in agreements
     ]
     notes = [
         "Agreement and Cohen's κ are of the run: the sample weighted back.",
         f"n: answers that the rater and {labeller} gave a label.",
         f"open: not labelled; of the majority: split. saw: after that of {labeller} was seen.",
     ]
-    by_rater = {one.rater: one for one in found}
+    by_rater = {agreement.rater: agreement for agreement in agreements}
     if several := MAJORITY in by_rater:
         notes.append("majority: the label most raters gave.")
-    unseen = max((one.unseen for one in found), default=0)
+    unseen = max((agreement.unseen for agreement in agreements), default=0)
     if unseen:
         notes.append(
             f"Up to {unseen:,} answers of the run lie in strata of which a rater has labelled "
             "none: nothing stands for them."
         )
-    missing = max((one.no_value for one in found), default=0)
+    missing = max((agreement.no_value for agreement in agreements), default=0)
     if missing:
         notes.append(
             f"Of up to {missing:,} labelled answers {labeller} said nothing: left out of agreement "
             "and n, misses in recall and κ."
         )
-    chosen = [one for one in found if not several or one.rater == MAJORITY]
+    chosen = [agreement for agreement in agreements if not several or agreement.rater == MAJORITY]
     return [
         _sheet(f"{labeller.capitalize()} against raters", heads, rows, left=2, notes=notes),
         _quality(chosen, labeller),
     ]
 
 
-def _quality(found: Sequence[RaterAgreement], labeller: str) -> Sheet:
+def _quality(agreements: Sequence[RaterAgreement], labeller: str) -> Sheet:
     heads = ("rater", "language", "label", "n", "precision", "recall", "F1 (95%)")
     rows = []
-    for one in found:
-        for number, label in enumerate(one.quality.labels):
-            names = ("", "") if number else (one.rater, one.language)
+    for agreement in agreements:
+        for number, label in enumerate(agreement.quality.labels):
+            names = ("", "") if number else (agreement.rater, agreement.language)
             measures = (_plain(label.precision), _plain(label.recall), _with_ends(label.f1))
             rows.append((*names, label.label, str(label.support), *measures))
     notes = ("Raters' labels taken as right; the sample weighted back to the run.",)
     return _sheet(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
 
 
-def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
+def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
     """Return how raters agree with each other."""
     heads = ("language", "raters", "n", "equal pairs", "Fleiss' κ (95%)")
     rows = [
         (
-            one.language,
-            str(one.raters),
-            str(one.kappa.n),
-            _NONE if one.kappa.agreement is None else percent(one.kappa.agreement),
-            _with_ends(one.kappa),
+            agreement.language,
+            str(agreement.raters),
+            str(agreement.kappa.n),
+            _NONE if agreement.kappa.agreement is None else percent(agreement.kappa.agreement),
+            _with_ends(agreement.kappa),
         )
-        for one in found
+        for agreement in agreements
     ]
-    reasons = dict.fromkeys(one.kappa.reason for one in found if one.kappa.reason)
+    reasons = dict.fromkeys(
+        agreement.kappa.reason for agreement in agreements if agreement.kappa.reason
+    )
     notes = (
         "Of answers with two labels or more, as sampled; bootstrap over claims or questions.",
         *(f"{_NONE}: {reason}." for reason in reasons),
@@ -180,16 +182,16 @@ def raters_sheet(found: Sequence[RatersAgreement]) -> Sheet:
     return _sheet("Raters against each other", heads, rows, left=1, notes=notes)
 
 
-def disagreement_text(found: Sequence[Disagreement], *, limit: int, labeller: str) -> str:
+def disagreement_text(disputed: Sequence[Disagreement], *, limit: int, labeller: str) -> str:
     """Return the answers on which raters and *labeller* differ, *limit* of them at most."""
-    lines = [f"{len(found)} answers are labelled differently than {labeller} does:"]
-    for one in found[:limit]:
-        lines.append(f"  {one.judged.case_id}: {labeller} says {one.judged.label}")
-        for rater, rating in one.said.items():
+    lines = [f"{len(disputed)} answers are labelled differently than {labeller} does:"]
+    for dispute in disputed[:limit]:
+        lines.append(f"  {dispute.judged.case_id}: {labeller} says {dispute.judged.label}")
+        for rater, rating in dispute.ratings.items():
             reason = f": {printable(rating.reason, limit=_REASON)}" if rating.reason else ""
             lines.append(f"    {printable(rater)} says {rating.label}{reason}")
-    if len(found) > limit:
-        lines.append(f"  … and {len(found) - limit} more; --json has all")
+    if len(disputed) > limit:
+        lines.append(f"  … and {len(disputed) - limit} more; --json has all")
     return "\n".join(lines)
 
 

@@ -56,27 +56,27 @@ def calibration_rows(
     """
     english = english_claims(population.items.values())
     rows = []
-    for one in rated:
-        for rating in one.ratings:
+    for rater_file in rated:
+        for rating in rater_file.ratings:
             if rating.label is None or not answers[rating.case_id].strip():
                 continue
-            judged = population.items[rating.case_id]
-            claim = judged.metadata.get("claim", "")
+            answer = population.items[rating.case_id]
+            claim = answer.metadata.get("claim", "")
             if not claim.strip():
                 msg = (
-                    f"case {judged.case_id!r} of run {one.run!r} does not say its claim, which "
-                    "calibration needs: benchmarks whose data are claims keep it"
+                    f"case {answer.case_id!r} of run {rater_file.run!r} does not say its claim, "
+                    "which calibration needs: benchmarks whose data are claims keep it"
                 )
                 raise ConfigError(msg)
             rows.append(
                 {
-                    "language": judged.language,
+                    "language": answer.language,
                     "claim": claim,
                     "response": answers[rating.case_id],
                     "label": rating.label,
-                    "rater": one.rater,
-                    "claim_id": judged.cluster,
-                    "claim_english": english.get(judged.sample_id, ""),
+                    "rater": rater_file.rater,
+                    "claim_id": answer.cluster,
+                    "claim_english": english.get(answer.sample_id, ""),
                 }
             )
     return rows

@@ -1,12 +1,17 @@
-"""A review: the answers people are shown, drawn from a run, with all that is known of each."""
+"""What raters are given: answers drawn from a run, and the page that shows them."""
 
 from __future__ import annotations
 
+import html
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
+from pytest_xling.reports.offline import content_policy, inert
 from pytest_xling.reports.review.population import stratified
 from pytest_xling.store.browsing import texts_of
 
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["FORMAT", "VERSION", "Item", "Review", "draw_review", "english_claims"]
+__all__ = ["FORMAT", "VERSION", "Item", "Review", "draw_review", "english_claims", "review_page"]
+
 
 FORMAT: Final = "xling-review"
 VERSION: Final = 1
@@ -91,8 +97,8 @@ class Review:
             "labels": [{"name": name, "meaning": scheme.meanings[name]} for name in scheme.labels],
             "languages": {code: _language(code) for code in codes},
             "strata": [
-                {"language": language, "said": said, "answers": answers, "drawn": drawn}
-                for (language, said), (answers, drawn) in sorted(self.strata.items())
+                {"language": language, "said": label, "answers": answers, "drawn": drawn}
+                for (language, label), (answers, drawn) in sorted(self.strata.items())
             ],
             "items": [
                 {
@@ -148,18 +154,18 @@ def draw_review(
         connection,
         run.run_id,
         benchmark=scheme.benchmark,
-        case_ids=[one.name for one in drawn],
+        case_ids=[draw.name for draw in drawn],
     )
     items = []
-    for one in drawn:
-        judged = population.items[one.name]
-        question, reference, answer = texts[one.name]
-        known = judged.metadata
+    for draw in drawn:
+        judged_answer = population.items[draw.name]
+        question, reference, answer = texts[draw.name]
+        known = judged_answer.metadata
         stance = scheme.kind == "stance"
         items.append(
             Item(
-                judged=judged,
-                weight=one.weight,
+                judged=judged_answer,
+                weight=draw.weight,
                 question=question,
                 claim=known.get("claim", "") if stance else "",
                 reference="" if stance else reference or known.get("reference", ""),
@@ -188,3 +194,26 @@ def english_claims(items: Iterable[Judged]) -> dict[str, str]:
         for item in items
         if item.language == _ENGLISH and item.metadata.get("claim")
     }
+
+
+_HERE = Path(__file__).parent
+_PROGRAM = ("labels.js", "showing.js", "review.js")
+
+
+def review_page(review: Review) -> str:
+    """Return the page for *review*."""
+    style = _asset("review.css")
+    # One scope for all parts, so that nothing of theirs is global.
+    program = f'"use strict";\n(() => {{\n{"".join(map(_asset, _PROGRAM))}}})();\n'
+    policy = content_policy(program, style)
+    return Template(_asset("review.html")).substitute(
+        policy=html.escape(policy, quote=False),
+        title=html.escape(f"Review of {review.scheme.metric}, run {review.run.run_id}"),
+        style=style,
+        program=program,
+        data=inert(json.dumps(review.as_json(), ensure_ascii=False, allow_nan=False)),
+    )
+
+
+def _asset(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

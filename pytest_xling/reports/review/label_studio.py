@@ -62,13 +62,13 @@ def label_studio_tasks(review: Review) -> list[dict[str, Any]]:
 def label_studio_config(review: Review) -> str:
     """Return the labelling configuration: XML to paste into a project's labelling interface."""
     scheme = review.scheme
-    shown = [
+    parts = [
         (name, head)
         for name, head in _SHOWN
         if name == "answer" or any(getattr(item, name) for item in review.items)
     ]
     lines = ["<View>", f"  <Style>{_STYLE}</Style>"]
-    for name, head in shown:
+    for name, head in parts:
         lines += [
             f"  <Header value={_quoted(head)}/>",
             f'  <Text name="{name}" value="${name}" valueType="text"/>',

@@ -114,7 +114,7 @@ def allocate(sizes: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
         )
 
     for _ in range(min(size, sum(sizes.values())) - len(sizes)):
-        chosen = min((one for one in sizes if shares[one] < sizes[one]), key=order)
+        chosen = min((stratum for stratum in sizes if shares[stratum] < sizes[stratum]), key=order)
         shares[chosen] += 1
         of_language[chosen[0]] += 1
     return shares
@@ -155,10 +155,10 @@ class Population:
 
     def sizes(self) -> dict[Stratum, int]:
         """Return how many answers there are, by stratum."""
-        found: dict[Stratum, int] = {}
+        sizes: dict[Stratum, int] = {}
         for item in self.items.values():
-            found[item.stratum] = found.get(item.stratum, 0) + 1
-        return found
+            sizes[item.stratum] = sizes.get(item.stratum, 0) + 1
+        return sizes
 
 
 def read_population(
@@ -180,10 +180,10 @@ def read_population(
     there: set[str] = set()
     for case in judged_cases(connection, run_id, scheme.steps):
         there.add(case.language)
-        said = scheme.label_of(case.readings)
-        if said is None or (languages and case.language not in languages):
+        verdict = scheme.label_of(case.readings)
+        if verdict is None or (languages and case.language not in languages):
             continue
-        label, reasoning = said
+        label, reasoning = verdict
         if label is None and not case.answered:
             unanswered += 1
             continue

@@ -170,7 +170,7 @@ def _check_once(ratings: Sequence[Rating], *, path: Path) -> None:
 
 def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
     """Read an export: each annotation is by a rater of its own."""
-    found: dict[str, dict[str, Rating]] = {}
+    by_rater: dict[str, dict[str, Rating]] = {}
     first: dict[str, str] = {}
     for number, task in enumerate(tasks):
         where = f"{path}: task [{number}]"
@@ -194,30 +194,30 @@ def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
             if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
                 continue
             rater = _rater(annotation.get("completed_by"), where=where)
-            said = found.setdefault(rater, {})
-            if case in said:
+            ratings = by_rater.setdefault(rater, {})
+            if case in ratings:
                 msg = (
                     f"{where}: {rater} has labelled case {case!r} twice; delete one of the "
                     "annotations"
                 )
                 raise DataError(msg)
-            said[case] = _annotation(annotation, case=case, where=where)
-    if not found:
+            ratings[case] = _annotation(annotation, case=case, where=where)
+    if not by_rater:
         msg = f"{path}: no task has an annotation; label some and export again"
         raise DataError(msg)
     return [
-        Rated(source=str(path), rater=rater, ratings=tuple(said.values()), **first)
-        for rater, said in found.items()
+        Rated(source=str(path), rater=rater, ratings=tuple(ratings.values()), **first)
+        for rater, ratings in by_rater.items()
     ]
 
 
-def _rater(said: object, *, where: str) -> str:
-    if isinstance(said, dict):
-        said = said.get("email") or said.get("id")
-    if isinstance(said, str) and said.strip():
-        return clean(said.strip())
-    if isinstance(said, int):
-        return f"label-studio-{said}"
+def _rater(name: object, *, where: str) -> str:
+    if isinstance(name, dict):
+        name = name.get("email") or name.get("id")
+    if isinstance(name, str) and name.strip():
+        return clean(name.strip())
+    if isinstance(name, int):
+        return f"label-studio-{name}"
     msg = f"{where}: an annotation does not say who made it ('completed_by'); export again"
     raise DataError(msg)
 
@@ -229,7 +229,7 @@ def _annotation(annotation: dict[str, Any], *, case: str, where: str) -> Rating:
         for part in (result if isinstance(result, list) else ())
         if isinstance(part, dict) and isinstance(part.get("value"), dict) and "from_name" in part
     }
-    label = _one(values.get(LABEL, {}).get("choices"), where=where)
+    label = _single_choice(values.get(LABEL, {}).get("choices"), where=where)
     reasons = values.get(REASON, {}).get("text")
     reasons = [reasons] if isinstance(reasons, str) else reasons or []
     cannot_tell = label == CANNOT_TELL
@@ -242,7 +242,7 @@ def _annotation(annotation: dict[str, Any], *, case: str, where: str) -> Rating:
     )
 
 
-def _one(choices: object, *, where: str) -> str | None:
+def _single_choice(choices: object, *, where: str) -> str | None:
     if choices is None or choices == []:
         return None
     if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], str):
@@ -259,20 +259,20 @@ def check_together(rated: Sequence[Rated]) -> None:
     """
     first = rated[0]
     raters: dict[str, Rated] = {}
-    for one in rated:
+    for other in rated:
         for key in ("run", "benchmark", "metric"):
-            mine, theirs = getattr(first, key), getattr(one, key)
+            mine, theirs = getattr(first, key), getattr(other, key)
             if mine != theirs:
                 msg = (
-                    f"{one.source}: is of the {key} {theirs!r}, and {first.source} of {mine!r}; "
+                    f"{other.source}: is of the {key} {theirs!r}, and {first.source} of {mine!r}; "
                     "compare labels of one review"
                 )
                 raise DataError(msg)
-        same = raters.setdefault(one.rater.casefold(), one)
-        if same is not one:
+        same = raters.setdefault(other.rater.casefold(), other)
+        if same is not other:
             msg = (
-                f"{one.source}: is of the rater {one.rater!r}, and so is {same.source}; leave one "
-                "out, or if they are two people, write another 'rater' into one"
+                f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}; leave "
+                "one out, or if they are two people, write another 'rater' into one"
             )
             raise DataError(msg)
 
@@ -283,17 +283,18 @@ def check_ratings(rated: Sequence[Rated], population: Population, scheme: Scheme
     Raises:
         DataError: names file, place and fix.
     """
-    for one in rated:
-        for rating in one.ratings:
-            _check(rating, one, population, scheme)
-        if not any(rating.label is not None for rating in one.ratings):
-            msg = f"{one.source}: {one.rater} has labelled nothing; label some answers first"
+    for rater_file in rated:
+        for rating in rater_file.ratings:
+            _check(rating, rater_file, population, scheme)
+        if not any(rating.label is not None for rating in rater_file.ratings):
+            who = f"{rater_file.source}: {rater_file.rater}"
+            msg = f"{who} has labelled nothing; label some answers first"
             raise DataError(msg)
 
 
 def _check(rating: Rating, of: Rated, population: Population, scheme: Scheme) -> None:
-    judged = population.items.get(rating.case_id)
-    if judged is None:
+    answer = population.items.get(rating.case_id)
+    if answer is None:
         msg = (
             f"{rating.where}: case {rating.case_id!r} is not among the answers of run {of.run!r} "
             f"that were scored with {of.metric!r}.{did_you_mean(rating.case_id, population.items)} "
@@ -306,10 +307,10 @@ def _check(rating: Rating, of: Rated, population: Population, scheme: Scheme) ->
             f"{did_you_mean(rating.label, scheme.labels)} Known: {', '.join(scheme.labels)}"
         )
         raise DataError(msg)
-    if rating.has_judge and rating.judge != judged.label:
+    if rating.has_judge and rating.judge != answer.label:
         msg = (
             f"{rating.where}: case {rating.case_id!r} had the label {rating.judge!r} when it was"
-            f" reviewed, and in this store's run {of.run!r} it has {judged.label!r}: the review is"
+            f" reviewed, and in this store's run {of.run!r} it has {answer.label!r}: the review is"
             " of another run called so; name its store with --xling-store"
         )
         raise DataError(msg)

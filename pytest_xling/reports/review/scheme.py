@@ -185,8 +185,8 @@ def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     made = step_parameters(connection, run_id, benchmark=step.benchmark, metric=step.metric)
     names = {name for parameters in made for name in parameters}
     rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
-    found = [annotator.called for annotator in rests if not _translates(annotator)]
-    return found[0] if found else "the detector"
+    labellers = [annotator.called for annotator in rests if not _translates(annotator)]
+    return labellers[0] if labellers else "the detector"
 
 
 def _translates(annotator: type) -> bool:
@@ -243,20 +243,20 @@ def _is_reviewable(metric: str, run_id: str) -> bool:
 def _step(
     scored: Sequence[MetricStep], benchmark: str, name: str, *, run_id: str, of: str
 ) -> MetricStep:
-    found = [step for step in scored if step.benchmark == benchmark and step.metric == name]
-    if not found:
+    matching = [step for step in scored if step.benchmark == benchmark and step.metric == name]
+    if not matching:
         msg = (
             f"to review {of!r} the run must be scored with {name!r}, too, and {run_id!r} was not: "
             "name it in the test file's xling marker and run again: answers are kept"
         )
         raise ConfigError(msg)
-    if len(found) > 1:
+    if len(matching) > 1:
         msg = (
             f"run {run_id!r} was scored with {name!r} in different ways, which cannot be put "
-            f"together: {found[0].signature!r} and {found[1].signature!r}"
+            f"together: {matching[0].signature!r} and {matching[1].signature!r}"
         )
         raise EvaluationError(msg)
-    return found[0]
+    return matching[0]
 
 
 def _summary(metric: str) -> str:

@@ -8,12 +8,12 @@ from rich.text import Text
 
 from pytest_xling.reports.rendering import MIN_WIDTH, to_text
 from pytest_xling.reports.terminal.closing import (
-    last_word,
+    fault_lines,
+    gate_headline,
+    next_commands,
     reasons,
-    told_faults,
     undecided,
     undecided_line,
-    ways_on,
 )
 from pytest_xling.reports.terminal.comparison import change_parts
 from pytest_xling.reports.terminal.findings import find_worst, finding_parts
@@ -81,17 +81,17 @@ def summary(
     parts: list[RenderableType] = [*_matrices(verdicts, others, counts, width=width)]
     if not counts:
         parts.append(Text("No case has been answered.\n"))
-    found = find_worst(
+    worst = find_worst(
         connection, run_id, verdicts, limit=FINDINGS_VERBOSE if verbose else FINDINGS
     )
-    if found:
+    if worst:
         parts += [Text("Worst findings", style="bold"), Text("")]
-        for ranked in found:
+        for ranked in worst:
             lines = LINES_VERBOSE if verbose else LINES
             parts += [*finding_parts(ranked, width=width, lines=lines), Text("")]
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
-    parts += _faults(told_faults(connection, run_id))
+    parts += _faults(fault_lines(connection, run_id))
     if counted := counted_by_us(connection, run_id):
         parts += [Text(counted, style="dim"), Text("")]
     parts += _closing(
@@ -100,7 +100,7 @@ def summary(
         complete=complete,
         stopped=stop_in(run) is not None,
     )
-    text = "\n".join(f"      {way}" for way in ways_on(run, verdicts, verbose=verbose))
+    text = "\n".join(f"      {way}" for way in next_commands(run, verdicts, verbose=verbose))
     # Commands to copy: a long one is left to the terminal to wrap.
     hint = text.replace("     ", "more:", 1)
     parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))
@@ -156,8 +156,8 @@ def _matrices(
         yield Text("")
         if gates:
             columns = [
-                gated_column(metric, found, others.get((benchmark, metric), {}))
-                for metric, found in sorted(gates.items(), key=_rates_first)
+                gated_column(metric, group, others.get((benchmark, metric), {}))
+                for metric, group in sorted(gates.items(), key=_rates_first)
             ]
             for table in tables(columns, answers, width=width):
                 yield from (table, Text(""))
@@ -200,7 +200,7 @@ def _ungated(
     intervals: bool,
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """Return the estimates no gate was judged on, by benchmark and metric, then language."""
-    judged = {
+    gated = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
         for v in verdicts
         if is_overall(v)
@@ -209,7 +209,7 @@ def _ungated(
         step
         for step in metric_steps(connection, run_id)
         if any(
-            (bench, step.metric, language) not in judged
+            (bench, step.metric, language) not in gated
             for bench, language in counts
             if bench == step.benchmark
         )
@@ -217,19 +217,19 @@ def _ungated(
     if not scored:
         return {}
     made = (with_intervals if intervals else without_intervals)(connection, run_id, scored)
-    found: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for (bench, metric, language), one in sorted(made.items()):
-        if (bench, metric, language) in judged:
+    estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (bench, metric, language), estimate in sorted(made.items()):
+        if (bench, metric, language) in gated:
             continue
-        found.setdefault((bench, metric), {})[language] = one
-    return found
+        estimates.setdefault((bench, metric), {})[language] = estimate
+    return estimates
 
 
-def _faults(told: Sequence[str]) -> Iterator[RenderableType]:
-    if told:
+def _faults(faults: Sequence[str]) -> Iterator[RenderableType]:
+    if faults:
         yield Text("Without a score", style="bold")
         yield Text("")
-        yield from (Text(line, style="red") for line in told)
+        yield from (Text(line, style="red") for line in faults)
         yield Text("")
 
 
@@ -237,7 +237,7 @@ def _closing(
     verdicts: Sequence[Verdict], *, most: int, complete: bool, stopped: bool = False
 ) -> Iterator[RenderableType]:
     left = undecided(verdicts, stopped=stopped)
-    table, left_out = reasons([one for one in verdicts if one not in left], most=most)
+    table, left_out = reasons([verdict for verdict in verdicts if verdict not in left], most=most)
     if table is not None:
         yield table
         if left_out:
@@ -247,4 +247,4 @@ def _closing(
     if left:
         yield Text(undecided_line(left), style="dim")
         yield Text("")
-    yield last_word(verdicts, complete=complete, stopped=stopped)
+    yield gate_headline(verdicts, complete=complete, stopped=stopped)

@@ -10,10 +10,10 @@ from pytest_xling.reports.sheet import Sheet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.analysis.calibration import Calibration
     from pytest_xling.stats.labelling import Measure
+    from pytest_xling.store.calibrations import Calibration
 
-__all__ = ["calibration_rows", "calibration_sheets"]
+__all__ = ["calibration_rows", "calibration_sheets", "measure_text", "measure_with_interval"]
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
@@ -28,14 +28,14 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
     There ``f1`` is the macro F1.
     """
     rows: list[Row] = []
-    for one in calibrations:
+    for calibration in calibrations:
         of: Row = {
-            "annotator": one.annotator,
-            "signature": one.signature,
-            "labels": one.source,
-            "language": one.language,
+            "annotator": calibration.annotator,
+            "signature": calibration.signature,
+            "labels": calibration.source,
+            "language": calibration.language,
         }
-        quality = one.quality
+        quality = calibration.quality
         rows += [
             {
                 **of,
@@ -69,8 +69,10 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
     """Return one table per annotator and set of labels."""
     together: dict[tuple[str, str, str], list[Calibration]] = {}
-    for one in calibrations:
-        together.setdefault((one.annotator, one.signature, one.source), []).append(one)
+    for calibration in calibrations:
+        together.setdefault(
+            (calibration.annotator, calibration.signature, calibration.source), []
+        ).append(calibration)
     return [_sheet(group) for group in together.values()]
 
 
@@ -79,8 +81,8 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         name: []
         for name in ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
     }
-    for one in group:
-        quality = one.quality
+    for calibration in group:
+        quality = calibration.quality
         lines: list[_Line] = [
             (label.label, label.support, label.precision, label.recall, label.f1, None)
             for label in quality.labels
@@ -88,22 +90,22 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         lines.append((ALL, quality.n, None, None, quality.macro_f1, quality.kappa))
         for number, (label, n, precision, recall, f1, kappa) in enumerate(lines):
             cells = (
-                "" if number else one.language,
+                "" if number else calibration.language,
                 label,
                 str(n),
-                _plain(precision),
-                _plain(recall),
-                _with_interval(f1),
-                _with_interval(kappa),
+                measure_text(precision),
+                measure_text(recall),
+                measure_with_interval(f1),
+                measure_with_interval(kappa),
             )
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
-    missing = sum(one.quality.missing for one in group)
+    missing = sum(calibration.quality.missing for calibration in group)
     rare = sorted(
         {
-            f"{label.label} in {one.language}"
-            for one in group
-            for label in one.quality.labels
+            f"{label.label} in {calibration.language}"
+            for calibration in group
+            for label in calibration.quality.labels
             if label.support < LEAST_PER_LABEL
         }
     )
@@ -114,7 +116,9 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if missing:
         notes.append(f"{missing} answers were given no stance: misses of the one they have.")
-    short = [one.language for one in group if one.quality.n < LEAST_LABELLED]
+    short = [
+        calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
+    ]
     if short:
         few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")
@@ -130,13 +134,15 @@ def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), made, strict=True))
 
 
-def _plain(measure: Measure | None) -> str:
+def measure_text(measure: Measure | None) -> str:
+    """Return a measure with two digits; empty for none."""
     if measure is None:
         return ""
     return "–" if measure.value is None else f"{measure.value:.2f}"
 
 
-def _with_interval(measure: Measure | None) -> str:
+def measure_with_interval(measure: Measure | None) -> str:
+    """Return a measure with its interval, where it has one."""
     if measure is None or measure.low is None or measure.high is None:
-        return _plain(measure)
+        return measure_text(measure)
     return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"

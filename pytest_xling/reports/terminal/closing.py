@@ -30,17 +30,17 @@ __all__ = [
     "Reason",
     "State",
     "failed_cases",
+    "fault_lines",
     "faults_met",
-    "in_order",
+    "gate_headline",
     "is_closed",
-    "last_word",
+    "next_commands",
+    "not_passed",
     "reasons",
     "reasons_of",
     "state_of",
-    "told_faults",
     "undecided",
     "undecided_line",
-    "ways_on",
 ]
 
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
@@ -94,11 +94,11 @@ def undecided_line(verdicts: Sequence[Verdict]) -> str:
     languages: dict[str, list[str]] = {}
     for verdict in verdicts:
         languages.setdefault(named(verdict), []).append(verdict.threshold.language)
-    told = "; ".join(f"{gate} {' '.join(each)}" for gate, each in languages.items())
-    return f"not decided, as asking was stopped: {told}" if told else ""
+    listed = "; ".join(f"{gate} {' '.join(each)}" for gate, each in languages.items())
+    return f"not decided, as asking was stopped: {listed}" if listed else ""
 
 
-def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the gates that did not pass.
 
     Those that keep the release back come first, failed ones before others, rates before means.
@@ -118,7 +118,7 @@ def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def reasons_of(verdicts: Sequence[Verdict]) -> list[Reason]:
     """Return why gates did not pass, in order; gates that give the same reason share one."""
     alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
-    for verdict in in_order(verdicts):
+    for verdict in not_passed(verdicts):
         limits = verdict.threshold
         line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
         alike.setdefault(line, []).append(limits.language)
@@ -144,26 +144,28 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
         verdicts: of all gates.
         most: lines at most.
     """
-    told = reasons_of(verdicts)
-    if not told:
+    unmet = reasons_of(verdicts)
+    if not unmet:
         return None, 0
     several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(max_width=GATE_WIDTH, overflow="fold")
     table.add_column(overflow="fold")
-    for one in told[:most]:
-        look = OUTCOMES[one.outcome]
-        gate = f"{one.benchmark}/{one.gate}" if several else one.gate
-        reason = counted(printable(one.reason, limit=REASON_CHARS))
-        if one.origin:
-            reason.append(f" ({printable(one.origin)})", style="dim")
-        which = Text(f"{gate} {' '.join(one.languages)}", style=look.style)
+    for unmet_reason in unmet[:most]:
+        look = OUTCOMES[unmet_reason.outcome]
+        gate = f"{unmet_reason.benchmark}/{unmet_reason.gate}" if several else unmet_reason.gate
+        reason = counted(printable(unmet_reason.reason, limit=REASON_CHARS))
+        if unmet_reason.origin:
+            reason.append(f" ({printable(unmet_reason.origin)})", style="dim")
+        which = Text(f"{gate} {' '.join(unmet_reason.languages)}", style=look.style)
         table.add_row(Text(look.symbol, style=look.style), which, reason)
-    return table, sum(len(one.languages) for one in told[most:])
+    return table, sum(len(unmet_reason.languages) for unmet_reason in unmet[most:])
 
 
-def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False) -> Text:
+def gate_headline(
+    verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False
+) -> Text:
     """Say whether the gate is open, and the numbers behind that.
 
     Args:
@@ -181,21 +183,21 @@ def last_word(verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bo
         # A drop that cannot be judged may lack nothing but a baseline made in the same way.
         drops = any(v.outcome == "error" and v.estimate.baseline for v in verdicts)
         why = "cannot be judged" if drops else f"{lack} answers"
-        said = f"gate undecided: {_of(lacking, verdicts)} {why}"
-        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
+        headline = f"gate undecided: {_of(lacking, verdicts)} {why}"
+        return Text(", ".join((headline, *_others(verdicts))), style="bold yellow")
     passed = f"{_of(counts['pass'], verdicts)} passed"
     if not complete:
-        said = f"gate undecided: answers are missing; {passed}"
-        return Text(", ".join((said, *_others(verdicts))), style="bold yellow")
+        headline = f"gate undecided: answers are missing; {passed}"
+        return Text(", ".join((headline, *_others(verdicts))), style="bold yellow")
     if not is_closed(verdicts):
         return Text(", ".join((f"gate open: {passed}", *_others(verdicts))), style="bold green")
     first, *others = _others(verdicts, stopped=stopped)
     number, word = first.split(" ", 1)
-    said = f"gate closed: {_of(int(number), verdicts)} {word}"
-    return Text(", ".join((said, *others)), style="bold red")
+    headline = f"gate closed: {_of(int(number), verdicts)} {word}"
+    return Text(", ".join((headline, *others)), style="bold red")
 
 
-def ways_on(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
+def next_commands(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
     """Return commands that say more of a run, to be pasted.
 
     Args:
@@ -230,7 +232,7 @@ def faults_met(count: int) -> str:
     return f"{count:,} case{'' if count == 1 else 's'} met a fault"
 
 
-def told_faults(connection: Connection, run_id: str) -> list[str]:
+def fault_lines(connection: Connection, run_id: str) -> list[str]:
     """Say why cases of a run have no score: each fault once, with how many cases it cost."""
     faults = run_faults(connection, run_id)
     lines = [_fault_line(fault) for fault in faults[:FAULTS]]
@@ -262,9 +264,9 @@ def _others(verdicts: Sequence[Verdict], *, stopped: bool = False) -> list[str]:
     failed = sum(verdict.outcome == "fail" for verdict in verdicts)
     unclear = [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
     warned = sum(not blocks(verdict) for verdict in unclear)
-    said = [f"{failed} failed"] if failed else []
+    parts = [f"{failed} failed"] if failed else []
     if unclear:
         some = "" if warned == len(unclear) else f"{warned} "
         only = f" ({some}only reported)" if warned and is_closed(verdicts) else ""
-        said.append(f"{len(unclear)} inconclusive{only}")
-    return said
+        parts.append(f"{len(unclear)} inconclusive{only}")
+    return parts

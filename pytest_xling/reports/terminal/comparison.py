@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.gates.wording import NONE, Figures, p_value
-from pytest_xling.reports.rendering import MIN_WIDTH, counted, ruled, taken, to_text
+from pytest_xling.reports.rendering import MIN_WIDTH, counted, listing_width, ruled_table, to_text
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES, language_name
 from pytest_xling.text.display import printable
@@ -30,25 +30,32 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     """Return a row per change: p by each test, and the bootstrap's interval."""
     several = len({change.benchmark for change in opinions}) > 1
     columns: dict[str, list[str]] = {
-        "metric": [f"{one.benchmark}/{one.metric}" if several else one.metric for one in opinions],
+        "metric": [
+            f"{opinion.benchmark}/{opinion.metric}" if several else opinion.metric
+            for opinion in opinions
+        ],
         "lang.": [change.language for change in opinions],
-        "BCa 95%": [_interval(change, one) for change, one in opinions.items()],
+        "BCa 95%": [_interval(change, opinion) for change, opinion in opinions.items()],
         "t": [_p(change.p) for change in opinions],
-        "BCa": [_p(one.p_bootstrap) for one in opinions.values()],
-        "flips": [_p(one.p_sign_flips) for one in opinions.values()],
-        "ranks": [_p(one.p_wilcoxon) for one in opinions.values()],
+        "BCa": [_p(opinion.p_bootstrap) for opinion in opinions.values()],
+        "flips": [_p(opinion.p_sign_flips) for opinion in opinions.values()],
+        "ranks": [_p(opinion.p_wilcoxon) for opinion in opinions.values()],
     }
     notes = [
         "p of no change, not corrected: t (gates use it), bootstrap over questions (BCa),",
         "flipping the signs of questions, and Wilcoxon's signed ranks.",
     ]
-    margins = {one.margin for one in opinions.values() if one.margin is not None}
+    margins = {opinion.margin for opinion in opinions.values() if opinion.margin is not None}
     if margins:
-        columns["no worse"] = [_p(one.p_no_worse) for one in opinions.values()]
+        columns["no worse"] = [_p(opinion.p_no_worse) for opinion in opinions.values()]
         (margin,) = margins
         kinds = dict.fromkeys(change.share for change in opinions)
-        told = (Figures(share=share, difference=True, digits=1).limit(margin) for share in kinds)
-        notes.append(f"no worse: p of being worse by {' or '.join(told)} or more, one-sided")
+        margin_texts = (
+            Figures(share=share, difference=True, digits=1).limit(margin) for share in kinds
+        )
+        notes.append(
+            f"no worse: p of being worse by {' or '.join(margin_texts)} or more, one-sided"
+        )
     return Sheet(title="Other tests", columns=columns, left=2, notes=tuple(notes))
 
 
@@ -56,11 +63,11 @@ def _p(p: float | None) -> str:
     return NONE if p is None else p_value(p).removeprefix("= ")
 
 
-def _interval(change: Change, one: SecondOpinion) -> str:
-    if one.low is None or one.high is None:
+def _interval(change: Change, opinion: SecondOpinion) -> str:
+    if opinion.low is None or opinion.high is None:
         return NONE
-    figures = Figures.fitting([one.low, one.high], share=change.share, difference=True)
-    return " to ".join(figures.ends(one.low, one.high))
+    figures = Figures.fitting([opinion.low, opinion.high], share=change.share, difference=True)
+    return " to ".join(figures.ends(opinion.low, opinion.high))
 
 
 _SHOWN = 12
@@ -104,18 +111,18 @@ def change_parts(
         for v in verdicts
         if v.estimate.baseline and v.outcome != "pass"
     }
-    shown = [change for change in comparison.changes if _is_shown(change, blamed)]
-    compared = [change for change in shown if change.change is not None]
+    listed = [change for change in comparison.changes if _is_shown(change, blamed)]
+    compared = [change for change in listed if change.change is not None]
     yield Text.assemble(("Changes", "bold"), f" since {printable(comparison.baseline)}")
     yield Text("")
     if compared:
         yield from (_table(compared[:_SHOWN], width=width), Text(""))
     if len(compared) > _SHOWN:
         yield Text(f"… and {len(compared) - _SHOWN} more", style="dim")
-    yield from _refused([change for change in shown if change.change is None])
+    yield from _refused([change for change in listed if change.change is None])
     yield from _only_there(comparison)
-    if rest := len(comparison.changes) - len(shown):
-        others = "other " if shown else ""
+    if rest := len(comparison.changes) - len(listed):
+        others = "other " if listed else ""
         plural = "" if rest == 1 else "s"
         yield Text(f"{rest} {others}change{plural} within chance (q ≥ .05) or not tested")
     yield Text("")
@@ -129,13 +136,13 @@ def _table(changes: Sequence[Change], *, width: int) -> Table:
     """Return a line per change; what does not fit *width* is left out, the least needed first."""
     columns = _columns(changes)
     for head in ("effect", "", "then", "95% interval"):
-        if taken(columns) <= width:
+        if listing_width(columns) <= width:
             break
         if head:
             del columns[head]
         else:
             columns["language"] = [change.language for change in changes]
-    table = ruled()
+    table = ruled_table()
     for head in columns:
         justify: JustifyMethod = "left" if head in {"metric", "language"} else "right"
         table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
@@ -214,18 +221,18 @@ def _only_there(comparison: Comparison) -> Iterator[Text]:
     """Yield what only the baseline has: a language that is not asked any more drops unseen."""
     if not comparison.missing:
         return
-    told = [" ".join(filter(None, place)) for place in comparison.missing]
-    more = f" and {len(told) - _MISSING} more" if len(told) > _MISSING else ""
-    yield Text(f"only the baseline has {'; '.join(told[:_MISSING])}{more}", style="yellow")
+    places = [" ".join(filter(None, place)) for place in comparison.missing]
+    more = f" and {len(places) - _MISSING} more" if len(places) > _MISSING else ""
+    yield Text(f"only the baseline has {'; '.join(places[:_MISSING])}{more}", style="yellow")
     yield Text("")
 
 
 def _last_line(changes: Sequence[Change]) -> Text:
-    found = [change for change in changes if change.is_found]
-    worse = sum(change.is_worse for change in found)
-    better = sum(not change.is_worse and change.better is not None for change in found)
-    other = len(found) - worse - better
-    said = [f"{worse} worse", f"{better} better", *([f"{other} other"] if other else [])]
+    changed = [change for change in changes if change.is_found]
+    worse = sum(change.is_worse for change in changed)
+    better = sum(not change.is_worse and change.better is not None for change in changed)
+    other = len(changed) - worse - better
+    counts = [f"{worse} worse", f"{better} better", *([f"{other} other"] if other else [])]
     tested = sum(change.q is not None for change in changes)
     plural = "" if tested == 1 else "s"
-    return Text(f"of {tested} change{plural} tested {', '.join(said)} (q < .05)")
+    return Text(f"of {tested} change{plural} tested {', '.join(counts)} (q < .05)")

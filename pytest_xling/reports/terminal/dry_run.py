@@ -58,11 +58,11 @@ def dry_run_text(
             _usd(_sum(costs)),
         )
     )
-    shown = len(head) if paid else len(head) - 1
-    widths = [max(len(line[column]) for line in table) for column in range(shown)]
+    columns = len(head) if paid else len(head) - 1
+    widths = [max(len(line[column]) for line in table) for column in range(columns)]
     lines = [f"xling: dry run for {model}; nothing was asked", ""]
     for number, line in enumerate(table):
-        first, *others = line[:shown]
+        first, *others = line[:columns]
         cells = [first.ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         if number in (1, len(table) - 1):

@@ -67,8 +67,8 @@ def _indented(label: str, text: str, *, width: int, lines: int) -> Iterator[Text
     """Yield a text cleaned and cut to *lines* lines, its label before the first."""
     head = f"{label:{_LABEL_WIDTH}}" if label else ""
     room = width - INDENT - len(head)
-    shown = printable(text, limit=_MOST_CHARS * room * lines)
-    for number, line in enumerate(lines_of(shown, width=room, most=lines) if shown else ()):
+    content = printable(text, limit=_MOST_CHARS * room * lines)
+    for number, line in enumerate(lines_of(content, width=room, most=lines) if content else ()):
         start = " " * INDENT + (head if number == 0 else " " * len(head))
         yield Text.assemble((start, "dim"), line)
 
@@ -105,7 +105,7 @@ def findings(
     """
     if verdicts is None:
         verdicts = read_verdicts(connection, run_id)
-    return [found.finding for found in find_worst(connection, run_id, verdicts, limit=limit)]
+    return [ranked.finding for ranked in find_worst(connection, run_id, verdicts, limit=limit)]
 
 
 def find_worst(
@@ -125,24 +125,24 @@ def find_worst(
     }
     candidates = _candidates(connection, run_id, gates, each=limit)
     ranked: list[Ranked] = []
-    shown: set[tuple[str, str]] = set()
-    for standing, found in _in_turn(candidates, gates):
+    listed: set[tuple[str, str]] = set()
+    for standing, flagged in _in_turn(candidates, gates):
         if len(ranked) == limit:
             break
-        if (found.benchmark, found.case_id) in shown:
+        if (flagged.benchmark, flagged.case_id) in listed:
             continue
-        shown.add((found.benchmark, found.case_id))
-        gate = gates.get((found.benchmark, found.metric, found.language))
-        question, response = case_texts(connection, run_id, found)
+        listed.add((flagged.benchmark, flagged.case_id))
+        gate = gates.get((flagged.benchmark, flagged.metric, flagged.language))
+        question, response = case_texts(connection, run_id, flagged)
         finding = Finding(
-            case=found.case_id,
-            metric=found.metric,
-            language=found.language,
+            case=flagged.case_id,
+            metric=flagged.metric,
+            language=flagged.language,
             question=question,
             answer=response["text"] or "",
-            reason=_reason(found, gate),
+            reason=_reason(flagged, gate),
         )
-        ranked.append(Ranked(benchmark=found.benchmark, standing=standing, finding=finding))
+        ranked.append(Ranked(benchmark=flagged.benchmark, standing=standing, finding=finding))
     return ranked
 
 
@@ -180,9 +180,9 @@ def _in_turn(
         places = [place for place in candidates if _standing(gates.get(place)) == standing]
         places.sort(key=lambda place: (-_excess(gates.get(place)), place))
         for turn in zip_longest(*(candidates[place] for place in places)):
-            for found in turn:
-                if found is not None:
-                    yield standing, found
+            for flagged in turn:
+                if flagged is not None:
+                    yield standing, flagged
 
 
 def _standing(verdict: Verdict | None) -> Standing:
@@ -200,13 +200,13 @@ def _excess(verdict: Verdict | None) -> float:
     return verdict.estimate.value - verdict.threshold.max_rate
 
 
-def _reason(found: Worst, gate: Verdict | None) -> str:
+def _reason(flagged: Worst, gate: Verdict | None) -> str:
     """Say what was detected, or for a number what it is."""
     if gate is None or gate.threshold.max_rate is not None:
-        return found.reason
+        return flagged.reason
     figures = Figures.of(gate.estimate)
     limits = (("floor", gate.threshold.floor), ("ceiling", gate.threshold.ceiling))
-    said = ", ".join(
+    limits_text = ", ".join(
         f"{name} of the mean {figures.limit(limit)}" for name, limit in limits if limit is not None
     )
-    return "; ".join(filter(None, (f"{round(found.value, 3):g}; {said}", found.reason)))
+    return "; ".join(filter(None, (f"{round(flagged.value, 3):g}; {limits_text}", flagged.reason)))

@@ -13,7 +13,7 @@ from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.languages import find
 from pytest_xling.records import Estimate
-from pytest_xling.reports.rendering import GAP, columns_of, ruled
+from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
 from pytest_xling.store.queries import averages, scores_by_place
 from pytest_xling.text.stance import LEVELS
 
@@ -248,7 +248,7 @@ def tables(columns: Sequence[Column], counts: Mapping[str, int], *, width: int) 
     fixed = max(map(columns_of, labels.values()), default=0)
     fixed += GAP + max((len(str(count)) for count in counts.values()), default=1)
     for together in _cut(columns, width - fixed):
-        table = ruled()
+        table = ruled_table()
         table.add_column(Text("language", style="bold"), no_wrap=True)
         table.add_column(Text("n", style="bold"), justify="right", no_wrap=True)
         for column in together:

@@ -139,11 +139,11 @@ def _cost(study: Study, requests: int) -> float | None:
 
 
 def _at_hand(study: Study, pilot: Pilot) -> dict[str, JsonValue]:
-    found: float | None = None
+    smallest: float | None = None
     reached: float | None = None
     if pilot.expected is not None:
         how = {"questions": pilot.questions, "repeats": pilot.repeats}
-        found = least(study.goal, pilot.expected, **how)
+        smallest = least(study.goal, pilot.expected, **how)
         reached = power(study.goal, pilot.expected, **how)
     return {
         "language": pilot.language,
@@ -151,7 +151,7 @@ def _at_hand(study: Study, pilot: Pilot) -> dict[str, JsonValue]:
         "repeats": pilot.repeats,
         "seen": pilot.seen,
         "icc": None if pilot.expected is None else pilot.expected.icc,
-        "least": found,
+        "least": smallest,
         "power": reached,
         "underpowered": None if reached is None else reached < study.goal.power,
     }
@@ -217,8 +217,8 @@ def _noise(study: Study, rows: list[_Row]) -> list[str]:
         if expected.differing is not None
         else f"standard deviation {expected.sd or 0.0:.3g}"
     )
-    shown = f"noise: run {study.run}, {study.benchmark}; by {noisiest}, the noisiest: {varies}"
-    notes = [f"{shown}, ICC {expected.icc:.2g}"]
+    noise = f"noise: run {study.run}, {study.benchmark}; by {noisiest}, the noisiest: {varies}"
+    notes = [f"{noise}, ICC {expected.icc:.2g}"]
     if not study.icc_given and not any(pilot.repeats_known for pilot in study.pilots):
         notes.append(
             f"run {study.run} has no repeats, so that what they are worth is not known: counted as"
@@ -228,19 +228,19 @@ def _noise(study: Study, rows: list[_Row]) -> list[str]:
 
 
 def _hand(study: Study) -> Sheet:
-    found = [_at_hand(study, pilot) for pilot in study.pilots]
+    powers = [_at_hand(study, pilot) for pilot in study.pilots]
     wanted = _goal(study, study.goal.effect)
     columns = {
         "language": [pilot.language for pilot in study.pilots],
         "questions": [_whole(pilot.questions) for pilot in study.pilots],
         "repeats": [str(pilot.repeats) for pilot in study.pilots],
-        "finds from": [_told(study, one["least"]) for one in found],
-        f"finds {wanted} in": [_percent(one["power"]) for one in found],
-        "": [_enough(one["underpowered"]) for one in found],
+        "finds from": [_amount(study, power["least"]) for power in powers],
+        f"finds {wanted} in": [_percent(power["power"]) for power in powers],
+        "": [_enough(power["underpowered"]) for power in powers],
     }
-    few = sum(bool(one["underpowered"]) for one in found)
+    few = sum(bool(power["underpowered"]) for power in powers)
     missed = (
-        f"UNDERPOWERED: in {few} of {len(found)} languages a run like {study.run} misses {wanted}"
+        f"UNDERPOWERED: in {few} of {len(powers)} languages a run like {study.run} misses {wanted}"
         f" more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
     )
     return Sheet(
@@ -260,7 +260,7 @@ def _whole(number: int | None) -> str:
     return "over 10,000,000" if number is None else f"{number:,}"
 
 
-def _told(study: Study, value: JsonValue) -> str:
+def _amount(study: Study, value: JsonValue) -> str:
     if not isinstance(value, float):
         return "nothing"
     return Figures.fitting([value], share=study.share, difference=True).value(value)

@@ -35,28 +35,30 @@ def tuned_text(
         width: of the terminal.
         color: whether it understands colours.
     """
-    parts = [_benchmark(one, bad=bad, width=width, color=color) for one in tuned]
+    parts = [_benchmark(benchmark, bad=bad, width=width, color=color) for benchmark in tuned]
     return "\n".join([*parts, *_notes(tuned, how, bad=bad)]) + "\n"
 
 
 def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> str:
-    shown = [one for one in _grouped(tuned.proposals) if one.proposed is not None]
+    listed = [proposal for proposal in _grouped(tuned.proposals) if proposal.proposed is not None]
     lines = [f"{tuned.benchmark}  {tuned.questions:,} questions"]
-    if shown:
-        names = [f"{one.limit.name} {_short(one.limit.key)}".rstrip() for one in shown]
+    if listed:
+        names = [
+            f"{proposal.limit.name} {_short(proposal.limit.key)}".rstrip() for proposal in listed
+        ]
         repeated = [name == before for name, before in zip(names, ["", *names], strict=False)]
         columns = {
             "metric": ["" if again else n for n, again in zip(names, repeated, strict=True)],
-            "lang": [one.limit.spec.language for one in shown],
-            "now": [_limit(one, one.limit.now) for one in shown],
-            "proposed": [_limit(one, one.proposed) for one in shown],
-            "": [_MARKS[one.change] if one.change else "" for one in shown],
-            "blocked\nheld out": [_share(one.blocked_held_out) for one in shown],
-            "missed\nheld out": [_share(one.missed_held_out) for one in shown],
-            "missed": [_share(one.missed) for one in shown],
+            "lang": [proposal.limit.spec.language for proposal in listed],
+            "now": [_limit(proposal, proposal.limit.now) for proposal in listed],
+            "proposed": [_limit(proposal, proposal.proposed) for proposal in listed],
+            "": [_MARKS[proposal.change] if proposal.change else "" for proposal in listed],
+            "blocked\nheld out": [_share(proposal.blocked_held_out) for proposal in listed],
+            "missed\nheld out": [_share(proposal.missed_held_out) for proposal in listed],
+            "missed": [_share(proposal.missed) for proposal in listed],
         }
         if bad:
-            columns["bad\nmissed"] = [_share(one.missed_bad) for one in shown]
+            columns["bad\nmissed"] = [_share(proposal.missed_bad) for proposal in listed]
         table = listing(
             columns,
             width=width,
@@ -70,41 +72,43 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
             together += f", {_share(tuned.blocked_held_out)} held out"
         lines += ["", "   ".join(f"{mark} {word}" for word, mark in _MARKS.items()), together]
     left = Counter(
-        (f"{one.limit.name} {one.limit.key}", one.reason)
-        for one in tuned.proposals
-        if one.proposed is None
+        (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
+        for proposal in tuned.proposals
+        if proposal.proposed is None
     )
     by_reason: dict[tuple[str, str], list[str]] = {key: [] for key in left}
-    for one in tuned.proposals:
-        if one.proposed is None:
-            key = (f"{one.limit.name} {one.limit.key}", one.reason)
-            by_reason[key].append(one.limit.spec.language)
-    told = [
+    for proposal in tuned.proposals:
+        if proposal.proposed is None:
+            key = (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
+            by_reason[key].append(proposal.limit.spec.language)
+    unchanged = [
         f"left as it is: {name} {', '.join(languages)}: {reason}"
         for (name, reason), languages in by_reason.items()
     ]
-    lines += told[:_MOST_REASONS]
-    if len(told) > _MOST_REASONS:
-        lines.append(f"… and {len(told) - _MOST_REASONS} more (--json has all)")
+    lines += unchanged[:_MOST_REASONS]
+    if len(unchanged) > _MOST_REASONS:
+        lines.append(f"… and {len(unchanged) - _MOST_REASONS} more (--json has all)")
     return "\n".join([*lines, ""])
 
 
 def _grouped(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return the proposals metric by metric, in the order in which metrics come first."""
-    names = dict.fromkeys((one.limit.name, one.limit.key) for one in proposals)
+    names = dict.fromkeys((proposal.limit.name, proposal.limit.key) for proposal in proposals)
     order = {name: number for number, name in enumerate(names)}
-    return sorted(proposals, key=lambda one: order[one.limit.name, one.limit.key])
+    return sorted(proposals, key=lambda proposal: order[proposal.limit.name, proposal.limit.key])
 
 
 def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[str]:
     """Say how limits were found and what the columns count."""
-    proposals = [one for each in tuned for one in each.proposals if one.proposed is not None]
+    proposals = [
+        proposal for each in tuned for proposal in each.proposals if proposal.proposed is not None
+    ]
     if not proposals:
         return ["Nothing to propose."]
-    methods = {one.method for one in proposals}
+    methods = {proposal.method for proposal in proposals}
     runs = proposals[0].runs
     sure = f"{percent(1 - how.false_alarm)} of runs, confidence {percent(how.confidence)}"
-    said = {
+    method_texts = {
         "order": f"order statistics of {runs} runs ({sure})",
         "normal": f"normal tolerance limits of {runs} runs ({sure})",
         "resampled": (
@@ -113,7 +117,7 @@ def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[s
             + (" by all gates together" if how.family else ", each gate by itself")
         ),
     }
-    made = "; ".join(text for method, text in said.items() if method in methods)
+    made = "; ".join(text for method, text in method_texts.items() if method in methods)
     held = f"{percent(how.split)} of the questions"
     worse = f"{percent(how.flagged)} of good answers turned bad, numbers {how.shift:g} SD worse"
     lines = [
@@ -121,7 +125,7 @@ def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[s
         f"blocked   limits tuned on {held}, a good run judged on the rest, {how.splits} times",
         f"missed    a bad run that passed, likewise and as a whole: {worse}",
     ]
-    if any(one.limit.spec.threshold.min_judge_f1 is not None for one in proposals):
+    if any(proposal.limit.spec.threshold.min_judge_f1 is not None for proposal in proposals):
         lines.append(
             "Where what finds stances is not as good as a gate asks (min_judge_f1), the gate is"
             " inconclusive, whatever its limit."
@@ -137,13 +141,13 @@ def tuned_json(tuned: Sequence[BenchmarkTuned], how: Tuning) -> dict[str, Any]:
         "tuning": asdict(how),
         "benchmarks": [
             {
-                "benchmark": one.benchmark,
-                "questions": one.questions,
-                "blocked": one.blocked,
-                "blocked_held_out": one.blocked_held_out,
-                "proposals": [_plain(proposal) for proposal in one.proposals],
+                "benchmark": benchmark.benchmark,
+                "questions": benchmark.questions,
+                "blocked": benchmark.blocked,
+                "blocked_held_out": benchmark.blocked_held_out,
+                "proposals": [_plain(proposal) for proposal in benchmark.proposals],
             }
-            for one in tuned
+            for benchmark in tuned
         ],
     }
 
@@ -157,14 +161,18 @@ def loosened_text(tuned: Sequence[BenchmarkTuned]) -> str:
     for change, verb in (("looser", "loosens"), ("tighter", "tightens")):
         moved: dict[str, list[str]] = {}
         for benchmark in tuned:
-            for one in benchmark.proposals:
-                if one.change == change:
-                    name = f"{one.limit.name} {_short(one.limit.key)}".rstrip()
-                    told = f"{one.limit.spec.language} {_limit(one, one.limit.now)}"
-                    moved.setdefault(name, []).append(f"{told} to {_limit(one, one.proposed)}")
+            for proposal in benchmark.proposals:
+                if proposal.change == change:
+                    name = f"{proposal.limit.name} {_short(proposal.limit.key)}".rstrip()
+                    before = (
+                        f"{proposal.limit.spec.language} {_limit(proposal, proposal.limit.now)}"
+                    )
+                    moved.setdefault(name, []).append(
+                        f"{before} to {_limit(proposal, proposal.proposed)}"
+                    )
         if moved:
-            said = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
-            lines.append(f"{verb}: {said}\n")
+            moves = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
+            lines.append(f"{verb}: {moves}\n")
     return "".join(lines)
 
 

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.analysis.gate import judge_gate
+from pytest_xling.gates.decide import judge_gate
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord, Threshold
 from pytest_xling.store.database import Database
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.analysis.gate import GateKind
+    from pytest_xling.gates.spec import GateKind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
 

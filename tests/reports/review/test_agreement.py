@@ -11,9 +11,9 @@ from statsmodels.stats import inter_rater
 from pytest_xling.reports.review.agreement import (
     ALL,
     MAJORITY,
+    agreement_among_raters,
+    agreement_with_judge,
     disagreements,
-    with_each_other,
-    with_judge,
 )
 from pytest_xling.reports.review.population import Judged, Population, stratified
 from pytest_xling.reports.review.ratings import Rated, Rating
@@ -53,7 +53,7 @@ def test_agreement_is_weighted_back_to_the_run() -> None:
         **{f"en-yes-{n}": "yes" if n < 5 else "no" for n in range(10)},
         **{f"en-no-{n}": "no" for n in range(10)},
     }
-    (row,) = with_judge(population, [_rated("ana", said)], labels=LABELS)
+    (row,) = agreement_with_judge(population, [_rated("ana", said)], labels=LABELS)
     assert ("ana", "en", 20) == (row.rater, row.language, row.agreement.n)
     assert pytest.approx(0.95) == row.agreement.value
     yes, no = row.quality.labels
@@ -85,7 +85,7 @@ def test_what_was_skipped_is_taken_to_be_like_the_rest() -> None:
         Rating(case_id="en-None-0", label="no"),
     )
     rated = Rated(source="f", rater="ana", run="r", benchmark="b", metric="m", ratings=ratings)
-    (row,) = with_judge(population, [rated], labels=LABELS)
+    (row,) = agreement_with_judge(population, [rated], labels=LABELS)
     assert pytest.approx((10 + 45) / 100) == row.agreement.value
     assert (1, 1, 1, 1, 7) == (
         row.cannot_tell,
@@ -104,7 +104,7 @@ def test_languages_and_all() -> None:
         **{f"en-yes-{n}": "yes" for n in range(5)},
         **{f"hi-yes-{n}": "no" for n in range(5)},
     }
-    rows = with_judge(population, [_rated("ana", said)], labels=LABELS)
+    rows = agreement_with_judge(population, [_rated("ana", said)], labels=LABELS)
     assert [("en", 1.0), ("hi", 0.0), (ALL, 0.75)] == [
         (row.language, row.agreement.value) for row in rows
     ]
@@ -120,12 +120,14 @@ def test_the_majority_of_several() -> None:
         "cy": ("no", "yes", "no", "no"),
     }
     rated = [_rated(who, dict(zip(cases, said, strict=True))) for who, said in votes.items()]
-    rows = with_judge(population, rated, labels=LABELS)
+    rows = agreement_with_judge(population, rated, labels=LABELS)
     assert ["ana", "bo", "cy", MAJORITY] == [row.rater for row in rows]
     majority = rows[-1]
     assert pytest.approx(2 / 3) == majority.agreement.value
     assert (3, 1) == (majority.agreement.n, majority.unlabelled)
-    assert [MAJORITY] != [row.rater for row in with_judge(population, rated[:1], labels=LABELS)]
+    assert [MAJORITY] != [
+        row.rater for row in agreement_with_judge(population, rated[:1], labels=LABELS)
+    ]
 
 
 def test_raters_against_each_other() -> None:
@@ -140,19 +142,19 @@ def test_raters_against_each_other() -> None:
         for of, label in zip(said, labels, strict=True):
             of[case] = label
     rated = [_rated(who, one) for who, one in zip(("ana", "bo", "cy"), said, strict=True)]
-    rows = with_each_other(population, rated)
+    rows = agreement_among_raters(population, rated)
     assert ["en", "hi", ALL] == [row.language for row in rows]
     assert pytest.approx(inter_rater.fleiss_kappa(table)) == rows[-1].kappa.value
     assert pytest.approx(inter_rater.fleiss_kappa(table[:30])) == rows[0].kappa.value
     assert (3, 50) == (rows[-1].raters, rows[-1].kappa.n)
-    assert [] == with_each_other(population, rated[:1])
+    assert [] == agreement_among_raters(population, rated[:1])
 
 
 def test_raters_with_nothing_in_common() -> None:
     """Have no κ, and it says why."""
     population = _population(("en", "yes", 4))
     rated = [_rated("ana", {"en-yes-0": "yes"}), _rated("bo", {"en-yes-1": "yes"})]
-    (row,) = with_each_other(population, rated)
+    (row,) = agreement_among_raters(population, rated)
     assert (None, "no item has two labels") == (row.kappa.value, row.kappa.reason)
 
 
@@ -165,10 +167,11 @@ def test_disagreements_come_worst_first() -> None:
     found = disagreements(population, [ana, bo])
     assert ["en-yes-2", "en-yes-3", "en-yes-1"] == [one.judged.case_id for one in found]
     assert {"ana": "no", "bo": "yes"} == {
-        rater: rating.label for rater, rating in found[-1].said.items()
+        rater: rating.label for rater, rating in found[-1].ratings.items()
     }
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_runs_agreement() -> None:
     """Drawn, labelled and weighted back 150 times: 95 % of the intervals hold what is true."""
     population = _population(("en", "yes", 150), ("en", "no", 2850))
@@ -189,7 +192,7 @@ def test_the_interval_holds_the_runs_agreement() -> None:
     for seed in range(150):
         drawn = stratified(strata, 100, seed=seed)
         rated = _rated("ana", {one.name: right[one.name] for one in drawn})
-        (row,) = with_judge(population, [rated], labels=LABELS)
+        (row,) = agreement_with_judge(population, [rated], labels=LABELS)
         rate = row.agreement
         assert rate.value is not None
         assert rate.low is not None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
-from pytest_xling.errors import ConfigError
+from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
 from pytest_xling.interfaces.annotator import AnswerAnnotator
 
 if TYPE_CHECKING:
@@ -20,11 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StanceHead"]
 
-TextIn: TypeAlias = Literal["english", "native"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceHead(AnswerAnnotator):
+class StanceHead(PairAnnotator, AnswerAnnotator):
     """Tells a stance by what the response says, how it says it, and how like the claim it is.
 
     It costs nothing and reads answers that say outright whether a claim is true; where that has to
@@ -41,23 +38,10 @@ class StanceHead(AnswerAnnotator):
     calibrated = True
     libraries = ("py3langid", "sentencex")
 
-    text_in: TextIn = "native"
-    """``english``: claim and response in English, the response translated."""
     weights: str = ""
     """A file that ``xling train stance`` wrote; empty for the weights that come along."""
     device: str = "auto"
-    """``auto``, ``cpu``, ``cuda`` or one of several such as ``cuda:1``."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        if self.text_in not in get_args(TextIn):
-            msg = f"stance_head: text_in must be english or native, not {self.text_in!r}"
-            raise ConfigError(msg)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
+    """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
 
     def check(self) -> None:
         """Raise ConfigError where an extra is missing or the weights cannot be used."""
@@ -112,16 +96,16 @@ class StanceHead(AnswerAnnotator):
             return [stance_value(None, reason=str(why)) for why in read]
         encoder, weights = _encoder(self.device), _weights(self.weights)
         weights.check_encoder(encoder)
-        found = iter(weights.probabilities(stance_features(pairs, encoder)))
+        probabilities = iter(weights.probabilities(stance_features(pairs, encoder)))
         values: list[JsonValue] = []
         for pair in read:
             if isinstance(pair, str):
                 values.append(stance_value(None, reason=pair))
                 continue
-            likely = dict(zip(STANCES, next(found), strict=True))
+            likely = dict(zip(STANCES, next(probabilities), strict=True))
             ranked = sorted(STANCES, key=lambda stance: -likely[stance])
-            said = ", ".join(f"{stance} {likely[stance]:.2f}" for stance in ranked)
-            values.append(stance_value(ranked[0], reasoning=said))
+            shares = ", ".join(f"{stance} {likely[stance]:.2f}" for stance in ranked)
+            values.append(stance_value(ranked[0], reasoning=shares))
         return values
 
 

@@ -80,12 +80,12 @@ def read(pairs: Sequence[Pair], encoder: Encoder) -> list[Reading]:
     for pair, parts in zip(pairs, split, strict=True):
         claim = texts[pair.claim]
         cosines = np.array([texts[part].vector @ claim.vector for part in parts])
-        kept = np.sort(np.argsort(-cosines, kind="stable")[:_SENTENCES])
+        nearest = np.sort(np.argsort(-cosines, kind="stable")[:_SENTENCES])
         readings.append(
             Reading(
                 claim=claim,
-                sentences=tuple(texts[parts[place]] for place in kept),
-                cosines=cosines[kept],
+                sentences=tuple(texts[parts[place]] for place in nearest),
+                cosines=cosines[nearest],
             )
         )
     return readings
@@ -99,8 +99,8 @@ def _split(pair: Pair) -> list[str]:
 def _encode(texts: Iterable[str], encoder: Encoder) -> dict[str, Text]:
     distinct = list(dict.fromkeys(texts))
     encoded = {}
-    for text, found in zip(distinct, encoder.token_states(distinct), strict=True):
-        states = found.states.astype(np.float64)
+    for text, token_states in zip(distinct, encoder.token_states(distinct), strict=True):
+        states = token_states.states.astype(np.float64)
         # A text without a letter or digit may have no token but the special ones.
         inner = states[1:-1] if len(states) > 2 else states  # noqa: PLR2004  both ends
         encoded[text] = Text(text=text, vector=_unit(states.mean(0)), tokens=_unit(inner))

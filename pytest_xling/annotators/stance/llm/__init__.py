@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
-from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import AskingAnnotator
+from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
+from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.languages import find
 from pytest_xling.text.stance import STANCES
 
@@ -18,11 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StanceLlm"]
 
-TextIn: TypeAlias = Literal["english", "native"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceLlm(AskingAnnotator):
+class StanceLlm(PairAnnotator, JudgingAnnotator):
     """Has a judge say whether a response agrees with a claim, disagrees, or neither.
 
     A chat model gives its reasoning, then the stance under a key that no response can know, so
@@ -34,43 +31,13 @@ class StanceLlm(AskingAnnotator):
     """
 
     name = "stance_llm"
-    called = "the judge"
     version = "2"
     calibrated = True
-    asks = "judge"
-
-    text_in: TextIn = "native"
-    """``english``: claim and response in English, the response translated."""
-    temperature: float | None = 0.0
-    """None leaves it to the model: some take no other."""
-    max_tokens: int = 2048
-    """Of a chat model's reply, with what it thinks before."""
-    max_chars: int = 50_000
-    """No judge is asked about texts that are longer."""
-    structured: bool = True
-    """Ask by JSON schema, too, where the judge's provider takes one."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that leave nothing."""
-        for field, value in (("max_tokens", self.max_tokens), ("max_chars", self.max_chars)):
-            if value < 1:
-                msg = f"stance_llm: {field} must be at least 1, not {value}"
-                raise ConfigError(msg)
-        if self.text_in not in get_args(TextIn):
-            msg = f"stance_llm: text_in must be english or native, not {self.text_in!r}"
-            raise ConfigError(msg)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
-
-    def looks_at(self, answer: Answer) -> JsonValue:
-        """Return the claim and the response a judge is shown, or why it is shown none."""
-        pair = pair_of(answer, text_in=self.text_in)
-        if isinstance(pair, str):
-            return {"reason": pair}
-        return {"claim": pair.claim, "response": pair.response, "language": pair.language}
+        """Refuse what cannot be."""
+        PairAnnotator.__post_init__(self)
+        JudgingAnnotator.__post_init__(self)
 
     async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the stance a judge finds in *answer*, and its reasoning.
@@ -82,20 +49,13 @@ class StanceLlm(AskingAnnotator):
         pair = pair_of(answer, text_in=self.text_in)
         if isinstance(pair, str):
             return stance_value(None, reason=pair)
-        for what, text in (("claim", pair.claim), ("response", pair.response)):
-            if len(text) > self.max_chars:
-                reason = f"the {what} has {len(text)} characters, more than {self.max_chars}"
-                return stance_value(None, reason=f"no stance: {reason}")
-        # Imported when there is something to judge: a run that finds all stances kept needs it not.
+        if reason := self.too_long(pair.texts):
+            return stance_value(None, reason=f"no stance: {reason}")
+        # Imported when there is something to judge: where all stances are in the store it is not.
         from pytest_xling.annotators.stance.llm.prompts import stance_question  # noqa: PLC0415
-        from pytest_xling.judging.asking import judged  # noqa: PLC0415
 
-        verdict = await judged(
-            stance_question(pair, language=find(pair.language).english_name),
-            ask=ask,
-            params={"temperature": self.temperature, "max_tokens": self.max_tokens},
-            structured=self.structured,
-        )
+        question = stance_question(pair, language=find(pair.language).english_name)
+        verdict = await self.judge(question, ask)
         return stance_value(
             next((stance for stance in STANCES if stance == verdict.label), None),
             reason=f"no stance: {verdict.wrong}" if verdict.wrong else "",

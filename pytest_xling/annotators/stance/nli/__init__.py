@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.stance.pair import needs_of, pair_of, stance_value
+from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AnswerAnnotator
+from pytest_xling.judging.annotator import too_long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StanceNli"]
 
-TextIn: TypeAlias = Literal["english", "native"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceNli(AnswerAnnotator):
+class StanceNli(PairAnnotator, AnswerAnnotator):
     """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
 
     Which output means what is read from the model's config.json. Of a response that is longer than
@@ -43,12 +42,10 @@ class StanceNli(AnswerAnnotator):
     stance: str = "nli:"
     """``nli:`` and the model: a directory, or its name on the Hugging Face hub with ``@revision``
     where that matters."""
-    text_in: TextIn = "native"
-    """``english``: claim and response in English, the response translated."""
     encoder: str = "embedded"
     """Finds the sentences of long responses that are most similar to the claim."""
     device: str = "auto"
-    """``auto``, ``cpu``, ``cuda`` or one of several such as ``cuda:1``."""
+    """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
     max_chars: int = 50_000
     """Longer texts are not read."""
 
@@ -57,14 +54,7 @@ class StanceNli(AnswerAnnotator):
         if self.max_chars < 1:
             msg = f"stance_nli: max_chars must be at least 1, not {self.max_chars}"
             raise ConfigError(msg)
-        if self.text_in not in get_args(TextIn):
-            msg = f"stance_nli: text_in must be english or native, not {self.text_in!r}"
-            raise ConfigError(msg)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
+        PairAnnotator.__post_init__(self)
 
     def check(self) -> None:
         """Raise ConfigError where there is no such model, or an extra is missing."""
@@ -97,13 +87,6 @@ class StanceNli(AnswerAnnotator):
         encoder = open_encoder(self.encoder, device=self.device)
         return {"stance": signature_of(self.stance), "encoder": dict(encoder.signed())}
 
-    def looks_at(self, answer: Answer) -> JsonValue:
-        """Return the claim and the response that are read, or why none are."""
-        pair = pair_of(answer, text_in=self.text_in)
-        if isinstance(pair, str):
-            return {"reason": pair}
-        return {"claim": pair.claim, "response": pair.response, "language": pair.language}
-
     def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
         """Return one value per answer, in order.
 
@@ -113,24 +96,20 @@ class StanceNli(AnswerAnnotator):
         readable = [self._readable(answer) for answer in answers]
         # Equal pairs are read once, however many answers they are from.
         pairs = list(dict.fromkeys(pair for pair in readable if not isinstance(pair, str)))
-        found = dict(zip(pairs, self._found(pairs), strict=True))
+        values = dict(zip(pairs, self._values(pairs), strict=True))
         return [
-            stance_value(None, reason=pair) if isinstance(pair, str) else found[pair]
+            stance_value(None, reason=pair) if isinstance(pair, str) else values[pair]
             for pair in readable
         ]
 
     def _readable(self, answer: Answer) -> Pair | str:
         pair = pair_of(answer, text_in=self.text_in)
-        if not isinstance(pair, str):
-            for what, text in (("claim", pair.claim), ("response", pair.response)):
-                if len(text) > self.max_chars:
-                    return (
-                        f"no stance: the {what} has {len(text)} characters, more than "
-                        f"{self.max_chars}"
-                    )
-        return pair
+        if isinstance(pair, str):
+            return pair
+        reason = too_long(pair.texts, max_chars=self.max_chars)
+        return f"no stance: {reason}" if reason else pair
 
-    def _found(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+    def _values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
         if not pairs:
             return []
         model = _opened(self)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.directory import sha256_of
-from pytest_xling.models.hub import fetch_weights, hub_name, settings_directory
+from pytest_xling.files.digest import files_sha256
+from pytest_xling.models import loading
+from pytest_xling.models.directory import ModelDirectory
+from pytest_xling.models.hub import split_name
 from pytest_xling.text.display import printable
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.stance import Stance
@@ -51,65 +52,64 @@ _ADVICE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(ModelDirectory):
     """A checkpoint that was found; its weights may still have to be fetched."""
 
-    name: str
-    """The same on all machines: the hub's name, or the last part of a path."""
-    directory: Path
-    labels: tuple[Stance, ...]
-    """What each output says of the hypothesis, given the premise."""
-    revision: str | None = None
-    """The hub's commit."""
+    label: ClassVar[str] = "stance nli:{}"
+    advice: ClassVar[str] = _ADVICE
+
+    @classmethod
+    def find(cls, spec: str) -> Self:
+        """Find the checkpoint that *spec* names: a directory, or a name on the hub.
+
+        Raises:
+            ConfigError: there is none, or it does not tell entailment, contradiction and neither
+                apart.
+        """
+        checkpoint = super().find(spec)
+        _ = checkpoint.labels
+        return checkpoint
+
+    @cached_property
+    def labels(self) -> tuple[Stance, ...]:
+        """What each output says of the hypothesis, given the premise: config.json names them.
+
+        Raises:
+            ConfigError: it does not, or the outputs are not those of three-way NLI.
+        """
+        classes = [str(name) for name in self.config.get("architectures") or ()]
+        if not any(name.endswith("ForSequenceClassification") for name in classes):
+            what = ", ".join(classes) or "no architecture that its config.json names"
+            msg = f"{self.called}: is no classifier of sequences ({what}); {self.advice}"
+            raise ConfigError(msg)
+        names = _in_order(self.config.get("id2label"))
+        shown = printable(", ".join(names), limit=120) or "none"
+        if not names or all(_UNNAMED.fullmatch(name) for name in names):
+            msg = (
+                f"{self.called}: the names of its labels are not known (config.json has {shown}), "
+                "and their order differs between models; write id2label with entailment, neutral "
+                "and contradiction there, as the model's makers say, or name another model"
+            )
+            raise ConfigError(msg)
+        meanings = [_MEANS.get(name.strip().lower()) for name in names]
+        labels = tuple(stance for stance in meanings if stance is not None)
+        if len(labels) != len(names) or sorted(labels) != sorted(STANCES):
+            msg = f"{self.called}: tells these apart: {shown}; {self.advice}"
+            raise ConfigError(msg)
+        return labels
 
     @cached_property
     def identity(self) -> Mapping[str, JsonValue]:
         """What stands in the signature for weights, settings and tokenizer."""
         if self.revision is not None:
             return {"revision": self.revision}
-        rest = tuple(
-            path for name in (*_SETTINGS, *_TOKENIZERS) if (path := self.directory / name).is_file()
-        )
-        return {"sha256": sha256_of(self.weights), "settings_sha256": sha256_of(rest)}
-
-    @property
-    def weights(self) -> tuple[Path, ...]:
-        """The files of weights, sorted.
-
-        Raises:
-            ConfigError: there are none in a format that runs no code when it is read.
-        """
-        files = tuple(sorted(self.directory.glob("*.safetensors")))
-        if not files:
-            msg = (
-                f"stance nli:{self.name}: has no weights (*.safetensors) in {self.directory}; load "
-                "it with transformers and save it with save_pretrained(…), which writes that format"
-            )
-            raise ConfigError(msg)
-        return files
-
-    def fetch(self) -> None:
-        """Make sure the weights are there.
-
-        Raises:
-            ConfigError: they are neither there nor to be had.
-        """
-        if self.revision is not None:
-            try:
-                fetch_weights(self.name, self.directory)
-            except ConfigError as error:
-                raise _not_found(self.name, error) from error
-        _ = self.weights
+        rest = [path for name in (*_SETTINGS, *_TOKENIZERS) if (path := self.path / name).is_file()]
+        return {"sha256": files_sha256(self.weights), "settings_sha256": files_sha256(rest)}
 
 
 def check_packages() -> None:
     """Raise ConfigError unless the packages that run a checkpoint are installed."""
-    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
-    if missing:
-        msg = (
-            f"--xling-stance=nli:… needs {' and '.join(missing)}: pip install 'pytest-xling[torch]'"
-        )
-        raise ConfigError(msg)
+    loading.check_packages("--xling-stance=nli:… needs")
 
 
 def check_checkpoint(stance: str) -> None:
@@ -119,7 +119,8 @@ def check_checkpoint(stance: str) -> None:
     """
     check_packages()
     spec = _spec(stance)
-    if Path(spec).expanduser().is_dir() or _hub_name(spec) is None:
+    path = Path(spec).expanduser()
+    if path.exists() or path.is_absolute() or split_name(spec) is None:
         _ = find_checkpoint(stance).weights
 
 
@@ -129,25 +130,7 @@ def find_checkpoint(stance: str) -> Checkpoint:
     Raises:
         ConfigError: there is none, or it does not tell entailment, contradiction and neither apart.
     """
-    spec = _spec(stance)
-    directory = Path(spec).expanduser()
-    if directory.is_dir():
-        directory = directory.resolve()
-        return Checkpoint(
-            name=directory.name, directory=directory, labels=_labels(directory, directory.name)
-        )
-    named = _hub_name(spec)
-    if named is None:
-        msg = f"--xling-stance={stance}: there is no such directory in {Path.cwd()}; {_ADVICE}"
-        raise ConfigError(msg)
-    name, revision = named
-    try:
-        directory = settings_directory(name, revision)
-    except ConfigError as error:
-        raise _not_found(name, error) from error
-    return Checkpoint(
-        name=name, directory=directory, labels=_labels(directory, name), revision=directory.name
-    )
+    return Checkpoint.find(_spec(stance))
 
 
 def _spec(stance: str) -> str:
@@ -158,45 +141,7 @@ def _spec(stance: str) -> str:
     return spec.strip()
 
 
-def _hub_name(spec: str) -> tuple[str, str | None] | None:
-    place = Path(spec).expanduser()
-    return None if place.is_absolute() or place.exists() else hub_name(spec)
-
-
-def _not_found(name: str, error: ConfigError) -> ConfigError:
-    why = printable(str(error.__cause__ or error), limit=200)
-    return ConfigError(
-        f"stance nli:{name}: no such directory, and the Hugging Face hub does not give it ({why}); "
-        f"{_ADVICE}"
-    )
-
-
-def _labels(directory: Path, name: str) -> tuple[Stance, ...]:
-    """Return what the outputs mean, by the names that config.json gives them."""
-    config = _config(directory, name)
-    classes = [str(each) for each in config.get("architectures") or ()]
-    if not any(each.endswith("ForSequenceClassification") for each in classes):
-        what = ", ".join(classes) or "no architecture that its config.json names"
-        msg = f"stance nli:{name}: is no classifier of sequences ({what}); {_ADVICE}"
-        raise ConfigError(msg)
-    found = _named(config.get("id2label"))
-    shown = printable(", ".join(found), limit=120) or "none"
-    if not found or all(_UNNAMED.fullmatch(label) for label in found):
-        msg = (
-            f"stance nli:{name}: the names of its labels are not known (config.json has {shown}), "
-            "and their order differs between models; write id2label with entailment, neutral and "
-            "contradiction there, as the model's makers say, or name another model"
-        )
-        raise ConfigError(msg)
-    meant = [_MEANS.get(label.strip().lower()) for label in found]
-    labels = tuple(stance for stance in meant if stance is not None)
-    if len(labels) != len(found) or sorted(labels) != sorted(STANCES):
-        msg = f"stance nli:{name}: tells these apart: {shown}; {_ADVICE}"
-        raise ConfigError(msg)
-    return labels
-
-
-def _named(id2label: Any) -> list[str]:  # noqa: ANN401  as the file has it
+def _in_order(id2label: Any) -> list[str]:  # noqa: ANN401  as the file has it
     """Return the names of the outputs in order; none where they are not numbered from 0 on."""
     if not isinstance(id2label, dict):
         return []
@@ -204,22 +149,3 @@ def _named(id2label: Any) -> list[str]:  # noqa: ANN401  as the file has it
     if len(by_number) != len(id2label) or sorted(by_number) != list(range(len(by_number))):
         return []
     return [by_number[number] for number in range(len(by_number))]
-
-
-def _config(directory: Path, name: str) -> Mapping[str, Any]:
-    path = directory / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        msg = (
-            f"stance nli:{name}: no config.json in {directory}; name the directory that "
-            "save_pretrained(…) wrote"
-        )
-        raise ConfigError(msg) from error
-    except (OSError, ValueError) as error:
-        msg = f"stance nli:{name}: cannot read {path} as JSON: {error}"
-        raise ConfigError(msg) from error
-    if not isinstance(config, dict):
-        msg = f"stance nli:{name}: {path} holds no settings"
-        raise ConfigError(msg)
-    return config

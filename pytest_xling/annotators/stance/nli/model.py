@@ -11,12 +11,11 @@ import numpy as np
 import torch
 
 from pytest_xling.annotators.stance.nli.checkpoint import find_checkpoint
-from pytest_xling.encoders.forward import share_cores
 from pytest_xling.encoders.tokens import most_tokens
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.batches import batches
-from pytest_xling.models.devices import choose_device
-from pytest_xling.models.quiet import quiet
+from pytest_xling.models.devices import choose_device, share_cores
+from pytest_xling.models.loading import few, load_tokenizer, loading
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ _BUDGET_CPU = 1024
 _BUDGET_GPU = 1 << 15
 _SHOWN = 60
 _opening = threading.Lock()
-_BROKEN = (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, AttributeError)
 
 
 class NliModel:
@@ -52,12 +50,12 @@ class NliModel:
     def __init__(self, checkpoint: Checkpoint, *, device: str) -> None:
         checkpoint.fetch()
         share_cores()
-        self._name = checkpoint.name
+        self._called = checkpoint.called
         self._device = device
         self.labels: tuple[Stance, ...] = checkpoint.labels
-        self.limit = token_limit(checkpoint)
+        self.limit = most_tokens(checkpoint.path, of=checkpoint.called)
         """Most tokens of a pair, special ones included."""
-        self._tokenizer = _tokenizer(checkpoint)
+        self._tokenizer = load_tokenizer(checkpoint.path, of=checkpoint.called)
         self._model = _model(checkpoint).to(device)
         self._lock = threading.Lock()
 
@@ -95,11 +93,11 @@ class NliModel:
         for premise, row in zip(premises, logits, strict=True):
             if not np.isfinite(row).all():
                 shown = printable(premise, limit=_SHOWN)
-                msg = f"stance nli:{self._name} gives NaN or infinity for the text {shown!r}"
+                msg = f"{self._called} gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-        return found
+        probabilities: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        return probabilities
 
     def _encoded(
         self, premises: Sequence[str], hypotheses: Sequence[str], *, truncation: str | bool = False
@@ -128,7 +126,7 @@ class NliModel:
             if len(rows) == 1:
                 raise
         else:
-            array: NDArray[np.float64] = logits.to("cpu", torch.float64).numpy()
+            array: NDArray[np.float64] = logits.cpu().double().numpy()  # mps has no float64
             return array
         torch.cuda.empty_cache()
         half = len(rows) // 2
@@ -142,25 +140,11 @@ class NliModel:
         }
         longest = max(map(len, values))
         left = self._tokenizer.padding_side == "left"
-        made = torch.full((len(values), longest), fills.get(key, 0), dtype=torch.long)
-        for row, found in enumerate(values):
-            start = longest - len(found) if left else 0
-            made[row, start : start + len(found)] = torch.tensor(found)
-        return made.to(self._device)
-
-
-def token_limit(checkpoint: Checkpoint) -> int:
-    """Return how many tokens a checkpoint takes; reads settings only.
-
-    Raises:
-        ConfigError: its settings cannot be read.
-    """
-    try:
-        return most_tokens(checkpoint.directory)
-    except ConfigError as error:
-        why = printable(str(error.__cause__ or error), limit=200)
-        msg = f"stance nli:{checkpoint.name}: its settings cannot be used: {why}"
-        raise ConfigError(msg) from error
+        padded = torch.full((len(values), longest), fills.get(key, 0), dtype=torch.long)
+        for row, tokens in enumerate(values):
+            start = longest - len(tokens) if left else 0
+            padded[row, start : start + len(tokens)] = torch.tensor(tokens)
+        return padded.to(self._device)
 
 
 def signature_of(stance: str) -> dict[str, JsonValue]:
@@ -174,7 +158,7 @@ def signature_of(stance: str) -> dict[str, JsonValue]:
         "name": checkpoint.name,
         **checkpoint.identity,
         "labels": list(checkpoint.labels),
-        "tokens": token_limit(checkpoint),
+        "tokens": most_tokens(checkpoint.path, of=checkpoint.called),
         "dtype": "float32",
         **{package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
@@ -187,7 +171,7 @@ def open_model(stance: str, *, device: str) -> NliModel:
         ConfigError: there is no such checkpoint or device, or it cannot be loaded.
     """
     with _opening:
-        return _open(find_checkpoint(stance), choose_device(device, quantized=False))
+        return _open(find_checkpoint(stance), choose_device(device))
 
 
 @cache
@@ -195,47 +179,23 @@ def _open(checkpoint: Checkpoint, device: str) -> NliModel:
     return NliModel(checkpoint, device=device)
 
 
-def _tokenizer(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classes are dynamic
-    from transformers import AutoTokenizer  # noqa: PLC0415  a second to import
+def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classes are dynamic
+    with loading(f"{checkpoint.called}: its weights"):
+        from transformers import (  # noqa: PLC0415  a second to import
+            AutoModelForSequenceClassification,
+        )
 
-    with quiet():
-        try:
-            tokenizer: Any = AutoTokenizer.from_pretrained(
-                checkpoint.directory, local_files_only=True, trust_remote_code=False
-            )
-        except _BROKEN as error:
-            why = printable(str(error), limit=200)
-            msg = f"stance nli:{checkpoint.name}: its tokenizer cannot be loaded: {why}"
-            raise ConfigError(msg) from error
-    if len(tokenizer) <= len(tokenizer.all_special_ids):
-        # transformers makes one that knows no word where the files are not there.
-        msg = f"stance nli:{checkpoint.name}: has no tokenizer; save it in the directory, too"
-        raise ConfigError(msg)
-    return tokenizer
-
-
-def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  as above
-    from safetensors import SafetensorError  # noqa: PLC0415  comes with transformers
-    from transformers import AutoModelForSequenceClassification  # noqa: PLC0415  as above
-
-    with quiet():
-        try:
-            model, report = AutoModelForSequenceClassification.from_pretrained(
-                checkpoint.directory,
-                dtype=torch.float32,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-        except (*_BROKEN, SafetensorError) as error:
-            why = printable(str(error), limit=200)
-            msg = f"stance nli:{checkpoint.name}: cannot be loaded: {why}"
-            raise ConfigError(msg) from error
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            checkpoint.path,
+            dtype=torch.float32,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
     if missing := sorted(report["missing_keys"]):
-        few = ", ".join(missing[:3])
         msg = (
-            f"stance nli:{checkpoint.name}: lacks {len(missing)} of its weights ({few}…), which "
+            f"{checkpoint.called}: lacks {len(missing)} of its weights ({few(missing)}), which "
             "would be random numbers; name a model that was trained for NLI"
         )
         raise ConfigError(msg)

@@ -51,15 +51,15 @@ def choose(pairs: Sequence[Pair], encoder: Encoder) -> list[Chosen]:
     )
     texts = list(wanted)
     vectors = dict(zip(texts, encoder.sentence_embeddings(texts), strict=True)) if texts else {}
-    found = []
+    chosen_texts = []
     for pair, each in zip(pairs, split, strict=True):
         places = list(range(len(each)))
         if len(each) > SENTENCES:
             similar = np.stack([vectors[sentence] for sentence in each]) @ vectors[pair.claim]
             places = sorted(np.argsort(-similar, kind="stable")[:SENTENCES].tolist())
         text = " ".join(each[place] for place in places)
-        found.append(Chosen(text=text, read=len(places), of=len(each)))
-    return found
+        chosen_texts.append(Chosen(text=text, read=len(places), of=len(each)))
+    return chosen_texts
 
 
 _LEAST_ROOM: Final = 16
@@ -101,15 +101,15 @@ def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder])
                 notes[place] += f"; cut to the {model.limit} tokens the model takes"
     places = [place for place, fit in enumerate(fits) if fit]
     rows = model.probabilities([premises[place] for place in places], [claims[p] for p in places])
-    found: dict[int, JsonValue] = {}
+    values: dict[int, JsonValue] = {}
     for place, row in zip(places, rows.tolist(), strict=True):
         probable = dict(zip(model.labels, row, strict=True))
         stance = max(_NAMES, key=lambda each: probable[each])
         listed = ", ".join(f"{_NAMES[each]} {probable[each]:.3f}" for each in _NAMES)
-        found[place] = stance_value(stance, reasoning=listed + notes[place])
+        values[place] = stance_value(stance, reasoning=listed + notes[place])
     return [
-        found[place]
-        if place in found
+        values[place]
+        if place in values
         else stance_value(
             None,
             reason=(

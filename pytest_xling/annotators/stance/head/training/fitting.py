@@ -71,10 +71,10 @@ def train(pairs: Sequence[LabelledPair], encoder: Encoder, *, seed: int) -> Trai
     written = [number for number, example in enumerate(shown) if not example.made]
     known = [shown[number].labelled.label for number in written]
     folds = _folds(shown, seed=seed)
-    found: dict[float, list[Stance]] = {
+    unseen: dict[float, list[Stance]] = {
         penalty: _unseen(features, shown, folds, penalty=penalty) for penalty in PENALTIES
     }
-    scores = {penalty: macro_f1(known, said) for penalty, said in found.items()}
+    scores = {penalty: macro_f1(known, predicted) for penalty, predicted in unseen.items()}
     enough = max(scores.values()) - _SLACK
     penalty = next(each for each in PENALTIES if scores[each] >= enough)
     coefficients, intercepts = fit(features, shown, penalty=penalty)
@@ -88,7 +88,7 @@ def train(pairs: Sequence[LabelledPair], encoder: Encoder, *, seed: int) -> Trai
         "seed": seed,
     }
     weights = Weights(coefficients=coefficients, intercepts=intercepts, about=about)
-    by_pair = dict(zip((_order(shown[n].labelled) for n in written), found[penalty], strict=True))
+    by_pair = dict(zip((_order(shown[n].labelled) for n in written), unseen[penalty], strict=True))
     return Trained(
         weights=weights, unseen=tuple(by_pair[_order(pair)] for pair in pairs), penalty=penalty
     )
@@ -99,9 +99,9 @@ def predicted(weights: Weights, features: NDArray[np.float64]) -> list[Stance]:
     return [STANCES[place] for place in weights.probabilities(features).argmax(axis=1)]
 
 
-def macro_f1(known: Sequence[str], said: Sequence[str]) -> float:
+def macro_f1(known: Sequence[str], predicted: Sequence[str]) -> float:
     """Return the mean F1 of the three stances; one that is neither known nor said counts 0."""
-    pairs = list(zip(known, said, strict=True))
+    pairs = list(zip(known, predicted, strict=True))
     scores = []
     for stance in STANCES:
         both = sum(stance == right == given for right, given in pairs)
@@ -150,9 +150,11 @@ def fit(
         *((0.0 if sign > 0 else None, 0.0 if sign < 0 else None) for of in SIGNS for sign in of),
         *((None, None) for _ in STANCES),
     ]
-    found: Any = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    coefficients = found.x[: -shape[1]].reshape(shape) * scale[:, None]
-    return coefficients, found.x[-shape[1] :] - centre @ coefficients
+    minimum: Any = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    coefficients = minimum.x[: -shape[1]].reshape(shape) * scale[:, None]
+    return coefficients, minimum.x[-shape[1] :] - centre @ coefficients
 
 
 def _unseen(
@@ -164,7 +166,7 @@ def _unseen(
 ) -> list[Stance]:
     """Return for each written pair what weights say that have not seen its claim."""
     written = np.array([not example.made for example in shown])
-    said = np.zeros(len(shown), np.int64)
+    predicted = np.zeros(len(shown), np.int64)
     for fold in np.unique(folds):
         others = np.flatnonzero(folds != fold)
         coefficients, intercepts = fit(
@@ -174,8 +176,8 @@ def _unseen(
             tolerance=_ROUGH,
         )
         own = np.flatnonzero((folds == fold) & written)
-        said[own] = (features[own] @ coefficients + intercepts).argmax(axis=1)
-    return [STANCES[place] for place in said[written]]
+        predicted[own] = (features[own] @ coefficients + intercepts).argmax(axis=1)
+    return [STANCES[place] for place in predicted[written]]
 
 
 def _folds(shown: Sequence[Example], *, seed: int) -> NDArray[np.int64]:

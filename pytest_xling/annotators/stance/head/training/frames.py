@@ -58,8 +58,8 @@ def frame_features(
             for frames in of
         ]
         rows.append(np.array(most) - reading.cosines.max())
-    found = np.array(rows).reshape(len(rows), len(STANCES))
-    return np.concatenate([found, found - found.mean(axis=1, keepdims=True)], axis=1)
+    counts = np.array(rows).reshape(len(rows), len(STANCES))
+    return np.concatenate([counts, counts - counts.mean(axis=1, keepdims=True)], axis=1)
 
 
 @cache

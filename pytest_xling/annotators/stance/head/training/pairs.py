@@ -136,10 +136,10 @@ def _text(row: dict[str, Any], key: str, *, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         msg = f"{where}: key {key!r} must be a text that is not empty, not {value!r}; write it"
         raise DataError(msg)
-    if (found := _SURROGATE.search(value)) is not None:
+    if (surrogate := _SURROGATE.search(value)) is not None:
         msg = (
-            f"{where}: key {key!r} holds half a character, \\u{ord(found.group()):04x}, at "
-            f"{found.start()}; write it whole"
+            f"{where}: key {key!r} holds half a character, \\u{ord(surrogate.group()):04x}, at "
+            f"{surrogate.start()}; write it whole"
         )
         raise DataError(msg)
     return value

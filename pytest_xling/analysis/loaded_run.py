@@ -1,0 +1,257 @@
+"""A run in a notebook: its cases, scores and verdicts as pandas DataFrames."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.analysis.baseline_file import read_baseline_file
+from pytest_xling.config.options import option
+from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.store.database import Database
+from pytest_xling.store.export import exported
+from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.scored import level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from pytest_xling.records import Verdict
+
+__all__ = ["LoadedRun", "load_run"]
+
+TEXT, WHOLE, NUMBER, ANY = "string", "Int64", "float64", "object"
+
+PLACE: Final = {
+    "benchmark": TEXT,
+    "case": TEXT,
+    "sample_id": TEXT,
+    "language": TEXT,
+    "level": WHOLE,
+    "condition": TEXT,
+    "cluster": TEXT,
+}
+CASES: Final = {
+    **PLACE,
+    "question": TEXT,
+    "answer": TEXT,
+    "stop_reason": TEXT,
+    "error": TEXT,
+    "model_version": TEXT,
+    "prompt_tokens": WHOLE,
+    "completion_tokens": WHOLE,
+    "latency_s": NUMBER,
+    "metadata": ANY,
+}
+SCORES: Final = {**PLACE, "metric": TEXT, "value": NUMBER, "reason": TEXT, "signature": TEXT}
+ESTIMATE: Final = {
+    "value": NUMBER,
+    "low": NUMBER,
+    "high": NUMBER,
+    "n": WHOLE,
+    "unscored": WHOLE,
+    "flagged": WHOLE,
+    "p": NUMBER,
+    "p_holm": NUMBER,
+    "pivot": TEXT,
+    "baseline": TEXT,
+    "signature": TEXT,
+}
+THRESHOLD: Final = {
+    "max_rate": NUMBER,
+    "floor": NUMBER,
+    "ceiling": NUMBER,
+    "max_gap": NUMBER,
+    "max_drop": NUMBER,
+    "max_trend": NUMBER,
+    "alpha": NUMBER,
+    "min_n": WHOLE,
+    "on_inconclusive": TEXT,
+    "origin": TEXT,
+}
+VERDICTS: Final = {
+    "benchmark": TEXT,
+    "gate": TEXT,
+    "metric": TEXT,
+    "language": TEXT,
+    "level": WHOLE,
+    "outcome": TEXT,
+    "reason": TEXT,
+    **ESTIMATE,
+    **THRESHOLD,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedRun:
+    """A run, read whole; the frames have their columns and types even where they have no rows."""
+
+    run_id: str
+    model: str
+    status: str
+    """``complete``, ``stopped``, ``incomplete``, ``interrupted`` or ``running``."""
+    created_at: str
+    """UTC, ISO 8601; empty where the file does not say."""
+    settings: Mapping[str, Any]
+    """What the run was made with, by option."""
+    signatures: Mapping[str, Mapping[str, str]]
+    """How each metric was computed, by benchmark and metric."""
+    _cases: Sequence[Mapping[str, Any]] = field(repr=False)
+    _verdicts: Sequence[Verdict] = field(repr=False)
+
+    def cases(self) -> pd.DataFrame:
+        """Return a row for each case that was answered.
+
+        The columns are ``benchmark``, ``case``, ``sample_id``, ``language``, ``level`` (of
+        presupposition), ``condition`` (empty, or such as ``t0.7-r2``), ``cluster`` (what samples
+        about one question share), ``question``, ``answer``, ``stop_reason``, ``error``,
+        ``model_version``, ``prompt_tokens``, ``completion_tokens``, ``latency_s`` and ``metadata``
+        (a dict). A file that was exported without ``--texts`` has neither questions nor answers.
+
+        Raises:
+            ConfigError: pandas is not installed.
+        """
+        return _frame(CASES, map(_case_row, self._cases))
+
+    def scores(self) -> pd.DataFrame:
+        """Return a row for each score; what has no ``value`` (NaN) has a ``reason``.
+
+        The columns are those of the case, then ``metric``, ``value``, ``reason`` and ``signature``.
+        What a metric says of several answers stands with the first case of them.
+
+        Raises:
+            ConfigError: pandas is not installed.
+        """
+        rows = (
+            {
+                **_place(case),
+                "metric": metric,
+                "value": score["value"],
+                "reason": score.get("reason", ""),
+                "signature": self.signatures[case["benchmark"]][metric],
+            }
+            for case in self._cases
+            for metric, score in case["scores"].items()
+        )
+        return _frame(SCORES, rows)
+
+    def verdicts(self) -> pd.DataFrame:
+        """Return a row for each gate the run was judged by.
+
+        The columns are ``benchmark``, ``gate``, ``metric``, ``language``, ``level``, ``outcome``,
+        ``reason``; the estimate (``value``, ``low`` and ``high`` of its interval, ``n``,
+        ``unscored``, ``flagged``, ``p``, ``p_holm``, ``pivot``, ``baseline``, ``signature``); and
+        the limits (``max_rate``, ``floor``, ``ceiling``, ``max_gap``, ``max_drop``, ``max_trend``,
+        ``alpha``, ``min_n``, ``on_inconclusive``, ``origin``).
+
+        Raises:
+            ConfigError: pandas is not installed.
+        """
+        rows = (
+            {
+                "benchmark": verdict.threshold.benchmark,
+                "gate": verdict.case,
+                "metric": verdict.threshold.metric,
+                "language": verdict.threshold.language,
+                "level": verdict.threshold.level,
+                "outcome": verdict.outcome,
+                "reason": verdict.reason,
+                **{name: getattr(verdict.estimate, name) for name in ESTIMATE},
+                **{name: getattr(verdict.threshold, name) for name in THRESHOLD},
+            }
+            for verdict in self._verdicts
+        )
+        return _frame(VERDICTS, rows)
+
+
+def load_run(
+    name_or_path: str | os.PathLike[str] = "latest", *, store: str | os.PathLike[str] | None = None
+) -> LoadedRun:
+    """Read a run from the store, or from a file that ``xling export`` wrote.
+
+    Args:
+        name_or_path: a file where there is one, else a run's name or ``latest``.
+        store: where runs are kept; the default is ``XLING_STORE``, else ``.xling/store.sqlite`` in
+            the working directory.
+
+    Raises:
+        StoreError: there is no such store or run; says what is close.
+        DataError: the file is not what ``xling export`` writes.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        file = read_baseline_file(path)
+        return LoadedRun(
+            run_id=file.run_id,
+            model=file.model,
+            status=file.status,
+            created_at=file.created_at,
+            settings=file.settings,
+            signatures=file.signatures,
+            _cases=[case for cases in file.cases.values() for case in cases],
+            _verdicts=file.verdicts,
+        )
+    usual = option("store")
+    location = Path(store or os.environ.get(usual.env) or usual.default)
+    name = os.fspath(name_or_path)
+    if not location.exists():
+        msg = (
+            f"cannot load {name!r}: there is no such file, and no store at {location.absolute()}; "
+            "name the store with store=…"
+        )
+        raise StoreError(msg)
+    database = Database(location, create=False)
+    try:
+        with database.read() as connection:
+            run = get_run(connection, name)
+            signatures: dict[str, dict[str, str]] = {}
+            for step in metric_steps(connection, run.run_id):
+                signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
+            return LoadedRun(
+                run_id=run.run_id,
+                model=run.model,
+                status=run.status,
+                created_at=run.created_at,
+                settings=run.settings,
+                signatures=signatures,
+                _cases=list(exported(connection, run.run_id, texts=True)),
+                _verdicts=read_verdicts(connection, run.run_id),
+            )
+    finally:
+        database.close()
+
+
+def _place(case: Mapping[str, Any]) -> dict[str, Any]:
+    level = level_of(case["metadata"].get("level"))
+    return {name: level if name == "level" else case[name] for name in PLACE}
+
+
+def _case_row(case: Mapping[str, Any]) -> dict[str, Any]:
+    response = case.get("response") or {}
+    prompt_tokens, completion_tokens = response.get("usage") or (None, None)
+    return {
+        **_place(case),
+        "question": case.get("question"),
+        "answer": response.get("text"),
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "metadata": dict(case["metadata"]),
+        **{
+            name: response.get(name)
+            for name in ("stop_reason", "error", "model_version", "latency_s")
+        },
+    }
+
+
+def _frame(columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    try:
+        import pandas as pd  # noqa: PLC0415  an extra
+    except ImportError as error:
+        msg = "frames need pandas: pip install 'pytest-xling[pandas]'"
+        raise ConfigError(msg) from error
+    return pd.DataFrame(list(rows), columns=list(columns)).astype(dict(columns))

@@ -1,0 +1,246 @@
+"""Make metrics and annotators with their parameters, and open them as steps."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import MISSING, dataclass, field, fields
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pytest_xling import registry
+from pytest_xling.engine.annotating import (
+    AnnotatingAnswers,
+    AnnotatingByAsking,
+    AnnotatingTexts,
+)
+from pytest_xling.engine.annotators import OpenAnnotator
+from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.scoring import Scoring, SetScoring
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.annotator import AskingAnnotator, TextAnnotator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from concurrent.futures import Executor
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.models import Models
+    from pytest_xling.engine.store_writer import StoreWriter
+    from pytest_xling.interfaces.annotator import Annotator
+    from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
+
+SHARED = {"stance": "--xling-stance", "text_in": "--xling-text-in"}
+"""Options for what metrics of stances and the annotators behind them must have alike."""
+
+UNSIGNED = ("device",)
+"""Fields that change no number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFactory:
+    """Makes metrics and annotators with the parameters a run has for them.
+
+    ``common`` fills every field of its name, unless ``own`` says otherwise.
+    """
+
+    common: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """By field, such as ``encoder``."""
+    own: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """By ``name.field``, such as ``bertscore.idf``."""
+
+    def make(self, kind: Literal["annotator", "metric"], name: str) -> Any:  # noqa: ANN401  any class
+        """Return the metric or annotator called *name*, made.
+
+        Raises:
+            ConfigError: there is none, or a parameter of it is unknown or of the wrong type.
+        """
+        cls = registry.load(kind, name)
+        known = {each.name: each for each in fields(cls)}
+        given = {key: value for key, value in self.common.items() if key in known}
+        for place, value in self.own.items():
+            owner, _, key = place.partition(".")
+            if owner != name:
+                continue
+            if key in SHARED and ("stance" in known or (kind == "annotator" and cls.calibrated)):
+                msg = (
+                    f"--xling-param: {place} is the same for all that find or read stances; set it "
+                    f"with {SHARED[key]}"
+                )
+                raise ConfigError(msg)
+            if key not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                msg = (
+                    f"--xling-param: {kind} {name!r} has no parameter {key!r}."
+                    f"{did_you_mean(key, known)} It has: {listed}"
+                )
+                raise ConfigError(msg)
+            given[key] = _fitting(place, value, known[key].default)
+        return cls(**given)
+
+    def annotators_of(self, metric: Any) -> dict[str, Any]:  # noqa: ANN401  any metric
+        """Return by name the annotators that *metric*, already made, rests on, however far down."""
+        annotators: dict[str, Any] = {}
+        needed = list(metric.needs)
+        while needed:
+            name = needed.pop(0)
+            if name not in annotators:
+                annotators[name] = self.make("annotator", name)
+                needed += annotators[name].needs
+        return annotators
+
+    def check(self) -> None:
+        """Check that every parameter belongs to a metric or annotator there is.
+
+        Raises:
+            ConfigError: one does not; says what is close.
+        """
+        names = dict.fromkeys(registry.names("metric"), "metric")
+        names |= dict.fromkeys(registry.names("annotator"), "annotator")
+        for place in self.own:
+            owner = place.partition(".")[0]
+            if owner not in names:
+                msg = (
+                    f"--xling-param: no metric or annotator is called {owner!r}."
+                    f"{did_you_mean(owner, names)}"
+                )
+                raise ConfigError(msg)
+            self.make("metric" if names[owner] == "metric" else "annotator", owner)
+
+
+def parameters_of(made: Metric[Any] | Annotator) -> dict[str, JsonValue]:
+    """Return a step's fields, what else it rests on, and the versions of its libraries."""
+    values: dict[str, JsonValue] = {
+        each.name: getattr(made, each.name)
+        for each in fields(cast("Any", made))
+        if each.name not in UNSIGNED
+    }
+    values.update(made.signed())
+    for library in made.libraries:
+        values[library] = installed_version(library)
+    return values
+
+
+def _fitting(
+    place: str,
+    value: Any,  # noqa: ANN401  what the user wrote
+    default: Any,  # noqa: ANN401  any field's
+) -> Any:  # noqa: ANN401  likewise
+    """Return *value* if it is of the kind of its field's default."""
+    if default in (MISSING, None) or value is None:
+        return value
+    if type(default) is float and type(value) is int:
+        return float(value)
+    if type(value) is not type(default):
+        msg = (
+            f"--xling-param: {place} must be {_KINDS.get(type(default), 'as its default')}, such "
+            f"as {default!r}, not {value!r}"
+        )
+        raise ConfigError(msg)
+    return value
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def make_step_factory(settings: Settings) -> StepFactory:
+    """Return what makes a run's metrics and annotators, checked.
+
+    Raises:
+        ConfigError: a parameter belongs to none of them.
+    """
+    factory = StepFactory(
+        common={
+            "device": settings.device,
+            "encoder": settings.encoder,
+            "seed": settings.seed,
+            "stance": settings.stance,
+            "text_in": settings.text_in,
+        },
+        own=settings.parameters,
+    )
+    factory.check()
+    return factory
+
+
+class Steps:
+    """Opens metrics and annotators as steps with memos, each once.
+
+    Args:
+        store: where outputs are kept.
+        executor: the thread that imports, loads and scores.
+        factory: makes them.
+        models: those annotators may ask.
+    """
+
+    def __init__(
+        self, store: StoreWriter, *, executor: Executor, factory: StepFactory, models: Models
+    ) -> None:
+        self._store = store
+        self._executor = executor
+        self._factory = factory
+        self._models = models
+        self._scorers: dict[str, asyncio.Task[Memo[Any, Any]]] = {}
+        self._annotators: dict[str, asyncio.Task[OpenAnnotator]] = {}
+        self._made: list[Any] = []
+        """Metrics and annotators opened so far."""
+
+    async def load(self) -> None:
+        """Load what the steps opened so far need for their first batch."""
+        loop = asyncio.get_running_loop()
+        for made in self._made:
+            await loop.run_in_executor(self._executor, made.load)
+
+    async def scorer(self, name: str) -> Memo[Any, Any]:
+        """Return the memo of a metric."""
+        if name not in self._scorers:
+            self._scorers[name] = asyncio.create_task(self._open_scorer(name))
+        return await self._scorers[name]
+
+    async def annotator(self, name: str) -> OpenAnnotator:
+        """Return an annotator as a function over answers."""
+        if name not in self._annotators:
+            self._annotators[name] = asyncio.create_task(self._open_annotator(name))
+        return await self._annotators[name]
+
+    async def _open_scorer(self, name: str) -> Memo[Any, Any]:
+        metric, parameters, annotators = await self._make("metric", name)
+        scoring = Scoring if metric.unit == "answer" else SetScoring
+        step = scoring(
+            metric, parameters=parameters, annotators=annotators, executor=self._executor
+        )
+        return await Memo.open(step, self._store)
+
+    async def _open_annotator(self, name: str) -> OpenAnnotator:
+        annotator, parameters, needs = await self._make("annotator", name)
+        reads_text = isinstance(annotator, TextAnnotator)
+        step: Any
+        if isinstance(annotator, AskingAnnotator):
+            ask = await self._models.ask(annotator.asks)
+            parameters |= self._models.identity(annotator.asks)
+            step = AnnotatingByAsking(annotator, parameters=parameters, ask=ask)
+        else:
+            annotating = AnnotatingTexts if reads_text else AnnotatingAnswers
+            step = annotating(annotator, parameters=parameters, executor=self._executor)
+        return OpenAnnotator(
+            memo=await Memo.open(step, self._store),
+            needs=needs,
+            reads_text=reads_text,
+            target=parameters.get("target"),
+        )
+
+    async def _make(
+        self, kind: Literal["annotator", "metric"], name: str
+    ) -> tuple[Any, dict[str, JsonValue], dict[str, OpenAnnotator]]:
+        """Return a metric or annotator, its parameters, and the annotators it needs."""
+        # Imports take their time; meanwhile the loop goes on.
+        loop = asyncio.get_running_loop()
+        made = await loop.run_in_executor(self._executor, self._factory.make, kind, name)
+        self._made.append(made)
+        parameters = await loop.run_in_executor(self._executor, parameters_of, made)
+        needs = {need: await self.annotator(need) for need in made.needs}
+        # Whose output it reads stands in its signature.
+        parameters |= {need: annotator.memo.signature for need, annotator in needs.items()}
+        return made, parameters, needs

@@ -1,0 +1,156 @@
+"""What a store has of a run for its gates to be decided by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_xling.gates.trust import distrusted, doubt, languages_judged
+from pytest_xling.registry import load, names
+from pytest_xling.store.queries import step_parameters
+from pytest_xling.store.questions import question_digests
+from pytest_xling.store.runs import scores as read_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.gates.drop import BaselineSide
+    from pytest_xling.records import Score, Threshold, Verdict
+    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.questions import Questions
+
+__all__ = ["ComparedWith", "StoredRun"]
+
+
+class ComparedWith(Protocol):
+    """A baseline, as far as gates know one."""
+
+    def side(
+        self, benchmark: str, metric: str, *, asked: Questions, pivot: str | None
+    ) -> BaselineSide:
+        """Return what it has of a metric, beside a run that asked *asked*."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trust:
+    """What is known of an annotator in a language."""
+
+    measured: str
+    """Such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
+    doubt: str
+    """Why that is too little to trust it; empty where there is no doubt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run in a store; read anew each time, for it may be being made."""
+
+    reading: Callable[[], AbstractContextManager[Connection]]
+    """Opens a connection to the store for a moment."""
+    run_id: str
+    pivot: Callable[[str], str | None]
+    """Gives a benchmark's language that others are compared with."""
+    compared_with: ComparedWith | None = None
+    known_scores: Mapping[tuple[str, str, str], Sequence[Score]] | None = None
+    """By benchmark, metric and language, where all of them have been read at once."""
+
+    def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
+        """Return the scores of a metric in a language."""
+        if self.known_scores is not None:
+            return self.known_scores.get((benchmark, metric, language), ())
+        with self.reading() as connection:
+            return read_scores(
+                connection, self.run_id, benchmark=benchmark, metric=metric, language=language
+            )
+
+    def baseline(self, benchmark: str, metric: str) -> BaselineSide | None:
+        """Return the baseline's side of a metric; None where no baseline is named."""
+        if self.compared_with is None:
+            return None
+        with self.reading() as connection:
+            asked = question_digests(connection, self.run_id, benchmark=benchmark)
+        return self.compared_with.side(benchmark, metric, asked=asked, pivot=self.pivot(benchmark))
+
+    def trusted(self, verdict: Verdict) -> Verdict:
+        """Return *verdict*; inconclusive where an annotator behind it is unknown or too bad.
+
+        Else its reason says what it rests on.
+        """
+        if verdict.threshold.min_judge_f1 is None:
+            return verdict
+        trusts = list(self._trust(verdict.threshold, gap=bool(verdict.estimate.pivot)))
+        for trust in trusts:
+            if trust.doubt:
+                return distrusted(verdict, trust.doubt)
+        rests = "; ".join(trust.measured for trust in trusts)
+        return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
+
+    def is_doubted(self, threshold: Threshold) -> bool:
+        """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
+        return any(trust.doubt for trust in self._trust(threshold, gap=False))
+
+    def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
+        """Return by annotator behind a gate the languages in which nobody has measured it."""
+        missing: dict[str, list[str]] = {}
+        for annotator, language, measured in self._behind(threshold, gap=gap):
+            if measured is None:
+                missing.setdefault(annotator, []).append(language)
+        return missing
+
+    def _trust(self, threshold: Threshold, *, gap: bool) -> Iterator[_Trust]:
+        for annotator, language, measured in self._behind(threshold, gap=gap):
+            yield _trust(annotator, language, measured, threshold)
+
+    def _behind(
+        self, threshold: Threshold, *, gap: bool
+    ) -> list[tuple[str, str, Calibration | None]]:
+        """Return the annotators whose labels a gate rests on, in which languages, and how well.
+
+        One in a language that nobody has measured has None.
+        """
+        from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
+
+        with self.reading() as connection:
+            made = step_parameters(
+                connection, self.run_id, benchmark=threshold.benchmark, metric=threshold.metric
+            )
+            annotators = names("annotator")
+            behind = {
+                (name, value)
+                for parameters in made
+                for name, value in parameters.items()
+                if name in annotators
+                and isinstance(value, str)
+                and load("annotator", name).calibrated
+            }
+            pivot = self.pivot(threshold.benchmark)
+            return [
+                (name, code, calibration_of(connection, signature=signature, language=code))
+                for name, signature in sorted(behind)
+                for code in languages_judged(threshold, pivot=pivot, gap=gap)
+            ]
+
+
+def _trust(
+    annotator: str, language: str, measured: Calibration | None, threshold: Threshold
+) -> _Trust:
+    """Say what is known of an annotator; it is doubted, too, where nobody has measured it."""
+    if measured is None:
+        how = f"(xling calibrate stance --langs={language} --labels=labels-{language}.csv)"
+        known = f"{annotator} has not been measured in {language} {how}"
+        return _Trust(measured=known, doubt=f"{known}, needs F1 {threshold.min_judge_f1:g}")
+    quality = measured.quality
+    f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
+    reached = "no F1" if f1 is None else f"F1 {f1:.2f}"
+    plural = "" if quality.n == 1 else "s"
+    ends = "" if low is None or high is None else f"; interval {low:.2f} to {high:.2f}"
+    known = (
+        f"{annotator} has {reached} in {language} on {quality.n} labelled answer{plural}"
+        f" ({measured.source}{ends})"
+    )
+    lacks = doubt(quality, threshold)
+    return _Trust(measured=known, doubt=lacks and f"{known}, {lacks}")

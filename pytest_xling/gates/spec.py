@@ -1,0 +1,188 @@
+"""Which gates a thresholds file sets: of what metric, in which language, by which limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.registry import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.records import Threshold
+
+__all__ = ["LIMITS", "Compared", "GateKind", "GateSpec", "gate_id", "gate_ids", "gates_of"]
+
+GateKind: TypeAlias = Literal["limit", "gap", "drop", "trend"]
+"""What is limited: the metric itself, its gap to the pivot language, its drop from the baseline, or
+its trend over levels."""
+
+LIMITS: Mapping[GateKind, tuple[str, ...]] = {
+    "limit": ("max_rate", "floor", "ceiling"),
+    "gap": ("max_gap",),
+    "drop": ("max_drop",),
+    "trend": ("max_trend",),
+}
+"""The keys of a threshold that a gate of each kind is judged by."""
+
+_LEVELS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSpec:
+    """One gate: a metric of a benchmark in one language, perhaps at one level, and its limits."""
+
+    threshold: Threshold
+    kind: GateKind = "limit"
+    pivot: str | None = None
+    """For the gate of a gap: the language this one is compared with."""
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return self.threshold.benchmark
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.threshold.metric
+
+    @property
+    def language(self) -> str:
+        """The language's code."""
+        return self.threshold.language
+
+    @property
+    def id(self) -> str:
+        """Its case id: ``wrong_language-hi``, ``wrong_language-gap-hi`` or the like."""
+        return gate_id(self.metric, self.language, kind=self.kind, level=self.threshold.level)
+
+    @property
+    def family(self) -> tuple[str, str, GateKind]:
+        """What gates share that are judged together."""
+        return self.benchmark, self.metric, self.kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the answers of a benchmark can be compared by."""
+
+    pivot: str | None
+    levels: bool
+    """Whether its queries have levels of presupposition."""
+    named: str
+    """For messages: ``benchmark 'health'``."""
+    baseline: bool = False
+    """Whether there is one to compare with."""
+    prompts: str = ""
+    """Where to mend that; empty where it is too late."""
+
+
+def gate_id(
+    metric: str, language: str, *, kind: GateKind = "limit", level: int | None = None
+) -> str:
+    """Return the case id of a gate.
+
+    It is ``sim_sent-hi``, of a gap ``sim_sent-gap-hi``, of a drop ``sim_sent-drop-hi``, of a trend
+    ``sim_sent-trend-hi``, and at a level ``sim_sent-l4-hi`` or ``sim_sent-l4-gap-hi``.
+    """
+    middle = [] if level is None else [f"l{level}"]
+    return "-".join([metric, *middle, *([] if kind == "limit" else [kind]), language])
+
+
+def gate_ids(metrics: Iterable[str], languages: Iterable[str]) -> Callable[[str], bool]:
+    """Return what tells whether a text may be the id of a gate of these metrics and languages."""
+    named = frozenset(metrics)
+    tails = frozenset(
+        gate_id("", language, kind=kind, level=level)
+        for language in languages
+        for kind in LIMITS
+        for level in (None, *range(_LEVELS))
+    )
+
+    def known(text: str) -> bool:
+        at = text.find("-")
+        while at > 0:
+            if text[:at] in named and text[at:] in tails:
+                return True
+            at = text.find("-", at + 1)
+        return False
+
+    return known
+
+
+def gates_of(
+    file: ThresholdFile, metric: str, languages: Sequence[str], *, of: tuple[str, str], by: Compared
+) -> list[GateSpec]:
+    """Return the gates that a thresholds file sets for a metric.
+
+    Args:
+        file: the thresholds.
+        metric: its name.
+        languages: of the run, each a code.
+        of: the names of the benchmark and of the model.
+        by: what its answers can be compared by.
+
+    Raises:
+        ConfigError: languages or levels are to be compared that the benchmark does not have.
+    """
+    benchmark, model = of
+    levels = file.levels(benchmark, metric)
+    gates: list[GateSpec] = []
+    for language in languages:
+        for level in (None, *levels):
+            limits = file.resolve(benchmark, metric, language, model, level=level)
+            if limits is not None:
+                _check(limits, file, model, by)
+                gates += (
+                    replace(
+                        gate,
+                        threshold=replace(
+                            limits, origin=file.origin(limits, model, *LIMITS[gate.kind])
+                        ),
+                    )
+                    for gate in _gates(limits, by)
+                )
+    return gates
+
+
+def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
+    """Yield the gates of a threshold: of the metric itself, its gap, its drop and its trend."""
+    # What compares a language with the pivot language has nothing to say of that itself.
+    compares = load("metric", limits.metric).unit == "pivot"
+    silent = compares and limits.language == by.pivot
+    if limits.has_level and not silent:
+        yield GateSpec(threshold=limits)
+    if limits.max_drop is not None and by.baseline and not silent:
+        yield GateSpec(threshold=limits, kind="drop")
+    if limits.max_gap is not None and limits.language != by.pivot:
+        yield GateSpec(threshold=limits, kind="gap", pivot=by.pivot)
+    if limits.max_trend is not None:
+        yield GateSpec(threshold=limits, kind="trend")
+
+
+def _check(limits: Threshold, file: ThresholdFile, model: str, by: Compared) -> None:
+    if limits.max_gap is not None and by.pivot is None:
+        msg = (
+            f"{file.origin(limits, model, 'max_gap')}: max_gap compares languages, and "
+            f"{by.named} names none to compare with"
+        )
+        raise ConfigError(msg + (f"; add `pivot: en` to {by.prompts}" if by.prompts else ""))
+    if by.levels:
+        return
+    fix = f"; add `expand: levels` to {by.prompts} or remove it" if by.prompts else "; remove it"
+    if limits.max_trend is not None:
+        msg = (
+            f"{file.origin(limits, model, 'max_trend')}: max_trend compares levels of "
+            f"presupposition, and {by.named} has none{fix}"
+        )
+        raise ConfigError(msg)
+    if limits.level is not None:
+        msg = (
+            f"{limits.origin}: this limit below `levels:` is for one level of presupposition, and "
+            f"{by.named} has none{fix}"
+        )
+        raise ConfigError(msg)

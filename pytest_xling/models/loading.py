@@ -1,0 +1,141 @@
+"""Load models with Hugging Face's libraries, which neither write to the terminal nor run code."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_xling.errors import XlingError
+
+__all__ = ["check_packages", "few", "load_tokenizer", "loading", "quiet", "quiet_log"]
+
+_SHOWN = 3
+
+# Whatever is wrong with a directory's files comes out of the libraries as one of these.
+_BROKEN = (AttributeError, ImportError, KeyError, OSError, RuntimeError, TypeError, ValueError)
+
+
+def check_packages(user: str, packages: Sequence[str] = ("torch", "transformers")) -> None:
+    """Check that packages of the extra ``torch`` are installed; imports none.
+
+    Args:
+        user: who needs them, with the verb, as the message begins: "encoders need".
+        packages: the names they are imported by.
+
+    Raises:
+        ConfigError: one is not installed.
+    """
+    missing = [name.replace("_", "-") for name in packages if find_spec(name) is None]
+    if missing:
+        msg = (
+            f"{user} {' and '.join(missing)}: pip install 'pytest-xling[torch]' (a bare torch may "
+            "bring gigabytes for CUDA along; torch==2.13.0, as constraints.txt has it, does not)"
+        )
+        raise ConfigError(msg)
+
+
+@contextmanager
+def loading(what: str, *, fault: type[XlingError] = ConfigError) -> Iterator[None]:
+    """Load something of a model quietly, and without warnings.
+
+    Filters of warnings belong to the whole process, so this may take a warning of a test that ends
+    meanwhile; a model is loaded once.
+
+    Args:
+        what: begins the message where that fails: "encoder 'x': its tokenizer".
+        fault: is raised then.
+
+    Raises:
+        XlingError: *fault*; the files are damaged, or of something else.
+    """
+    from safetensors import SafetensorError  # noqa: PLC0415  comes with transformers
+
+    try:
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (*_BROKEN, SafetensorError) as error:
+        why = printable(str(error), limit=200)
+        msg = f"{what} cannot be loaded ({type(error).__name__}): {why}"
+        raise fault(msg) from error
+
+
+def load_tokenizer(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' are dynamic
+    """Return the tokenizer in *directory*.
+
+    Args:
+        directory: of the model.
+        of: what messages call the model.
+
+    Raises:
+        ConfigError: there is none, or it cannot be loaded.
+    """
+    with loading(f"{of}: its tokenizer"):
+        from transformers import AutoTokenizer  # noqa: PLC0415  a second to import
+
+        tokenizer: Any = AutoTokenizer.from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        # transformers makes one that knows no word where the files are not there.
+        msg = f"{of}: has no tokenizer; save it there, too"
+        raise ConfigError(msg)
+    return tokenizer
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first few of *names* for a message."""
+    return f"{', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Show no progress bars and no log below errors; all is as before afterwards.
+
+    What the log would say of missing weights, the loader checks itself.
+    """
+    bars = _logging().is_progress_bar_enabled()
+    _show_bars(shown=False)
+    try:
+        with quiet_log():
+            yield
+    finally:
+        if bars:
+            _show_bars(shown=True)
+
+
+@contextmanager
+def quiet_log() -> Iterator[None]:
+    """Keep transformers' log below errors out of the terminal."""
+    logging = _logging()
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+
+
+def _show_bars(*, shown: bool) -> None:
+    logging = _logging()
+    with warnings.catch_warnings():
+        # It warns where the environment has decided already: HF_HUB_DISABLE_PROGRESS_BARS.
+        warnings.simplefilter("ignore", UserWarning)
+        if shown:
+            logging.enable_progress_bar()
+        else:
+            logging.disable_progress_bar()
+
+
+def _logging() -> Any:  # noqa: ANN401  half of it has no types
+    return import_module("transformers.utils.logging")  # a second to import

@@ -1,0 +1,259 @@
+"""Checks without code: flags that a prompts.yaml declares.
+
+    checks:
+      no_apology:
+        not_contains: {default: ["I'm sorry", "As an AI"], es: lo siento}
+        ignore_case: true
+      names_the_answer: {contains: "{reference}"}
+      short: {max_chars: 800}
+
+Each is a metric under the name it has there, raised where an answer fails the check.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
+
+import regex
+
+from pytest_xling import registry
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.languages import find
+from pytest_xling.planning.templates import fields_of, wrong_with
+from pytest_xling.records import Answer, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.config.yaml import YamlFile, YamlValue
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Sample
+
+__all__ = ["CHECKS_KEY", "Check", "declare_checks", "read_checks"]
+
+CHECKS_KEY: Final = "checks"
+DEFAULT: Final = "default"
+"""The value for languages that have none of their own."""
+IGNORE_CASE: Final = "ignore_case"
+REFERENCE: Final = "reference"
+"""The field that stands for a sample's reference answer."""
+
+Test: TypeAlias = Literal["contains", "not_contains", "regex", "equals", "max_chars"]
+TESTS: Final[tuple[Test, ...]] = get_args(Test)
+ABOUT: Final[Mapping[Test, str]] = {
+    "contains": "Flags answers that contain none of the given texts.",
+    "not_contains": "Flags answers that contain one of the given texts.",
+    "regex": "Flags answers in which no given expression is found.",
+    "equals": "Flags answers that are none of the given texts, but for blanks at the ends.",
+    "max_chars": "Flags answers that have more than the given number of characters.",
+}
+
+
+@dataclass(frozen=True)
+class Check(Flag[Answer]):
+    """Flags answers that fail a test of their text; each check is a class derived from this.
+
+    Texts are compared in Unicode's form NFC. A reading is None where nothing is said of the
+    answer's language, or the sample lacks the reference that a text names.
+    """
+
+    version: ClassVar[str] = "1"
+    origin: ClassVar[str]
+    """Where it is written: ``prompts.yaml:12``."""
+    test: ClassVar[Test]
+    values: ClassVar[Mapping[str, tuple[str, ...] | int]]
+    """By language code, and ``default``."""
+    ignore_case: ClassVar[bool]
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return what is tested, which makes the readings what they are."""
+        said: dict[str, JsonValue] = {
+            code: value if isinstance(value, int) else list(value)
+            for code, value in self.values.items()
+        }
+        return {self.test: said, IGNORE_CASE: self.ignore_case}
+
+    @classmethod
+    def same_as(cls, other: type) -> bool:
+        """Tell whether another metric is the same check, perhaps of another benchmark."""
+        return issubclass(other, Check) and (
+            (cls.test, cls.values, cls.ignore_case) == (other.test, other.values, other.ignore_case)
+        )
+
+    @classmethod
+    def lacking(cls, sample: Sample) -> str | None:
+        """Return a field that a text for *sample* names and the data do not have."""
+        if cls.test == "regex":
+            return None
+        known = {*sample.prompt, REFERENCE}
+        named = (name for text in cls._of(sample.language) for name in fields_of(str(text)))
+        return next((name for name in named if name not in known), None)
+
+    @classmethod
+    def _of(cls, language: str) -> tuple[str | int, ...]:
+        value = cls.values.get(language, cls.values.get(DEFAULT, ()))
+        return (value,) if isinstance(value, int) else value
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        values, text = self._of(answer.language), self._plain(answer.text)
+        if not values:
+            return Reading(value=None, reason=f"{self.name} says nothing of {answer.language}")
+        if self.test == "max_chars":
+            failure = _too_long(text, int(values[0]))
+        elif self.test == "regex":
+            mode = regex.IGNORECASE if self.ignore_case else 0
+            matched = any(regex.search(str(value), text, mode) for value in values)
+            failure = "" if matched else f"matches {_listed(values)}"
+        else:
+            fields = {**answer.sample.prompt, REFERENCE: answer.sample.reference or ""}
+            wanted = [self._plain(str(value).format_map(fields)) for value in values]
+            if not all(wanted):
+                return Reading(value=None, reason="the question has no reference")
+            failure = self._failure(text, wanted)
+        return Reading(value=1.0 if failure else 0.0, reason=failure)
+
+    def _failure(self, text: str, wanted: Sequence[str]) -> str:
+        """Say what fails of a test that compares texts; "" where nothing does."""
+        if self.test == "equals":
+            equal = text.strip() in {value.strip() for value in wanted}
+            return "" if equal else f"is {_listed(wanted)}"
+        contained = [value for value in wanted if value in text]
+        if self.test == "contains":
+            return "" if contained else f"contains {_listed(wanted)}"
+        return f"contains {', '.join(map(repr, contained))}" if contained else ""
+
+    def _plain(self, text: str) -> str:
+        folded = text.casefold() if self.ignore_case else text
+        return unicodedata.normalize("NFC", folded)
+
+
+def _too_long(text: str, most: int) -> str:
+    return f"{len(text):,} characters, more than {most:,}" if len(text) > most else ""
+
+
+def _listed(values: Iterable[object]) -> str:
+    """Word that nothing of *values* is so: ``not 'a'``, ``none of 'a', 'b'``."""
+    shown = [repr(value) for value in values]
+    return f"not {shown[0]}" if len(shown) == 1 else f"none of {', '.join(shown)}"
+
+
+def declare_checks(folders: Iterable[Path]) -> None:
+    """Make the checks of benchmarks known to the registry.
+
+    Args:
+        folders: of the benchmarks, each with a prompts.yaml.
+
+    Raises:
+        ConfigError: a check is wrong, or its name is taken; names file, line, key and fix.
+    """
+    for folder in folders:
+        path = folder / "prompts.yaml"
+        if CHECKS_KEY.encode() not in path.read_bytes():
+            continue  # most have none, and reading YAML takes its time
+        for name, check in read_checks(read_yaml(path)).items():
+            known = name in registry.names("metric") and registry.load("metric", name)
+            if not (known and check.same_as(known)):
+                registry.add("metric", name, check, origin=check.origin)
+
+
+def read_checks(file: YamlFile) -> dict[str, type[Check]]:
+    """Read what stands below ``checks:``, by name.
+
+    Raises:
+        ConfigError: names file, line, key and fix.
+    """
+    if CHECKS_KEY not in file.data:
+        return {}
+    declared = file.get(CHECKS_KEY)
+    if not isinstance(declared, dict) or not declared:
+        raise file.error(CHECKS_KEY, what="needs lines such as `short: {max_chars: 800}`")
+    return {name: _check(file, name) for name in declared}
+
+
+def _check(file: YamlFile, name: str) -> type[Check]:
+    at = (CHECKS_KEY, name)
+    if not (name.isascii() and name.isidentifier()):
+        what = "is no name for a metric; use letters, digits and _ such as no_apology"
+        raise file.error(*at, what=what)
+    said = file.get(*at)
+    if not isinstance(said, dict):
+        what = f"needs one of {', '.join(TESTS)}, such as {{max_chars: 800}}"
+        raise file.error(*at, what=what)
+    known = (*TESTS, IGNORE_CASE)
+    for key in said:
+        if key not in known:
+            what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
+            raise file.error(*at, key, what=what)
+    tests = [test for test in TESTS if test in said]
+    if len(tests) != 1:
+        listed = " and ".join(tests) or "none"
+        what = f"needs exactly one of {', '.join(TESTS)}, and has {listed}; make a check of each"
+        raise file.error(*at, what=what)
+    ignore_case = said.get(IGNORE_CASE, False)
+    if not isinstance(ignore_case, bool):
+        what = f"needs true or false, not {ignore_case!r}"
+        raise file.error(*at, IGNORE_CASE, what=what)
+    if ignore_case and tests[0] == "max_chars":
+        raise file.error(*at, IGNORE_CASE, what="has no meaning for max_chars; remove it")
+    namespace = {
+        "name": name,
+        "test": tests[0],
+        "values": _values(file, name, tests[0]),
+        "ignore_case": ignore_case,
+        "origin": f"{file.name}:{file.line(*at)}",
+        "__doc__": ABOUT[tests[0]],
+        "__module__": __name__,
+    }
+    return cast("type[Check]", dataclass(frozen=True)(type(name, (Check,), namespace)))
+
+
+def _values(file: YamlFile, name: str, test: Test) -> dict[str, tuple[str, ...] | int]:
+    """Read one value for all languages, or one for each."""
+    at = (CHECKS_KEY, name, test)
+    said = file.get(*at)
+    if not isinstance(said, dict):
+        return {DEFAULT: _value(file, at, said, test)}
+    if not said:
+        raise file.error(*at, what="needs a value, or one for each language code")
+    values: dict[str, tuple[str, ...] | int] = {}
+    for key, value in said.items():
+        try:
+            code = key if key == DEFAULT else find(key).code
+        except ConfigError as error:
+            raise file.error(*at, key, what=str(error)) from error
+        if code in values:
+            raise file.error(*at, key, what="the same language is there already; keep one of them")
+        values[code] = _value(file, (*at, key), value, test)
+    return values
+
+
+def _value(
+    file: YamlFile, at: tuple[str, ...], said: YamlValue, test: Test
+) -> tuple[str, ...] | int:
+    if test == "max_chars":
+        if isinstance(said, bool) or not isinstance(said, int) or said < 1:
+            raise file.error(*at, what=f"needs a whole number of at least 1, not {said!r}")
+        return said
+    texts = said if isinstance(said, list) else [said]
+    if not texts:
+        raise file.error(*at, what="an empty list tests nothing; name a text, or remove it")
+    for number, text in enumerate(texts):
+        place: tuple[str | int, ...] = (*at, number) if isinstance(said, list) else at
+        if not isinstance(text, str) or not text.strip():
+            raise file.error(*place, what=f"needs a text, not {text!r}; put it into quotes")
+        if test == "regex":
+            try:
+                regex.compile(text)
+            except regex.error as error:
+                what = f"{text!r} is no regular expression: {error}"
+                raise file.error(*place, what=what) from error
+        # With a field of its own: unlike a prompt, it need not name one.
+        elif wrong := wrong_with(f"{{{REFERENCE}}}{text}"):
+            raise file.error(*place, what=wrong)
+    return tuple(unicodedata.normalize("NFC", text) for text in cast("list[str]", texts))

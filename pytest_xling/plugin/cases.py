@@ -1,0 +1,192 @@
+"""What the fixture ``xling_case`` gives a test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingError
+from pytest_xling.gates.rate import tolerated
+from pytest_xling.planning.outcome import judge_case, refuse_flags
+from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE
+from pytest_xling.plugin.selection import CaseTest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_xling.engine.job import Result
+    from pytest_xling.planning.plan import Case
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.early_stopping import EarlyStopping
+    from pytest_xling.plugin.evaluation import Annotators, Evaluator
+    from pytest_xling.plugin.selection import Selection
+    from pytest_xling.records import Reading, Response, Sample
+
+__all__ = ["CaseCheck", "Cases"]
+
+
+class Cases:
+    """What the cases of a session are evaluated and checked with."""
+
+    def __init__(
+        self,
+        context: Context,
+        selection: Selection,
+        evaluator: Evaluator,
+        *,
+        annotators: Annotators,
+        stopping: EarlyStopping,
+    ) -> None:
+        self.context = context
+        self.selection = selection
+        self.evaluator = evaluator
+        self._annotators = annotators
+        self._stopping = stopping
+        self._shown: set[str] = set()
+
+    def stopped_before(self, case: Case) -> str:
+        """Say why *case* is not asked any more; "" where it is, or has been."""
+        return "" if self.evaluator.is_begun(case) else self._stopping.before(case)
+
+    def is_shown(self, cause: str) -> bool:
+        """Tell whether a case of this process has shown *cause* in full; from now on it has."""
+        shown = cause in self._shown
+        self._shown.add(cause)
+        return shown
+
+    def has_budget(self, case: Case) -> Callable[[str], bool]:
+        """Return whether a metric's gate tolerates some flagged answers like *case*'s.
+
+        That is so, too, where nobody trusts what raised the flag.
+        """
+
+        def answer(metric: str) -> bool:
+            setup, level = self.context.setup, case.sample.level
+            file = setup.thresholds
+            if file is None:
+                return False
+            place = (case.benchmark, metric, case.sample.language, setup.model)
+            at_level = None if level is None else file.resolve(*place, level=level)
+            limits = file.resolve(*place)
+            return tolerated(limits, at_level) or self._annotators.are_doubted(limits or at_level)
+
+        return answer
+
+
+class CaseCheck(CaseTest):
+    """A sample in one language with, once its test is set up, its answer and scores."""
+
+    def __init__(self, cases: Cases, case: Case) -> None:
+        super().__init__(case)
+        self._cases = cases
+        self._item: pytest.Item | None = None
+        self._result: Result | None = None
+        self._properties: list[tuple[str, object]] = []
+
+    def set_up(self, item: pytest.Item) -> None:
+        """Evaluate the case; a fault is an error of the test, never a failure."""
+        __tracebackhide__ = True
+        cases, case = self._cases, self.case
+        self._properties = item.user_properties
+        try:
+            stop = cases.stopped_before(case)
+            result = None if stop else cases.evaluator.result(case)
+        except XlingError as error:
+            item.user_properties.append((FAULT, str(error)))
+            pytest.fail(str(error), pytrace=False)
+        except Exception as error:
+            # Not one of our own errors: a bug, in a metric perhaps. Let it show, as a fault.
+            item.user_properties.append((FAULT, repr(error)))
+            raise
+        if result is None:
+            pytest.skip(stop)
+        item.user_properties += [
+            ("xling_case", case.id),
+            ("xling_run", cases.context.run_id),
+            ("xling_model", cases.context.setup.model),
+            ("xling_language", case.sample.language),
+        ]
+        if (fault := result.fault) is not None:
+            message = f"{type(fault).__name__}: {fault}"
+            if isinstance(fault, GivenUp) and cases.is_shown(fault.cause):
+                message = "GivenUp: nothing more is asked, for what other cases met"
+                item.user_properties.append((GIVEN_UP, "1"))
+            item.user_properties.append((FAULT, message))
+            pytest.fail(message, pytrace=False)
+        for name, reading in result.readings.items():
+            value = "none" if reading.value is None else f"{reading.value:g}"
+            item.user_properties.append((f"xling_score_{name}", value))
+            item.user_properties.append((f"xling_signature_{name}", result.signatures[name]))
+        self._item, self._result = item, result
+
+    def tear_down(self) -> None:
+        """Let go of the answer."""
+        self._item = self._result = None
+
+    @property
+    def id(self) -> str:
+        """The case id, such as ``agnostic-q01-hi``."""
+        return self.case.id
+
+    @property
+    def sample(self) -> Sample:
+        """The question and what is known of it."""
+        return self.case.sample
+
+    @property
+    def response(self) -> Response:
+        """What the model answered."""
+        response = self._evaluated().response
+        if response is None:
+            msg = f"case {self.id} has no response"
+            raise EvaluationError(msg)
+        return response
+
+    @property
+    def readings(self) -> Mapping[str, Reading]:
+        """What each metric says, by its name.
+
+        Of a question asked several times, the first case also has what metrics say of all its
+        answers.
+        """
+        return self._evaluated().readings
+
+    def _evaluated(self) -> Result:
+        if self._result is None:
+            msg = f"case {self.id} is evaluated while its test runs, neither before nor after"
+            raise EvaluationError(msg)
+        return self._result
+
+    def check(self, *flags: str) -> None:
+        """Assert that none of *flags* is raised.
+
+        A flag whose gate has an error budget (``max_rate`` above 0) makes the test xfail, with
+        the evidence; the gate decides. Without a budget it fails. Where none of the metrics has
+        anything to say, the test is skipped with the reasons.
+        """
+        __tracebackhide__ = True
+        cases = self._cases
+        try:
+            refuse_flags(flags, cases.selection.kinds(self.case.benchmark))
+            outcome = judge_case(self._evaluated(), flags, has_budget=cases.has_budget(self.case))
+        except ConfigError as error:
+            self._refuse(str(error))
+        except XlingError as error:
+            if not isinstance(error, ConfigError):  # a mistake in the test is no fault of the run
+                self._properties.append((FAULT, str(error)))
+            pytest.fail(str(error), pytrace=False)
+        if outcome.decision == "fail":
+            pytest.fail(outcome.message, pytrace=False)
+        if outcome.decision == "tolerated":
+            pytest.xfail(outcome.message)
+        if outcome.decision == "unscored":
+            pytest.skip(outcome.message)
+
+    def _refuse(self, mistake: str) -> NoReturn:
+        """Fail the test for a mistake in itself, and ask nothing for those that follow."""
+        __tracebackhide__ = True
+        if self._item is not None:
+            self._item.user_properties.append((MISTAKE, mistake))
+            self._item.session.shouldstop = f"{self._item.nodeid} is wrong in itself"
+        pytest.fail(mistake, pytrace=False)

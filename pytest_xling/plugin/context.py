@@ -1,0 +1,116 @@
+"""What the parts of a session share: pytest's config, the setup, the run, its store, the worker."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_xling.gates.evidence import StoredRun
+    from pytest_xling.plugin.setup import Setup
+    from pytest_xling.store.database import Database
+    from pytest_xling.store.stops import Stop
+
+__all__ = ["FAULT", "GIVEN_UP", "MISTAKE", "Context"]
+
+FAULT = "xling_fault"
+"""The user property that marks a case whose evaluation failed."""
+GIVEN_UP = "xling_given_up"
+"""The user property that marks one that was given up for what an earlier one shows in full."""
+MISTAKE = "xling_mistake"
+"""The user property that marks a test that is wrong in itself; the session ends with status 4."""
+ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test")
+"""Options of pytest's under which no test runs."""
+
+
+class Context:
+    """The state of a session with a model, in the controller, a worker or the only process.
+
+    Args:
+        config: pytest's.
+        setup: what the session was told.
+
+    Raises:
+        ConfigError: xdist is to send every test to every worker.
+    """
+
+    def __init__(self, config: pytest.Config, setup: Setup) -> None:
+        self.config = config
+        self.setup = setup
+        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.is_worker = worker is not None
+        self.worker = worker["workerid"] if worker else "main"
+        self.workers = worker["workercount"] if worker else 1
+        self.parent = os.getppid() if worker else None
+        """The process that a worker works for."""
+        self.run_id: str = worker["xling_run_id"] if worker else ""
+        """The run; "" until it has begun, and where nothing will be asked."""
+        self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
+        """Whether this process hands its tests to workers."""
+        if self.distributed and config.getoption("dist") == "each":
+            msg = "--dist=each would ask every question once per worker; use another --dist"
+            raise ConfigError(msg)
+        self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
+        self.faults = 0
+        """Of the provider or of a step, in any process."""
+        self.ended = ""
+        """How the run ended, once the store has been told."""
+        self.began = 0.0
+        """When the run began, by the monotonic clock."""
+        self._database: Database | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long this session has taken so far."""
+        return time.monotonic() - self.began
+
+    @property
+    def database(self) -> Database:
+        """The store, opened when first used."""
+        if self._database is None:
+            from pytest_xling.store.database import Database  # noqa: PLC0415  when a run is made
+
+            # A worker must not make a store anew where the run's is gone.
+            self._database = Database(self.setup.settings.store, create=not self.is_worker)
+        return self._database
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._database is not None:
+            self._database.close()
+
+    @property
+    def stored_run(self) -> StoredRun:
+        """The run, as the store has it for its gates."""
+        from pytest_xling.gates.evidence import StoredRun  # noqa: PLC0415  imports the store
+
+        return StoredRun(
+            reading=self.database.read,
+            run_id=self.run_id,
+            pivot=self.setup.pivots().get,
+            compared_with=self.setup.baseline,
+        )
+
+    def early_stop(self) -> Stop | None:
+        """Return what ended the run early, in whichever process; None where nothing has."""
+        if self.setup.settings.stop_early is None:
+            return None
+        from pytest_xling.store.stops import stop_of  # noqa: PLC0415  imports the store
+
+        with self.database.read() as connection:
+            return stop_of(connection, self.run_id)
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether a gate that failed ended the run, as the controller or only process sees it."""
+        if self.is_worker or not self.run_id:
+            return False
+        with suppress(StoreError):  # those who lost something by it report it
+            return self.early_stop() is not None
+        return False

@@ -1,0 +1,310 @@
+"""``--xling-stop-early``: look at the gates now and then, and ask no more once one has failed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.gates.decide import Decision
+from pytest_xling.planning.plan import groups_of, planned_scores
+from pytest_xling.plugin.selection import GROUP_CASES, case_of
+from pytest_xling.records import Expected
+from pytest_xling.registry import load
+from pytest_xling.scheduling.groups import PER_WORKER
+from pytest_xling.store.queries import answered_cases
+from pytest_xling.store.runs import total_progress
+from pytest_xling.store.stops import Stop, put_stop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.gates.interim_looks import Looks
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.planning.plan import Case
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.evaluation import Annotators
+    from pytest_xling.plugin.selection import Selection
+
+__all__ = ["EarlyStopping"]
+
+AHEAD = 2
+"""A worker begins what belongs to a look if the look so many before it has been taken."""
+WAIT_S, POLL_S = 120.0, 0.2
+
+
+class EarlyStopping:
+    """A pytest plugin beside the session: the order of questions, and the end of a bad run.
+
+    Without the option nothing happens.
+
+    Args:
+        context: of the session.
+        selection: the cases and gates.
+        annotators: measures what gates rest on.
+
+    Raises:
+        ConfigError: there are no gates to look at.
+    """
+
+    def __init__(self, context: Context, selection: Selection, annotators: Annotators) -> None:
+        self._context = context
+        self._selection = selection
+        self._annotators = annotators
+        self._how = context.setup.settings.stop_early
+        self._looking: _Looking | None = None
+        if self._how is not None and context.setup.thresholds is None:
+            msg = (
+                "--xling-stop-early looks at gates, and there is no thresholds.yaml; write one, or"
+                " name it with --xling-thresholds"
+            )
+            raise ConfigError(msg)
+
+    @property
+    def per_worker(self) -> int:
+        """In how many units a worker gets its questions: one for each look, or more."""
+        return PER_WORKER if self._how is None else max(PER_WORKER, int(self._how.split(":")[1]))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Ask in random order."""
+        if self._how is not None:
+            _in_random_order(items, seed=self._context.setup.settings.seed)
+
+    def begin(self) -> frozenset[int]:
+        """Plan the looks at what was selected.
+
+        Returns:
+            The numbers of the groups that are begun only once the look before them was taken.
+        """
+        context, selection = self._context, self._selection
+        if self._how is None or context.asks_nothing or context.distributed:
+            return frozenset()
+        self._looking = _Looking(context, selection, self._annotators, self._how)
+        if context.is_worker:
+            return frozenset()
+        selection.groups, barriers = self._looking.cut(selection.groups)
+        return barriers
+
+    def before(self, case: Case) -> str:
+        """Say why *case*, not asked so far, is not asked any more; "" where it is."""
+        return "" if self._looking is None else str(self._looking.before(case) or "")
+
+    @property
+    def looks(self) -> Mapping[str, Looks]:
+        """The looks at each benchmark; none without the option."""
+        return {} if self._looking is None else self._looking.looks
+
+    def expected(self, benchmark: str, metric: str) -> Expected:
+        """Return which scores of a metric its gates are decided by at the end."""
+        if self._looking is None or benchmark not in self._looking.looks:
+            return self._selection.expected(benchmark, metric)
+        return self._looking.expected_at_end(benchmark, metric)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail the run, even where the test of the gate that failed is expected to fail."""
+        if session.exitstatus == pytest.ExitCode.OK and self._context.stopped_early:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what ended the run, and what that saved."""
+        context = self._context
+        if not context.stopped_early:
+            return
+        planned = self._selection.planned_cases()
+        with context.database.read() as connection:
+            saved = planned - len(answered_cases(connection, context.run_id))
+        line = f"{context.early_stop()}; {saved:,} of {planned:,} requests were not made"
+        terminalreporter.write_line(line, red=True)
+
+
+def _in_random_order(items: list[pytest.Item], *, seed: int) -> None:
+    """Put the cases of each benchmark into their random order, in the places they take up now."""
+    from pytest_xling.gates.interim_looks import random_place  # noqa: PLC0415  imports numpy
+
+    places: dict[str, list[tuple[int, bytes]]] = {}
+    for index, item in enumerate(items):
+        case = case_of(item)
+        if case is not None:
+            place = random_place(case.benchmark, case.question, seed=seed)
+            places.setdefault(case.benchmark, []).append((index, place))
+    before = list(items)
+    for taken in places.values():
+        ordered = sorted(taken, key=lambda place: place[1])  # stable: a question's cases stay so
+        for (free, _), (index, _) in zip(taken, ordered, strict=True):
+            items[free] = before[index]
+
+
+class _Looking:
+    """Looks at the gates as answers come in, and knows which of them ended the run.
+
+    Any process looks, whenever it is about to ask more: what it finds at a look is the same in all
+    of them, and the first to find a gate that failed says so in the run's record. A look that lacks
+    answers, for a fault took them, is not taken; the run is incomplete then.
+
+    Args:
+        context: of the session.
+        selection: what was selected.
+        annotators: measures what gates rest on.
+        how: as ``--xling-stop-early`` says it: ``pocock:10``.
+    """
+
+    def __init__(
+        self, context: Context, selection: Selection, annotators: Annotators, how: str
+    ) -> None:
+        from pytest_xling.gates.interim_looks import Looks  # noqa: PLC0415  imports numpy
+
+        self._context = context
+        self._selection = selection
+        self._annotators = annotators
+        self._gates: dict[str, list[GateSpec]] = {}
+        for spec in selection.gates:
+            self._gates.setdefault(spec.benchmark, []).append(spec)
+        self._cases: dict[str, list[Case]] = {}
+        for group in selection.groups:
+            for case in group:
+                self._cases.setdefault(case.benchmark, []).append(case)
+        seed = context.setup.settings.seed
+        self.looks = {
+            benchmark: Looks.of(
+                (case.question for case in cases), benchmark=benchmark, how=how, seed=seed
+            )
+            for benchmark, cases in self._cases.items()
+        }
+        self._taken = dict.fromkeys(self.looks, 0)
+        """By benchmark the number of the last look that was taken here."""
+        self._waits = context.is_worker
+        self._stop: Stop | None = None
+        self._last: dict[str, int] = {}
+        """By benchmark the look that decides at the end."""
+        self._expected: dict[tuple[str, str, int], Expected] = {}
+
+    def cut(self, groups: Sequence[Sequence[Case]]) -> tuple[list[list[Case]], frozenset[int]]:
+        """Cut groups anew so that none goes beyond a look.
+
+        Returns:
+            The groups, and the numbers of those that are begun only once a look has been taken.
+        """
+        cut: list[list[Case]] = []
+        stages: list[tuple[str, int]] = []
+        stretch: list[Case] = []
+        cases = [case for group in groups for case in group]
+        for number, case in enumerate(cases):
+            stretch.append(case)
+            stage = self._stage(case)
+            if number + 1 == len(cases) or self._stage(cases[number + 1]) != stage:
+                of_stage = groups_of(stretch, size=GROUP_CASES)
+                cut += of_stage
+                stages += [stage] * len(of_stage)
+                stretch = []
+        firsts = (n for n in range(1, len(cut)) if stages[n] != stages[n - 1])
+        return cut, frozenset(firsts)
+
+    def _stage(self, case: Case) -> tuple[str, int]:
+        return case.benchmark, self.looks[case.benchmark].stages[case.question]
+
+    def before(self, case: Case) -> Stop | None:
+        """Return what ended the run, looking at the gates if it is time to.
+
+        Where other processes are slow to answer what came long before *case*, wait for them a
+        while: the next look may save what this one would ask.
+        """
+        benchmark, stage = self._stage(case)
+        until = time.monotonic() + WAIT_S
+        while self._stop is None:
+            self._stop = self._context.early_stop() or self._look()
+            if not self._waits or self._taken[benchmark] >= stage - AHEAD:
+                break
+            # What met a fault, or a process that died with it, need not be waited for again.
+            self._waits = time.monotonic() < until and not self._faults()
+            time.sleep(POLL_S)
+        return self._stop
+
+    def _faults(self) -> int:
+        with self._context.database.read() as connection:
+            return total_progress(connection, self._context.run_id).errors
+
+    def _look(self) -> Stop | None:
+        """Take the looks whose answers are all there, until a gate fails."""
+        context, answered = self._context, self._answered()
+        for benchmark, looks in self.looks.items():
+            for look in range(self._taken[benchmark] + 1, self._in(benchmark, answered) + 1):
+                self._taken[benchmark] = look
+                failed = self._failed(benchmark, look)
+                if failed is None:
+                    continue
+                stop = Stop(
+                    benchmark=benchmark,
+                    gate=failed.id,
+                    look=look,
+                    looks=looks.last,
+                    share=looks.share(look),
+                )
+                with context.database.write() as connection:
+                    return put_stop(connection, context.run_id, stop)
+        return None
+
+    def _answered(self) -> set[tuple[str, str]]:
+        with self._context.database.read() as connection:
+            return answered_cases(connection, self._context.run_id)
+
+    def _in(self, benchmark: str, answered: set[tuple[str, str]]) -> int:
+        """Return the last look at a benchmark for which all answers are there."""
+        missing = {
+            self._stage(case)[1]
+            for case in self._cases[benchmark]
+            if (benchmark, case.id) not in answered
+        }
+        return min(missing) - 1 if missing else self.looks[benchmark].last
+
+    def _failed(self, benchmark: str, look: int) -> GateSpec | None:
+        """Return the first gate of a benchmark that fails at a look."""
+        decision = Decision(
+            self._context.stored_run,
+            family=self._selection.family,
+            expected=lambda benchmark, metric: self._expected_at(look, benchmark, metric),
+            looks=self.looks,
+        )
+        for spec in self._gates.get(benchmark, ()):
+            if load("metric", spec.metric).fitted:
+                continue
+            # What finds the labels is measured only for a gate that would fail.
+            if decision.by_scores(spec).outcome != "fail":
+                continue
+            if decision.verdict(spec, measure=self._measure).outcome == "fail":
+                return spec
+        return None
+
+    def _measure(self, spec: GateSpec) -> None:
+        self._annotators.measure(spec.threshold, gap=spec.kind == "gap")
+
+    def expected_at_end(self, benchmark: str, metric: str) -> Expected:
+        """Return which scores decide at the end: those of the look at which the run ended."""
+        if benchmark not in self._last:
+            look, stop = self.looks[benchmark].last, self._context.early_stop()
+            if stop is not None and stop.benchmark == benchmark:
+                look = stop.look
+            elif stop is not None:
+                look = self._in(benchmark, self._answered())
+            self._last[benchmark] = look
+        return self._expected_at(self._last[benchmark], benchmark, metric)
+
+    def _expected_at(self, look: int, benchmark: str, metric: str) -> Expected:
+        """Return which scores there should be by a look; none of what is fitted to all answers."""
+        key = (benchmark, metric, look)
+        if key not in self._expected:
+            kind, looks = load("metric", metric), self.looks[benchmark]
+            asked = looks.asked(look)
+            cases = [case for case in self._cases[benchmark] if case.question in asked]
+            early = kind.fitted and look < looks.last
+            pivot = self._selection.pivot_of(benchmark)
+            self._expected[key] = Expected(
+                scores={} if early else planned_scores(cases, kind, pivot=pivot),
+                recalled=benchmark in self._selection.recalled,
+                look=look,
+                questions=looks.total,
+            )
+        return self._expected[key]

@@ -1,0 +1,159 @@
+"""What the fixture ``xling_gate`` gives a test."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import XlingError
+from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.spec import LIMITS
+from pytest_xling.plugin.context import FAULT
+from pytest_xling.plugin.selection import GateTest
+from pytest_xling.registry import load
+from pytest_xling.store.runs import put_verdict
+from pytest_xling.text.display import printable
+from pytest_xling.text.stance import LEVELS
+
+if TYPE_CHECKING:
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.early_stopping import EarlyStopping
+    from pytest_xling.plugin.evaluation import Annotators, Evaluator
+    from pytest_xling.plugin.selection import Selection
+    from pytest_xling.records import Verdict
+
+__all__ = ["GateCheck", "Gates"]
+
+
+class Gates:
+    """What the gates of a session are decided with."""
+
+    def __init__(
+        self,
+        context: Context,
+        selection: Selection,
+        evaluator: Evaluator,
+        *,
+        annotators: Annotators,
+        stopping: EarlyStopping,
+    ) -> None:
+        self.context = context
+        self.selection = selection
+        self.evaluator = evaluator
+        self.annotators = annotators
+        self.stopping = stopping
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What decides them, once the run is there."""
+        return Decision(
+            self.context.stored_run,
+            family=self.selection.family,
+            expected=self.stopping.expected,
+            looks=self.stopping.looks,
+        )
+
+
+class GateCheck(GateTest):
+    """One gate: what thresholds.yaml demands of a metric in one language."""
+
+    def __init__(self, gates: Gates, spec: GateSpec) -> None:
+        super().__init__(spec)
+        self._gates = gates
+        self._stopped = False
+        self._properties: list[tuple[str, object]] = []
+
+    def set_up(self, item: pytest.Item) -> None:
+        """Say in the report which gate this is."""
+        spec, context = self.spec, self._gates.context
+        limits = {name: getattr(spec.threshold, name) for name in LIMITS[spec.kind]}
+        baseline = context.setup.baseline if spec.kind == "drop" else None
+        self._properties = item.user_properties
+        self._properties += [
+            ("xling_gate", spec.id),
+            ("xling_run", context.run_id),
+            ("xling_model", context.setup.model),
+            ("xling_language", spec.language),
+            *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
+            *([] if baseline is None else [("xling_baseline", baseline.name(spec.benchmark))]),
+            *(
+                (f"xling_{name}", f"{limit:g}")
+                for name, limit in limits.items()
+                if limit is not None
+            ),
+        ]
+
+    def verdict(self) -> Verdict:
+        """Judge the run's scores, and keep the verdict with the run.
+
+        Raises:
+            XlingError: it cannot be judged or kept: a fault, which leaves the run incomplete.
+        """
+        try:
+            return self._decided()
+        except XlingError as fault:
+            self._properties.append((FAULT, str(fault)))
+            raise
+
+    def _decided(self) -> Verdict:
+        spec, gates = self.spec, self._gates
+        gates.evaluator.recall(spec.benchmark)
+        if load("metric", spec.metric).fitted:
+            gates.evaluator.score_corpora()
+        verdict = gates.decision.verdict(spec, measure=self._measure)
+        self._stopped = gates.context.early_stop() is not None
+        if verdict.outcome == "error" and spec.benchmark in gates.selection.recalled:
+            self._properties.append((FAULT, verdict.reason))
+        with gates.context.database.write() as connection:
+            put_verdict(
+                connection,
+                gates.context.run_id,
+                benchmark=spec.benchmark,
+                verdict=verdict,
+                expected=gates.stopping.expected(spec.benchmark, spec.metric),
+            )
+        return verdict
+
+    def _measure(self, spec: GateSpec) -> None:
+        """Measure the annotators the gate rests on; a fault leaves the run incomplete."""
+        try:
+            self._gates.annotators.measure(spec.threshold, gap=spec.kind == "gap")
+        except XlingError as fault:
+            self._properties.append((FAULT, str(fault)))
+            raise
+
+    def check(self) -> None:
+        """Assert that the gate is open."""
+        __tracebackhide__ = True
+        try:
+            verdict = self.verdict()
+        except XlingError as error:
+            pytest.fail(f"{self.spec.metric}: {error}", pytrace=False)
+        made = verdict.estimate
+        self._properties += [
+            ("xling_outcome", verdict.outcome),
+            ("xling_reason", printable(verdict.reason)),
+            ("xling_n", str(made.n)),
+            ("xling_unscored", str(made.unscored)),
+            ("xling_signature", made.signature),
+            *(
+                (f"xling_{name}", f"{number:.6g}")
+                for name in ("value", "low", "high", "p", "p_holm")
+                if (number := getattr(made, name)) is not None
+            ),
+        ]
+        limits = verdict.threshold
+        level = None if limits.level is None else LEVELS[limits.level]
+        where = ", ".join(filter(None, (limits.benchmark, limits.language, level, limits.origin)))
+        message = f"{self.spec.metric}: {verdict.reason} ({where})"
+        if verdict.outcome == "pass":
+            return
+        if verdict.outcome == "inconclusive":
+            message = f"INCONCLUSIVE {message}"
+            # Asking was stopped by a gate that failed: that one closes the gate, not this.
+            if verdict.threshold.on_inconclusive == "warn" or self._stopped:
+                pytest.skip(message)
+        pytest.fail(message, pytrace=False)

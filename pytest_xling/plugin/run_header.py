@@ -1,0 +1,239 @@
+"""Begin a run, or go on with one; and what the header says of it: name, parties, store."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import secrets
+import subprocess
+import time
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.config.options import option
+from pytest_xling.engine.leases import status_now, this_process
+from pytest_xling.errors import ConfigError
+from pytest_xling.files.whole import display_path
+from pytest_xling.keys import canonical_json
+from pytest_xling.records import RunRecord
+from pytest_xling.store.queries import response_keys
+from pytest_xling.store.runs import add_run, find_run, go_on
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.plugin.context import Context
+    from pytest_xling.plugin.setup import Setup
+    from pytest_xling.store.database import Database
+
+__all__ = ["begin_run", "header"]
+
+SHAPING: Final = {
+    "model": "model",
+    "languages": "langs",
+    "data": "data",
+    "samples": "samples",
+    "temperatures": "temperatures",
+    "limit": "limit",
+    "seed": "seed",
+    "max_tokens": "max-tokens",
+    "judge": "judge",
+    "translator": "translator",
+    "text_in": "text-in",
+    "encoder": "encoder",
+    "stance": "stance",
+    "parameters": "param",
+    "stop_early": "stop-early",
+}
+"""Settings that decide what is asked and how it is scored, and the options that say them."""
+
+
+LIBRARIES = ("pytest-xling", "pytest", "openai", "xllamacpp", "tiktoken", "py3langid", "pycld2")
+
+
+def header(context: Context, *, continues: str) -> list[str]:
+    """Say what is about to be asked of whom, and where it is kept.
+
+    Args:
+        context: of the session.
+        continues: as :func:`begin_run` says it.
+    """
+    setup = context.setup
+    cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
+    languages = sorted({case.sample.language for plan in cases.values() for case in plan})
+    planned = ", ".join(f"{name} ({len(plan)} cases)" for name, plan in cases.items())
+    return [
+        f"xling: model {setup.model}; languages {', '.join(languages)}",
+        f"xling: benchmarks {planned}",
+        _kept_in(setup.settings),
+        *([f"xling: run {context.run_id}"] if context.run_id else []),
+        *filter(None, [continues, _asked_beside(setup.settings)]),
+        *([f"xling: {patience}"] if (patience := setup.patience()) else []),
+        *(f"xling: {notice}" for notice in setup.notices()),
+    ]
+
+
+def begin_run(context: Context) -> str:
+    """Put the session's run into the store, and its name into the context.
+
+    Returns:
+        A line that says so where an earlier run is gone on with; "" where it is new.
+
+    Raises:
+        ConfigError: the run of that name is complete, still being made, or was told otherwise.
+        StoreError: the store cannot be written.
+    """
+    context.began = time.monotonic()
+    setup, settings, now = context.setup, context.setup.settings, datetime.now(UTC)
+    context.run_id = settings.run_name or _made_up_name(setup.model, now)
+    record = RunRecord(
+        run_id=context.run_id,
+        model=setup.model,
+        created_at=now.isoformat(timespec="milliseconds"),
+        status="running",
+        settings={
+            **settings.as_json(),
+            "pivots": setup.pivots(),
+            "unpriced": setup.unpriced(),
+        },
+        versions=_library_versions(),
+        git=_git_state(context.config.rootpath),
+        seed=settings.seed,
+        owner=this_process(),
+        seen_at=time.time(),
+        whole=setup.whole(),
+    )
+    return _begin(context.database, record, setup)
+
+
+def _begin(database: Database, run: RunRecord, setup: Setup) -> str:
+    """Put *run* into the store; where it has one of that name that did not end, go on with it.
+
+    Returns:
+        A line that says so; "" where the run is new.
+
+    Raises:
+        ConfigError: the run of that name is complete, still being made, or was told otherwise.
+        StoreError: the store cannot be written.
+    """
+    if setup.settings.run_name is None:
+        with database.write() as connection:
+            add_run(connection, run)
+        return ""
+    asked = {(case.benchmark, case.id): key for case, key, _ in setup.requests()}
+    with database.write() as connection:
+        earlier = find_run(connection, run.run_id)
+        if earlier is None:
+            add_run(connection, run)
+            return ""
+        answered = _answered(connection, earlier, run, asked)
+        go_on(connection, run)
+    return f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
+
+
+def _answered(
+    connection: Connection,
+    earlier: RunRecord,
+    run: RunRecord,
+    asked: Mapping[tuple[str, str], bytes],
+) -> int:
+    """Return how many cases are answered already, where *earlier* can be gone on with.
+
+    Raises:
+        ConfigError: it cannot; says why.
+    """
+    name, status = earlier.run_id, status_now(earlier)
+    other = "choose another --xling-run-name"
+    if status == "running":
+        msg = f"run {name!r} is being made by another process; wait for its end, or {other}"
+        raise ConfigError(msg)
+    if status in {"complete", "stopped"}:
+        msg = f"the store has a run named {name!r} already, and it is {status}; {other}"
+        raise ConfigError(msg)
+    refused = f"run {name!r} is {status}, and to go on with it nothing may change: "
+    if changes := _changes(earlier, run):
+        msg = f"{refused}{'; '.join(changes)}. Say the same as then, or {other}"
+        raise ConfigError(msg)
+    keys = response_keys(connection, name)
+    here = {place: key for place, key in keys.items() if place[0] in run.whole}
+    if changed := sorted(place for place, key in here.items() if asked.get(place) != key):
+        benchmark, case = changed[0]
+        msg = (
+            f"{refused}{len(changed):,} of its {len(here):,} answered cases ask something else now "
+            f"or are gone, such as {case} of {benchmark}. Take back what was changed in its data "
+            f"or prompts, or {other}"
+        )
+        raise ConfigError(msg)
+    return len(here)
+
+
+def _changes(earlier: RunRecord, run: RunRecord) -> list[str]:
+    """Say which settings that shape a run differ from those it was begun with."""
+    now = json.loads(canonical_json(dict(run.settings)))
+    return [
+        f"{option(name).flag} was {_shown(earlier.settings.get(key))} and is {_shown(now.get(key))}"
+        for key, name in SHAPING.items()
+        if earlier.settings.get(key) != now.get(key)
+    ]
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else canonical_json(value)  # type: ignore[arg-type]
+
+
+def _asked_beside(settings: Settings) -> str:
+    """Say who else takes part, where it was said; "" where it was not."""
+    parts = {
+        "judge": settings.judge,
+        "translator": settings.translator,
+        "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
+        "stances by": None if settings.stance == option("stance").default else settings.stance,
+        "text in": "English" if settings.text_in == "english" else None,
+    }
+    parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+    return f"xling: {parts_given}" if parts_given else ""
+
+
+def _kept_in(settings: Settings) -> str:
+    """Say which limits are in force, and where everything is kept."""
+    thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
+    return f"xling: thresholds {thresholds}; store {display_path(settings.store)}"
+
+
+def _made_up_name(model: str, now: datetime) -> str:
+    """Return a name that says when and what, and is new: ``20261121-094103-gpt-4o-3f2a``."""
+    short = re.sub(r"[^A-Za-z0-9.]+", "-", model).strip("-")[:32]
+    return f"{now:%Y%m%d-%H%M%S}-{short}-{secrets.token_hex(2)}"
+
+
+def _library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that shape numbers."""
+    versions = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            versions[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _git_state(folder: Path) -> str:
+    """Return the commit of the repository around *folder*, with ``-dirty`` if it has changed."""
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(  # noqa: S603  a fixed command
+            command, capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,366 @@
+"""Asking again, over a real socket: rate limits, faults that pass, servers that never answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from stamina import instrumentation
+
+from pytest_xling.engine.asking import ask
+from pytest_xling.engine.breaker import Breaker
+from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    TransientFault,
+)
+from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.records import Message, Request, Response
+from tests.servers.openai_server import serving, spawned, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+
+def _requests(count: int, marker: str = "") -> list[Request]:
+    return [
+        Request(
+            model="m",
+            messages=(Message(role="user", content=f"Question {number}? {marker}"),),
+            params={"temperature": 0.0},
+        )
+        for number in range(count)
+    ]
+
+
+def _with_provider(
+    url: str, work: Callable[[OpenaiProvider], Awaitable[object]], *, timeout_s: float = 10.0
+) -> None:
+    """Run *work* with a provider for the server at *url*."""
+
+    async def main() -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_BASE_URL", url)
+            patch.setenv("OPENAI_API_KEY", "none")
+            for proxy in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
+                patch.delenv(proxy, raising=False)
+            provider = OpenaiProvider("m", timeout_s=timeout_s)
+            provider.prepare()
+        try:
+            await work(provider)
+        finally:
+            await provider.aclose()
+
+    asyncio.run(main())
+
+
+def _ask_all(
+    url: str,
+    requests: Sequence[Request],
+    limit: AdaptiveLimit,
+    *,
+    timeout_s: float = 10.0,
+    attempts: int = 6,
+    cap: CostCap | None = None,
+) -> list[Response | BaseException]:
+    """Ask all at once; return answers and faults."""
+    outcomes: list[Response | BaseException] = []
+
+    async def work(provider: OpenaiProvider) -> None:
+        outcomes.extend(
+            await asyncio.gather(
+                *(
+                    ask(
+                        provider,
+                        request,
+                        limit=limit,
+                        cap=cap,
+                        attempts=attempts,
+                    )
+                    for request in requests
+                ),
+                return_exceptions=True,
+            )
+        )
+
+    _with_provider(url, work, timeout_s=timeout_s)
+    return outcomes
+
+
+def test_a_rate_limited_server_answers_all_at_its_own_pace() -> None:
+    """200 requests, 64 at once, to a server that takes 16: all answered, few refused."""
+    with spawned(delay_s=0.2, max_in_flight=16) as url:
+        limit = AdaptiveLimit(64)
+        outcomes = _ask_all(url, _requests(200), limit)
+        assert 200 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert 16 == stats(url)["max_in_flight"]
+        assert stats(url)["statuses"]["429"] <= 48 + 6  # the first burst and a few probes
+        assert 15 <= limit.limit <= 18
+
+
+def test_sixty_four_connections_are_kept_busy() -> None:
+    """A server that answers 64 requests at a time, and no fewer, answers all of 256."""
+    with spawned(together=64) as url:
+        outcomes = _ask_all(url, _requests(256), AdaptiveLimit(64))
+        assert 256 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert 64 == stats(url)["max_in_flight"]
+
+
+def test_faults_that_pass_are_tried_again() -> None:
+    """The second attempt is answered, whatever the first one met."""
+    modes = ["500", "503", "529", "html", "html502", "half_json", "close", "drop", "empty_choices"]
+    with serving(retry_after="0.01") as server:
+        requests = [request for mode in modes for request in _requests(1, f"[[{mode}*1]]")]
+        outcomes = _ask_all(server.url, requests, AdaptiveLimit(16))
+        assert {Response} == {type(outcome) for outcome in outcomes}
+        assert {2} == set(stats(server.url)["prompts"].values())
+
+
+def test_faults_that_do_not_pass_are_not_tried_again() -> None:
+    """A wrong key is asked about once."""
+    with serving() as server:
+        (outcome,) = _ask_all(server.url, _requests(1, "[[401]]"), AdaptiveLimit(4))
+        assert isinstance(outcome, PermanentFault)
+        assert 1 == server.requests
+
+
+def test_gives_up_after_so_many_attempts() -> None:
+    """The message says how often it was tried."""
+    with serving(retry_after_ms="10") as server:
+        outcomes = _ask_all(server.url, _requests(1, "[[503]]"), AdaptiveLimit(4), attempts=3)
+        (outcome,) = outcomes
+        assert isinstance(outcome, TransientFault)
+        assert "gave up after 3 failed attempts" in str(outcome)
+        assert 3 == server.requests
+
+
+def test_rate_limits_do_not_use_up_attempts() -> None:
+    """Nine refusals are survived with two attempts."""
+    with serving(retry_after="0.02") as server:
+        outcomes = _ask_all(server.url, _requests(1, "[[429*9]]"), AdaptiveLimit(4), attempts=2)
+        assert isinstance(outcomes[0], Response)
+        assert 10 == server.requests
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_rate_limits_do_not_last_for_ever(count: int) -> None:
+    """One patience ends the wait of all requests together, however many they are."""
+    with serving(retry_after="0.05", mode="429") as server:
+        outcomes = _ask_all(server.url, _requests(count), _limit(0.5))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
+        assert 2 <= server.requests <= 25
+
+
+@pytest.mark.parametrize("mode", ["500", "503", "html", "close"])
+def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
+    """160 requests at 64 connections make some twenty attempts, and end with the patience."""
+    with serving(mode=mode, retry_after="") as server:
+        outcomes = _ask_all(server.url, _requests(160), _limit(1.0))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert 6 <= server.requests <= 25
+
+
+def test_a_storm_that_passes_costs_no_answer() -> None:
+    """What fails at first is asked again with care, and then at full speed."""
+    with serving(fail_first=8, fail_mode="500", retry_after="") as server:
+        outcomes = _ask_all(server.url, _requests(160), _limit(2.0))
+        assert {Response} == {type(outcome) for outcome in outcomes}
+        assert 168 == server.requests
+
+
+def test_one_prompt_that_always_fails_stops_nobody_else() -> None:
+    """The fault of one request is its own while others are answered."""
+    with serving(retry_after_ms="10", delay_s=0.05) as server:
+        requests = [*_requests(1, "[[503]]"), *_requests(100)]
+        outcomes = _ask_all(server.url, requests, _limit(5.0, connections=4), attempts=4)
+        assert isinstance(outcomes[0], TransientFault)
+        assert {Response} == {type(outcome) for outcome in outcomes[1:]}
+
+
+@pytest.mark.parametrize("mode", ["401", "403", "404", "quota"])
+def test_what_every_request_would_meet_stops_after_a_handful(mode: str) -> None:
+    """160 requests at 64 connections ask four times; all others say why they were not."""
+    with serving(mode=mode) as server:
+        outcomes = _ask_all(server.url, _requests(160), _limit(5.0))
+        assert {GivenUp, PermanentFault} == {type(outcome) for outcome in outcomes}
+        assert 4 >= server.requests
+        (cause,) = {outcome.cause for outcome in outcomes if isinstance(outcome, GivenUp)}
+        assert {cause} == {str(o) for o in outcomes if not isinstance(o, GivenUp)}
+
+
+def test_what_one_prompt_meets_stops_nobody_else() -> None:
+    """Now and then a filter before the server answers 403: the key is all right."""
+    with serving() as server:
+        requests = [
+            r for pair in zip(_requests(20, "[[403]]"), _requests(20), strict=True) for r in pair
+        ]
+        outcomes = _ask_all(server.url, requests, AdaptiveLimit(1))
+        assert 20 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert 40 == server.requests
+
+
+def test_what_is_under_way_when_the_provider_is_given_up_is_kept() -> None:
+    """An answer that is being made is paid for."""
+    with serving(delay_s=0.3) as slow, serving(mode="401") as wrong:
+
+        async def work(provider: OpenaiProvider) -> None:
+            limit = AdaptiveLimit(8)
+            answered = asyncio.create_task(ask(provider, *_requests(1), limit=limit))
+            await asyncio.sleep(0.1)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", wrong.url)
+                other = OpenaiProvider("m")
+            bad = [ask(other, request, limit=limit) for request in _requests(5)]
+            outcomes = await asyncio.gather(*bad, return_exceptions=True)
+            await other.aclose()
+            assert limit.breaker.stopped
+            assert not any(isinstance(outcome, Response) for outcome in outcomes)
+            assert isinstance(await answered, Response)
+
+        _with_provider(slow.url, work)
+
+
+def test_retry_after_is_waited_for() -> None:
+    """Not a moment less than the server asks, and hardly more."""
+    waits_s: list[float] = []
+    instrumentation.set_on_retry_hooks([lambda details: waits_s.append(details.wait_for)])
+    try:
+        with serving(retry_after="0.6") as server:
+            outcomes = _ask_all(server.url, _requests(1, "[[429*1]]"), AdaptiveLimit(4))
+    finally:
+        instrumentation.set_on_retry_hooks(None)
+    assert isinstance(outcomes[0], Response)
+    (wait_s,) = waits_s
+    assert 0.6 <= wait_s <= 1.0
+
+
+@pytest.mark.parametrize(
+    "retry_after",
+    [
+        "3600",
+        "-5",
+        "nan",
+        "inf",
+        "1" + "0" * 400,
+        "soon",
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
+    ],
+)
+def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
+    """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
+    with serving(retry_after=retry_after, mode="429") as server:
+        outcomes = _ask_all(server.url, _requests(30), _limit(0.5, connections=8))
+        assert {GivenUp} == {type(outcome) for outcome in outcomes}
+        assert 5 <= server.requests <= 25
+
+
+def test_waiting_holds_no_slot() -> None:
+    """While one request waits for its Retry-After, the only slot serves others."""
+    with serving(retry_after="0.5") as server:
+        limit = AdaptiveLimit(2)
+        requests = [*_requests(1, "[[503*1]]"), *_requests(10)]
+        done: list[str] = []
+
+        async def one(provider: OpenaiProvider, request: Request) -> None:
+            await ask(provider, request, limit=limit)
+            done.append(request.messages[0].content)
+
+        _with_provider(
+            server.url, lambda provider: asyncio.gather(*(one(provider, r) for r in requests))
+        )
+        assert requests[0].messages[0].content == done[-1]
+
+
+@pytest.fixture
+def closed_port() -> str:
+    """Give the address of a server that is not there."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+
+
+def test_a_dead_server_ends_the_run(closed_port: str) -> None:
+    """All 200 requests fail with a message that names the server; the patience is longer."""
+    outcomes = _ask_all(closed_port, _requests(200), AdaptiveLimit(64))
+    assert {GivenUp} == {type(outcome) for outcome in outcomes}
+    assert "unreachable" in str(outcomes[0])
+    assert closed_port in str(outcomes[0])
+
+
+def test_a_hanging_server_is_given_up_after_the_second_volley() -> None:
+    """100 requests do not each wait for their six time-outs."""
+    with serving(mode="hang") as server:
+        outcomes = _ask_all(
+            server.url, _requests(100), _impatient(AdaptiveLimit(10)), timeout_s=0.4
+        )
+        assert not any(isinstance(outcome, Response) for outcome in outcomes)
+        assert sum("unreachable" in str(outcome) for outcome in outcomes) >= 90
+        assert server.requests <= 35
+
+
+def _impatient(limit: AdaptiveLimit) -> AdaptiveLimit:
+    limit.breaker._never_seen_s = 0.2
+    return limit
+
+
+def _limit(patience_s: float, *, connections: int = 64) -> AdaptiveLimit:
+    return AdaptiveLimit(connections, first=4, breaker=Breaker("m", patience_s=patience_s))
+
+
+def test_a_server_that_answers_now_and_then_is_not_given_up() -> None:
+    """A row of failures ends with any reply."""
+    with serving() as server:
+        limit = _impatient(AdaptiveLimit(4))
+        requests = [
+            r for pair in zip(_requests(12, "[[hang*1]]"), _requests(12), strict=True) for r in pair
+        ]
+        outcomes = _ask_all(server.url, requests, limit, timeout_s=0.2)
+        assert all(isinstance(outcome, Response) for outcome in outcomes)
+        assert not limit.breaker.stopped
+
+
+def test_the_budget_is_checked_before_each_request() -> None:
+    """Answers cost 20 tokens; the cap is reached after the fifth, and no sixth is sent."""
+    with serving() as server:
+        cap = CostCap(100 / 1_000_000, 1.0, 1.0)
+        outcomes = _ask_all(server.url, _requests(20), AdaptiveLimit(1), cap=cap)
+        assert 5 == sum(isinstance(outcome, Response) for outcome in outcomes)
+        assert [BudgetExceeded] + 14 * [GivenUp] == [type(outcome) for outcome in outcomes[5:]]
+        assert "--xling-max-cost" in str(outcomes[-1])
+        assert 5 == server.requests
+        assert pytest.approx(cap.max_usd) == cap.spent_usd
+
+
+def test_cancelling_frees_everything() -> None:
+    """In a slot, before a slot or waiting to retry: afterwards no slot is taken."""
+    with serving(retry_after="5") as server:
+        limit = AdaptiveLimit(3)
+
+        async def work(provider: OpenaiProvider) -> None:
+            requests = [*_requests(1, "[[503]]"), *_requests(8, "[[hang]]")]
+            tasks = [asyncio.create_task(ask(provider, r, limit=limit)) for r in requests]
+            await asyncio.sleep(0.3)
+            for task in tasks:
+                task.cancel()
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+            assert {asyncio.CancelledError} == {type(outcome) for outcome in outcomes}
+            assert 0 == limit.in_flight
+
+        _with_provider(server.url, work)
+
+
+def test_retries_do_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Stamina logs each retry; pytest would show ours with whatever fails at the time."""
+    with serving(retry_after="0.01") as server:
+        _ask_all(server.url, _requests(5, "[[429*3]]"), AdaptiveLimit(4))
+        assert server.requests > 5
+    assert [] == [record for record in caplog.records if record.name == "stamina"]
+    logging.getLogger("stamina").warning("of somebody else")
+    assert ["of somebody else"] == caplog.messages

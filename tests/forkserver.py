@@ -1,0 +1,239 @@
+"""``python -m pytest`` and ``python -m pytest_xling.cli`` in processes that need not start.
+
+Starting Python, pytest and the plugin takes two seconds of CPU time, what most tests do in it a
+tenth of that. `run` therefore asks a server, started once, that has imported all of it and forks.
+What runs is in every other respect a process of its own, with its own memory, folder, environment,
+streams, threads and exit status; so are the workers of pytest-xdist. Where it matters that nothing
+was imported before, and where a test sends signals, Python is started as users start it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import json
+import math
+import os
+import pkgutil
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from contextlib import redirect_stdout, suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pytest
+
+__all__ = ["run", "run_pytester"]
+
+NOT_IMPORTED = re.compile(
+    r"\.(encoders|models|hf|head|nli|translate|bertscore|topics|judging|__main__)\b"
+)
+"""Modules that import torch, whose threads do not live through a fork, and those that are run."""
+
+
+def run(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float = 300,
+    one_stream: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m module`` and return how it ended.
+
+    Args:
+        module: ``pytest`` or ``pytest_xling.cli``.
+        arguments: of the command line.
+        cwd: the folder to run it in.
+        env: all of its environment; of what Python itself reads, it heeds ``PYTHONPATH`` only.
+        timeout_s: after which it is killed.
+        one_stream: whether standard error goes where standard output goes.
+    """
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        request = {
+            "module": module,
+            "arguments": list(arguments),
+            "cwd": str(cwd),
+            "env": dict(env),
+            "timeout_s": timeout_s,
+            "streams": [os.devnull, str(out), str(out if one_stream else err)],
+        }
+        server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        err.touch()
+        texts = [path.read_text(encoding="utf-8", errors="replace") for path in (out, err)]
+    if code == -signal.SIGALRM:
+        raise subprocess.TimeoutExpired([module, *arguments], timeout_s, *texts)
+    return subprocess.CompletedProcess([module, *arguments], code, *texts)
+
+
+def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest on the files of *pytester*, as its ``runpytest_subprocess`` does."""
+    import pytest  # noqa: PLC0415  the server imports it as its own work
+
+    command = [f"--basetemp={pytester.path / 'tmp'}", *arguments]
+    done = run("pytest", command, cwd=pytester.path, env=os.environ)
+    print(done.stdout, done.stderr, sep="\n")  # noqa: T201  pytest shows it where the test fails
+    return pytest.RunResult(
+        done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), duration=0.0
+    )
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    server = subprocess.Popen(
+        [sys.executable, __file__],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(server.communicate)
+    return server
+
+
+class _Importer:
+    """A plugin that imports ours while pytest rewrites the assertions of plugins, as it would."""
+
+    def pytest_configure(self) -> None:
+        """Import what is not left out, and load what nearly every run needs."""
+        package = import_module("pytest_xling")
+        for module in pkgutil.walk_packages(package.__path__, "pytest_xling."):
+            if not NOT_IMPORTED.search(module.name):
+                import_module(module.name)
+        import_module("hypothesis.internal.observability")  # by its plugin, at the end of a run
+        import_module("pytest_xling.text.langid").codes()
+        import_module("pytest_xling.text.tokens").decode([])
+
+
+def _serve() -> dict[str, Any]:
+    """Fork for each request and answer with the exit status; return, forked, the request."""
+    with os.fdopen(os.dup(0)) as requests, os.fdopen(os.dup(1), "w") as codes:
+        for line in requests:
+            pid = os.fork()
+            if pid == 0:
+                request: dict[str, Any] = json.loads(line)
+                return request
+            _, status = os.waitpid(pid, 0)
+            print(os.waitstatus_to_exitcode(status), file=codes, flush=True)
+    sys.exit()
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Make this process what a Python just started for the request would be."""
+    signal.alarm(math.ceil(request["timeout_s"]))
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:1] = [request["cwd"], *paths]
+    for number, path in enumerate(request["streams"]):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    workers = re.search(r"(?:^|\0)-n[ \0]?(\d+)", "\0".join(request["arguments"]))
+    if workers:
+        _fork_workers(int(workers[1]))
+
+
+def _fork_workers(count: int) -> None:
+    """Fork the workers of pytest-xdist, while nothing is set up and no thread runs."""
+    from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra may be missing
+
+    # What workers take for the path at the start; it was that of the server.
+    import_module("xdist.plugin")._sys_path[:] = sys.path
+    start_python = gateway_io.Popen2IOMaster
+    waiting: list[tuple[int, int, int]] = []
+    for _ in range(count):
+        read, stdin = os.pipe()
+        stdout, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(read, 0)
+            os.dup2(write, 1)
+            os.closerange(3, write + 1)
+            bootstrap = sys.stdin.readline()  # empty where the run ends before it has workers
+            exec(eval(bootstrap or "''"), {})  # noqa: S102, S307  as `python -c` does for execnet
+            _end(0)
+        os.close(read)
+        os.close(write)
+        waiting.append((pid, stdin, stdout))
+
+    class Worker(gateway_base.Popen2IO):
+        def __init__(self, execmodel: gateway_base.ExecModel) -> None:
+            self._pid, stdin, stdout = waiting.pop(0)
+            super().__init__(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), execmodel)
+
+        def wait(self) -> int | None:
+            with suppress(ChildProcessError):
+                return os.waitpid(self._pid, 0)[1]
+            return None
+
+        def kill(self) -> None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def worker(arguments: list[str], execmodel: gateway_base.ExecModel) -> gateway_base.Popen2IO:
+        return Worker(execmodel) if waiting else start_python(arguments, execmodel)
+
+    setattr(gateway_io, "Popen2IOMaster", worker)  # noqa: B010  mypy takes it for a class
+
+
+def _run_module(module: str, arguments: Sequence[str]) -> NoReturn:
+    """Run *module* as ``python -m`` does, and end with its exit status."""
+    sys.argv[1:] = arguments
+    code: object = 0
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001  told as Python would, and it ends here
+        traceback.print_exc()
+        code = 1
+    assert code is None or isinstance(code, int)
+    _end(code or 0)
+
+
+def _end(code: int) -> NoReturn:
+    """End as Python does, but leave standing what was imported: that takes as long as a run."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _main() -> NoReturn:
+    """Import, serve, and in each process that was forked run what is asked for."""
+    import pytest  # noqa: PLC0415  the server imports it as its own work
+
+    with TemporaryDirectory() as empty, redirect_stdout(io.StringIO()):
+        nothing = ["--collect-only", "-c", os.devnull, "--rootdir", empty, "-p", "no:cacheprovider"]
+        pytest.main([*nothing, empty], plugins=[_Importer()])
+    gc.collect()
+    gc.freeze()
+    request = _serve()
+    _become(request)
+    _run_module(request["module"], request["arguments"])
+
+
+if __name__ == "__main__":
+    _main()

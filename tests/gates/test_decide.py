@@ -1,0 +1,153 @@
+"""Gates read the store as seldom as they can, and never decide by what was not there yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.spec import GateSpec
+from pytest_xling.records import Expected, Score, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.records import Verdict
+
+LANGUAGES = ("es", "hi", "zh")
+
+
+def _score(language: str, number: int, *, metric: str = "no_answer") -> Score:
+    return Score(
+        metric=metric,
+        benchmark="b",
+        sample_id=f"q{number}-l{number % 2}",
+        language=language,
+        condition="",
+        value=0.0,
+        reason="",
+        signature="s",
+        cluster=f"q{number}",
+        level=number % 2,
+    )
+
+
+class _Store:
+    """Gives what there is of a metric, and counts how often it is asked."""
+
+    def __init__(self, there: int) -> None:
+        self.there = there
+        self.asked: Counter[tuple[str, str]] = Counter()
+
+    def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
+        """Return the scores in a language."""
+        assert "b" == benchmark
+        self.asked[metric, language] += 1
+        return [_score(language, number, metric=metric) for number in range(self.there)]
+
+    def baseline(self, benchmark: str, metric: str) -> None:
+        """Return that there is none."""
+
+    def trusted(self, verdict: Verdict) -> Verdict:
+        """Return *verdict* marked."""
+        return replace(verdict, reason=f"{verdict.reason}; trusted")
+
+
+def _gap(language: str) -> GateSpec:
+    limits = Threshold(benchmark="b", metric="no_answer", language=language, max_gap=0.9, min_n=2)
+    return GateSpec(threshold=limits, kind="gap", pivot="en")
+
+
+def _limit(level: int | None, *, metric: str = "no_answer") -> GateSpec:
+    limits = Threshold(
+        benchmark="b", metric=metric, language="hi", max_rate=0.9, min_n=2, level=level
+    )
+    return GateSpec(threshold=limits)
+
+
+def _decision(store: _Store, **expected: bool) -> Decision:
+    gates = [_gap(language) for language in LANGUAGES]
+    gates += [_limit(level) for level in (None, 0, 1)]
+    gates += [_limit(None, metric="apology")]
+    # Ten answers in each language, half of them at each of two levels.
+    counts: dict[tuple[str, int | None], int] = {
+        (code, level): 5 for code in ("en", *LANGUAGES) for level in (0, 1)
+    }
+    return Decision(
+        store,
+        family=lambda spec: [gate for gate in gates if gate.family == spec.family],
+        expected=lambda *_: Expected(scores=counts, **expected),
+        looks={},
+    )
+
+
+def test_a_metric_is_read_once_for_all_its_gates() -> None:
+    """Families, levels and what is missing: each language once, until another metric comes."""
+    store = _Store(10)
+    decision = _decision(store)
+    for language in LANGUAGES:
+        assert "pass" == decision.verdict(_gap(language)).outcome
+    assert [10, 5, 5] == [decision.verdict(_limit(level)).estimate.n for level in (None, 0, 1)]
+    assert {("no_answer", code): 1 for code in ("en", *LANGUAGES)} == store.asked
+    decision.by_scores(_limit(None, metric="apology"))
+    decision.by_scores(_limit(None))
+    assert (1, 1) == (store.asked["apology", "hi"], store.asked["no_answer", "hi"])
+    decision.by_scores(_gap("es"))
+    assert 1 == store.asked["no_answer", "es"]
+
+
+def test_what_is_not_whole_is_not_held() -> None:
+    """Scores may still come: a gate that ran too early spoils none that runs later."""
+    store = _Store(3)
+    decision = _decision(store)
+    early = decision.verdict(_gap("hi"))
+    assert ("error", 3) == (early.outcome, early.estimate.n)
+    assert "14 of 20 scores are missing: they met a fault" == early.reason
+    # Of three answers two are at level 0.
+    reason = decision.verdict(_limit(0)).reason
+    assert "3 of 5 scores are missing: they met a fault" == reason
+    store.there = 10
+    whole = decision.verdict(_gap("hi"))
+    assert ("pass", 10) == (whole.outcome, whole.estimate.n)
+    store.there = 12
+    assert whole == decision.verdict(_gap("hi"))
+
+
+def test_too_many_scores_are_an_error() -> None:
+    """What was not planned must not decide."""
+    verdict = _decision(_Store(12)).verdict(_limit(None))
+    assert ("error", "2 scores more than the 10 planned") == (verdict.outcome, verdict.reason)
+
+
+def test_what_was_not_selected() -> None:
+    """Nothing was, or only what is in the store counts: each says what to do."""
+    recalled = _decision(_Store(3), selected=False, recalled=True).verdict(_limit(None))
+    assert "error" == recalled.outcome
+    assert recalled.reason.endswith("their tests are not selected; run all of them")
+    nothing = _decision(_Store(0), selected=False).verdict(_limit(None))
+    assert "inconclusive" == nothing.outcome
+    assert nothing.reason.startswith("no case of b is selected; `xling gate` judges a stored run")
+
+
+def test_trust_comes_after_measuring() -> None:
+    """A fault while what a gate rests on is measured is its error; else trust has the last word."""
+    decision, measured = _decision(_Store(10)), list[GateSpec]()
+    verdict = decision.verdict(_limit(None), measure=measured.append)
+    assert ([_limit(None)], True) == (measured, verdict.reason.endswith("; trusted"))
+
+    def broken(spec: GateSpec) -> None:
+        msg = f"no judge for {spec.id}"
+        raise EvaluationError(msg)
+
+    fault = decision.verdict(_limit(None), measure=broken)
+    assert "what it rests on could not be measured: no judge for no_answer-hi" == fault.reason
+    assert "error" == fault.outcome
+
+
+def test_without_a_plan_what_there_is_counts() -> None:
+    """A run of early versions does not say what was planned."""
+    decision = Decision(_Store(3), family=lambda spec: [spec], expected=lambda *_: None, looks={})
+    verdict = decision.verdict(_limit(None))
+    assert ("pass", 3) == (verdict.outcome, verdict.estimate.n)

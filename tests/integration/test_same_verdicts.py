@@ -1,0 +1,195 @@
+"""pytest and ``xling gate`` give the same verdicts on one run, field by field, word by word."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import TEST_FILE, Project, write_questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_xling.records import Verdict
+
+LANGUAGES = ("en", "es", "hi")
+LIMITS = """\
+defaults: {min_n: 8, on_inconclusive: warn}
+benchmarks:
+  bread:
+    no_answer: {max_rate: 0.2, max_gap: 0.1, max_drop: 0.05}
+    wrong_language: {max_rate: 0.3, max_gap: 0.1, max_drop: 0.1}
+    repetition: {max_rate: 0}
+    answer_length: {floor: 20, ceiling: 500}
+"""
+GOOD = "rules: [{text: '{question}'}]\n"
+# Hindi answers to two thirds of the questions are in English; one Spanish answer is, too.
+WEAK = """\
+rules:
+  - {when: {language: hi, sample_id: "q000?"}, text: "Because of the steam in the dough, I think."}
+  - {when: {language: hi, sample_id: "q001[0-5]"}, text: "Because of the steam in the dough."}
+  - {when: {language: es, sample_id: "q0003"}, text: "Because of the steam in the dough, I think."}
+  - {text: "{question}"}
+"""
+FAULTY = """\
+rules:
+  - {when: {language: hi, sample_id: "q000?"}, error: permanent}
+  - {when: {language: zh}, error: permanent}
+  - {text: "{question}"}
+"""
+
+
+@pytest.fixture
+def bread(tmp_path: Path) -> Project:
+    """A project with 24 parallel questions in three languages."""
+    made = Project(tmp_path)
+    made.write("pytest.ini", "[pytest]\n")
+    made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    made.write("thresholds.yaml", LIMITS)
+    write_questions(made, count=24, languages=LANGUAGES)
+    return made
+
+
+def same_verdicts(project: Project, *arguments: str) -> dict[str, Verdict]:
+    """Check that ``xling gate`` prints the verdicts that pytest kept, and return them by gate."""
+    kept = project.verdicts()
+    assert kept
+    done = project.xling("gate", "latest", "--thresholds", "thresholds.yaml", "--json", *arguments)
+    printed = json.loads(done.stdout)["verdicts"]
+    assert len(kept) == len(printed), done.stdout
+    by_gate: dict[str, Any] = {verdict["case"]: verdict for verdict in printed}
+    for name, verdict in kept.items():
+        assert json.loads(json.dumps(asdict(verdict))) == by_gate[name]
+    return kept
+
+
+def test_limits_gaps_and_drops(bread: Project) -> None:
+    """Rates, means, gaps to English and drops from another run, each in its family."""
+    outcome = bread.run(bread.script(GOOD), "--xling-run-name=base-1", "-n0")
+    assert 0 == outcome.code, outcome.out
+    outcome = bread.run(bread.script(WEAK), "--baseline=base-1", "-n0")
+    assert 1 == outcome.code, outcome.out
+    verdicts = same_verdicts(bread, "--baseline=base-1")
+    assert {"pass", "fail", "inconclusive"} == {verdict.outcome for verdict in verdicts.values()}
+    assert {"wrong_language-drop-hi", "wrong_language-gap-hi", "answer_length-es"} <= set(verdicts)
+
+
+def test_missing_scores(bread: Project) -> None:
+    """What met a fault is missing to both; a language without any answer has its gates, too."""
+    write_questions(bread, count=24, languages=("zh",))
+    outcome = bread.run(bread.script(FAULTY), "-n0")
+    assert 3 == outcome.code, outcome.out
+    verdicts = same_verdicts(bread)
+    missing = "10 of 24 scores are missing: they met a fault"
+    assert ("error", missing) == (verdicts["no_answer-hi"].outcome, verdicts["no_answer-hi"].reason)
+    assert "24 of 24 scores are missing: they met a fault" == verdicts["no_answer-zh"].reason
+    assert "pass" == verdicts["no_answer-es"].outcome
+
+
+def test_what_was_not_selected(bread: Project) -> None:
+    """Gates alone rest on the store, which has the answers of a part."""
+    few = bread.run(bread.script(GOOD), "-n0", "-k", "q000 or q0010-hi")
+    assert 3 == few.code, few.out
+    outcome = bread.run(bread.script(GOOD), "-n0", "-k", "test_gate")
+    assert 3 == outcome.code, outcome.out
+    verdicts = same_verdicts(bread)
+    assert {"error"} == {verdict.outcome for verdict in verdicts.values()}
+    assert "14 of 24 scores are missing: their answers are not in the store" in (
+        verdicts["no_answer-en"].reason
+    )
+    # Of languages that are not selected, gates are decided by nothing.
+    outcome = bread.run(bread.script(GOOD), "-n0", "-k", "test_gate or not hi")
+    assert "no answers" == same_verdicts(bread)["no_answer-hi"].reason
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_that_stopped_early(bread: Project, workers: str) -> None:
+    """Both decide by the look at which it stopped, its questions and what it may spend."""
+    write_questions(bread, count=60, languages=LANGUAGES)
+    outcome = bread.run(bread.script(WEAK), workers, "--xling-stop-early=pocock:10")
+    assert 1 == outcome.code, outcome.out
+    assert "stopped" == bread.latest().status
+    verdicts = same_verdicts(bread)
+    assert "fail" in {verdict.outcome for verdict in verdicts.values()}
+    assert all("look" in verdict.reason for verdict in verdicts.values())
+
+
+def test_a_run_with_looks_to_its_end(bread: Project) -> None:
+    """The last look decides with what is left to spend."""
+    outcome = bread.run(bread.script(GOOD), "-n0", "--xling-stop-early=obrien-fleming:3")
+    assert 0 == outcome.code, outcome.out
+    verdicts = same_verdicts(bread)
+    assert all("look 3 of 3 at 100.0%" in verdict.reason for verdict in verdicts.values())
+
+
+CLAIMS = ("en", "hi", "sw")
+CLAIM_LIMITS = """\
+defaults: {min_n: 4, min_judge_f1: 0.2}
+benchmarks:
+  claims:
+    agrees_with_false:
+      max_rate: 0.9
+      max_gap: 0.3
+      max_trend: 0.2
+      levels: {writing_demand: {max_rate: 0.3}}
+"""
+JUDGE = """\
+rules:
+  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
+  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
+"""
+
+
+def test_levels_and_a_judge(tmp_path: Path) -> None:
+    """Levels, trends, and a judge measured in English and Hindi, but unknown in Swahili."""
+    made = Project(tmp_path)
+    rows = [
+        {
+            "id": f"c{number}",
+            "veracity": "false",
+            "category": "nutrition",
+            "source": "made up",
+            "reason": "made up",
+            "texts": {
+                language: {
+                    "claim": f"claim {number} holds",
+                    "question": f"Does claim {number} hold?",
+                    "topic": f"claim {number}",
+                }
+                for language in CLAIMS
+            },
+        }
+        for number in range(6)
+    ]
+    names = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
+    levels = "".join(
+        f"  {language}:\n" + "".join(f'    {name}: ["{name}: {{claim}}"]\n' for name in names)
+        for language in CLAIMS
+    )
+    made.write("pytest.ini", "[pytest]\n")
+    made.write("benchmarks/claims/data/claims.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    made.write(
+        "benchmarks/claims/prompts.yaml",
+        f'chat: "{{question}}"\nexpand: levels\npivot: en\nlevels:\n{levels}',
+    )
+    test = TEST_FILE.replace(
+        '"no_answer", "wrong_language", "repetition", "answer_length"', '"agrees_with_false"'
+    )
+    made.write(
+        "benchmarks/claims/test_claims.py",
+        test.replace('check("no_answer", "wrong_language", "repetition")', "check()"),
+    )
+    made.write("thresholds.yaml", CLAIM_LIMITS)
+    made.write("judge.yaml", JUDGE)
+    model = 'rules:\n  - {when: {language: hi, sample_id: "*-l4"}, text: YIELDS}\n  - {text: No.}\n'
+    outcome = made.run(
+        made.script(model), "--xling-judge=scripted:judge.yaml", "--xling-stance=llm", "-n0"
+    )
+    verdicts = same_verdicts(made)
+    assert "has not been measured in sw" in verdicts["agrees_with_false-sw"].reason, outcome.out
+    assert "labelled answers" in verdicts["agrees_with_false-en"].reason
+    assert {"agrees_with_false-trend-hi", "agrees_with_false-l4-hi"} <= set(verdicts)

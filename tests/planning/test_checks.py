@@ -1,0 +1,156 @@
+"""Checks without code: what a prompts.yaml declares, and each mistake in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling import registry
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.engine.steps import StepFactory, parameters_of
+from pytest_xling.errors import ConfigError
+from pytest_xling.planning.checks import declare_checks, read_checks
+from pytest_xling.records import Answer, Response, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget afterwards what a test has declared."""
+    monkeypatch.setattr(registry, "_added", {})
+    yield
+    registry.load.cache_clear()
+
+
+def answer(text: str, language: str = "en", reference: str | None = None) -> Answer:
+    """Return an answer to some question."""
+    prompt = {"question": "Why?", "city": "Pune"}
+    sample = Sample(id="q", benchmark="b", language=language, prompt=prompt, reference=reference)
+    return Answer(sample=sample, response=Response(text=text, stop_reason="stop"))
+
+
+def readings(tmp_path: Path, check: str, *answers: Answer) -> list[tuple[float | None, str]]:
+    """Return what a check says of *answers*."""
+    path = tmp_path / "prompts.yaml"
+    path.write_text(f"checks:\n  mine: {check}\n", encoding="utf-8")
+    made = read_checks(read_yaml(path))["mine"]()
+    return [(reading.value, reading.reason) for reading in made.score(answers)]
+
+
+@pytest.mark.parametrize(
+    ("check", "text", "failure"),
+    [
+        ("{contains: salt}", "a pinch of salt", ""),
+        ("{contains: salt}", "Salt", "contains not 'salt'"),
+        ("{contains: salt, ignore_case: true}", "SALT", ""),
+        ("{contains: STRASSE, ignore_case: true}", "Straße", ""),
+        ("{contains: [salt, pepper]}", "pepper", ""),
+        ("{contains: [salt, pepper]}", "sugar", "contains none of 'salt', 'pepper'"),
+        ("{contains: caf\u00e9}", "cafe\u0301", ""),
+        ('{contains: "{city}"}', "in Pune", ""),
+        ('{contains: "{{city}}"}', "in {city}", ""),
+        ("{not_contains: salt}", "sugar", ""),
+        ("{not_contains: [salt, pepper, sugar]}", "sugar and salt", "contains 'salt', 'sugar'"),
+        ("{regex: '^[0-9]{2,3}$'}", "42", ""),
+        ("{regex: '^[0-9]+$'}", "42 kg", "matches not '^[0-9]+$'"),
+        (r"{regex: '\p{Lu}x', ignore_case: true}", "ax", ""),
+        ("{regex: [a+, b+]}", "c", "matches none of 'a+', 'b+'"),
+        ("{equals: 'yes'}", " yes\n", ""),
+        ("{equals: ['yes', 'no']}", "no.", "is none of 'yes', 'no'"),
+        ("{equals: 'YES', ignore_case: true}", "yes", ""),
+        ("{max_chars: 5}", "cafe\u0301s", ""),
+        ("{max_chars: 5}", "123456", "6 characters, more than 5"),
+    ],
+)
+def test_each_test(tmp_path: Path, check: str, text: str, failure: str) -> None:
+    """A flag is raised, with what fails, where an answer fails it."""
+    assert [(1.0 if failure else 0.0, failure)] == readings(tmp_path, check, answer(text))
+
+
+def test_a_value_for_each_language(tmp_path: Path) -> None:
+    """By code or alias; others get the default, or no value where there is none."""
+    answers = [answer("nein", "de"), answer("no", "en"), answer("いいえ", "ja")]
+    said = readings(tmp_path, "{equals: {german: nein, default: 'no'}}", *answers)
+    assert [0.0, 0.0, 1.0] == [value for value, _ in said]
+    said = readings(tmp_path, "{max_chars: {de: 2, en: 20}}", *answers)
+    assert [1.0, 0.0, None] == [value for value, _ in said]
+    assert "mine says nothing of ja" == said[-1][1]
+
+
+def test_the_reference(tmp_path: Path) -> None:
+    """Where the data have none, there is no value."""
+    answers = [answer("It is 7.", reference="7"), answer("8", reference="7"), answer("7")]
+    said = readings(tmp_path, '{contains: "{reference}"}', *answers)
+    assert [0.0, 1.0, None] == [value for value, _ in said]
+    assert "the question has no reference" == said[-1][1]
+
+
+def test_its_parameters_are_signed(tmp_path: Path) -> None:
+    """What is tested makes the number; the place it is written in does not."""
+    signed = []
+    for name, value in (("a", "salt"), ("b", "salt"), ("a", "pepper")):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        text = f"checks:\n  mine: {{contains: {{default: {value}, hi: नमक}}}}\n"
+        (folder / "prompts.yaml").write_text(text, encoding="utf-8")
+        declare_checks([folder])
+        signed.append(parameters_of(StepFactory().make("metric", "mine")))
+        if name == "b":
+            registry._added.clear()
+            registry.load.cache_clear()
+    expected = {"contains": {"default": ["salt"], "hi": ["नमक"]}, "ignore_case": False}
+    assert expected == signed[0] == signed[1]
+    assert signed[0] != signed[2]
+
+
+def test_a_name_that_is_taken(tmp_path: Path) -> None:
+    """By a metric of ours, or by another check of another benchmark."""
+    for name, text in (
+        ("a", "checks: {mine: {max_chars: 8}}"),
+        ("b", "checks: {mine: {max_chars: 9}}"),
+        ("c", "checks: {repetition: {max_chars: 9}}"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "prompts.yaml").write_text(f"\n{text}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"b/prompts.yaml:2: metric 'mine' is defined in .*a/pro"):
+        declare_checks([tmp_path / "a", tmp_path / "b"])
+    with pytest.raises(ConfigError, match=r"c/prompts.yaml:2: metric 'repetition' exists already"):
+        declare_checks([tmp_path / "c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("checks:", r"yaml:1: checks: needs lines such as"),
+        ("checks: []", r"yaml:1: checks: needs lines such as"),
+        ("checks:\n  no-go: {max_chars: 8}", r"yaml:2: checks.no-go: is no name for a metric"),
+        ("checks:\n  a: salt", r"yaml:2: checks.a: needs one of contains, not_contains"),
+        ("checks:\n  a:\n    containz: x", r"yaml:3: checks.a.containz: unknown key. Did you mean"),
+        ("checks:\n  a: {ignore_case: true}", r"yaml:2: checks.a: needs exactly one of .*has none"),
+        ("checks:\n  a: {regex: x, equals: y}", r"has regex and equals; make a check of each"),
+        ("checks:\n  a: {regex: x, ignore_case: maybe}", r"ignore_case: needs true or false"),
+        ("checks:\n  a: {max_chars: 8, ignore_case: true}", r"no meaning for max_chars"),
+        ("checks:\n  a: {max_chars: 0}", r"max_chars: needs a whole number of at least 1, not 0"),
+        ("checks:\n  a: {max_chars: 'x'}", r"max_chars: needs a whole number"),
+        ("checks:\n  a:\n    regex:\n      - ok\n      - '(x'", r"yaml:5: .*no regular expression"),
+        ("checks:\n  a:\n    equals:\n      xq: y", r"yaml:4: checks.a.equals.xq: .*language"),
+        ("checks:\n  a: {equals: {de: y, german: x}}", r"the same language is there already"),
+        ("checks:\n  a: {contains: []}", r"contains: an empty list tests nothing"),
+        ("checks:\n  a: {contains: {}}", r"contains: needs a value, or one for each language"),
+        ("checks:\n  a: {contains: {hi: []}}", r"contains.hi: an empty list tests nothing"),
+        ("checks:\n  a: {contains: 42}", r"contains: needs a text, not 42; put it into quotes"),
+        ("checks:\n  a: {contains: [ok, '']}", r"contains.1: needs a text, not ''"),
+        ("checks:\n  a: {contains: 'x{'}", r"write '\{\{' and '\}\}'"),
+        ("checks:\n  a: {contains: '{no field}'}", r"\{no field\} is no field"),
+    ],
+)
+def test_mistakes(tmp_path: Path, text: str, message: str) -> None:
+    """Each is told with file, line, key and fix."""
+    path = tmp_path / "prompts.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_checks(read_yaml(path))
