@@ -434,9 +434,11 @@ def test_our_own_file() -> None:
         REPOSITORY / "thresholds.yaml",
         benchmarks=(
             "culture",
+            "empathy",
             "health-consistency",
             "health-correctness",
             "health-verifiability",
+            "information",
             "presupposition",
         ),
         metrics=kinds,

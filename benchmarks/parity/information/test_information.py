@@ -1,0 +1,34 @@
+"""Information: does the model tell as much in every language as in English?
+
+After Found in Translation (Gupta et al. 2025), so far without the metrics of that paper.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_xling.plugin.cases import CaseCheck
+    from pytest_xling.plugin.gates import GateCheck
+
+pytestmark = pytest.mark.xling(
+    metrics=[
+        "no_answer",
+        "wrong_language",
+        "repetition",
+        "answer_length",
+        "cross_sim_sent",
+    ]
+)
+
+
+def test_answer(xling_case: CaseCheck) -> None:
+    """There is an answer, in the language of the question, and it does not go round in circles."""
+    xling_case.check("no_answer", "wrong_language", "repetition")
+
+
+def test_gate(xling_gate: GateCheck) -> None:
+    """No language has more flagged answers than thresholds.yaml allows."""
+    xling_gate.check()
