@@ -70,8 +70,8 @@ class Sample:
     @property
     def level(self) -> int | None:
         """How strongly the query presupposes its claim, 0 to 4; None where there are no levels."""
-        said = self.prompt.get("level", "")
-        return int(said) if said.isdecimal() else None
+        level = self.prompt.get("level", "")
+        return int(level) if level.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

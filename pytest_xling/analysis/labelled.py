@@ -118,7 +118,7 @@ def read_labels(path: Path) -> LabelledSet:
         msg = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
         raise DataError(msg) from error
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    said: dict[tuple[str, str, str], list[str]] = {}
+    ratings: dict[tuple[str, str, str], list[str]] = {}
     rated: dict[tuple[str, str, str, str], int] = {}
     first: dict[tuple[str, str, str], Labelled] = {}
     try:
@@ -136,11 +136,11 @@ def read_labels(path: Path) -> LabelledSet:
                 msg = f"{where}: {rater!r} labelled this response on line {line} already; keep one"
                 raise DataError(msg)
             first.setdefault(key, item)
-            said.setdefault(key, []).append(item.label)
+            ratings.setdefault(key, []).append(item.label)
     except csv.Error as error:
         msg = f"{path}:{reader.line_num}: not CSV that can be read: {error}; correct it"
         raise DataError(msg) from error
-    decided = {key: _majority(labels) for key, labels in said.items()}
+    decided = {key: _majority(labels) for key, labels in ratings.items()}
     items = tuple(
         Labelled(
             language=item.language,

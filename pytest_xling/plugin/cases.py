@@ -51,9 +51,9 @@ class Cases:
 
     def is_shown(self, cause: str) -> bool:
         """Tell whether a case of this process has shown *cause* in full; from now on it has."""
-        shown = cause in self._shown
+        seen = cause in self._shown
         self._shown.add(cause)
-        return shown
+        return seen
 
     def has_budget(self, case: Case) -> Callable[[str], bool]:
         """Return whether a metric's gate tolerates some flagged answers like *case*'s.

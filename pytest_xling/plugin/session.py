@@ -215,10 +215,10 @@ class XlingSession:
         if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
             return ""
         with contextlib.suppress(StoreError):  # those who lost something by it report it
-            kept, planned = self.context.setup.kept(self.context.database)
+            stored, planned = self.context.setup.stored_answers(self.context.database)
             return (
-                f"interrupted: {kept:,} of {planned:,} answers are kept; run again to ask only the "
-                "rest"
+                f"interrupted: {stored:,} of {planned:,} answers are kept; run again to ask only "
+                "the rest"
             )
         return ""
 
@@ -257,8 +257,8 @@ class XlingSession:
             if self._session is not None:
                 leave_unfinished(self._session)
         terminalreporter.write(text)
-        if kept := self._kept_so_far():
-            terminalreporter.write_line(kept, yellow=True)
+        if interrupted := self._kept_so_far():
+            terminalreporter.write_line(interrupted, yellow=True)
         if self._judges_itself():
             terminalreporter.write_line(
                 "Answers were judged by the model under test itself, as in XLingEval; name another "
