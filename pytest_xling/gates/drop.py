@@ -277,16 +277,11 @@ def judge_drop_gate(
 
 
 def _undecided(threshold: Threshold, case: str, baseline: str, reason: str) -> Verdict:
-    made = Estimate(
+    made = Estimate.none(
+        reason,
         metric=threshold.metric,
         language=threshold.language,
         baseline=baseline,
-        value=None,
-        low=None,
-        high=None,
-        n=0,
-        unscored=0,
-        reason=reason,
         share=_share(threshold.metric),
     )
     return Verdict(case=case, outcome="error", estimate=made, threshold=threshold, reason=reason)

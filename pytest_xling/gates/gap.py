@@ -93,16 +93,12 @@ def gap_estimate(
     differences = list(means.values())
     unscored = len({cluster_of(score) for score in scores}) - len(differences)
     if not differences:
-        return Estimate(
+        return Estimate.none(
+            _why_none(scores, pivot_scores, pivot),
             metric=metric,
             language=language,
             pivot=pivot,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
             unscored=unscored,
-            reason=_why_none(scores, pivot_scores, pivot),
             share=kind == "flag",
         )
     made = Estimate(

@@ -75,21 +75,14 @@ def trend_estimate(
     worse = [sign * rise for rise in slopes([at for _, at in sorted(claims.items())])]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
     if not worse:
-        return Estimate(
+        scored = any(score.value is not None for score in scores)
+        return Estimate.none(
+            "no claim has values at two levels" if scored else why_none(scores),
             metric=metric,
             language=language,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
             unscored=unscored,
             trend=True,
             share=kind == "flag",
-            reason=(
-                "no claim has values at two levels"
-                if any(score.value is not None for score in scores)
-                else why_none(scores)
-            ),
         )
     flag = kind == "flag"
     most = steepest({level for at in claims.values() for level in at})

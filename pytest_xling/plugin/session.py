@@ -73,9 +73,8 @@ class XlingSession:
         self._evaluator = Evaluator(self.context, self.selection, show=self._line.show)
         annotators = Annotators(self.context, self._evaluator)
         self.stopping = EarlyStopping(self.context, self.selection, annotators)
-        parts = (self.context, self.selection, self._evaluator)
-        self._cases = Cases(*parts, annotators=annotators, stopping=self.stopping)
-        self._gates = Gates(*parts, annotators=annotators, stopping=self.stopping)
+        parts = (self.context, self.selection, self._evaluator, annotators, self.stopping)
+        self._cases, self._gates = Cases(*parts), Gates(*parts)
         self._continues = ""
         self._failed_cases = 0
         self._watch: ProgressWatch | None = None
