@@ -50,8 +50,18 @@ def run(
     cwd: Path,
     env: Mapping[str, str],
     timeout_s: float = 300,
+    one_stream: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m module`` and return how it ended."""
+    """Run ``python -m module`` and return how it ended.
+
+    Args:
+        module: ``pytest`` or ``pytest_xling.cli``.
+        arguments: of the command line.
+        cwd: the folder to run it in.
+        env: all of its environment; of what Python itself reads, it heeds ``PYTHONPATH`` only.
+        timeout_s: after which it is killed.
+        one_stream: whether standard error goes where standard output goes.
+    """
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
@@ -63,11 +73,12 @@ def run(
             "cwd": str(cwd),
             "env": dict(env),
             "timeout_s": timeout_s,
-            "streams": [os.devnull, str(out), str(err)],
+            "streams": [os.devnull, str(out), str(out if one_stream else err)],
         }
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
         code = int(server.stdout.readline())
+        err.touch()
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in (out, err)]
     if code == -signal.SIGALRM:
         raise subprocess.TimeoutExpired([module, *arguments], timeout_s, *texts)
@@ -132,9 +143,10 @@ def _become(request: dict[str, Any]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.path[0] = request["cwd"]
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:1] = [request["cwd"], *paths]
     for number, path in enumerate(request["streams"]):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.dup2(descriptor, number)
         os.close(descriptor)
     workers = re.search(r"(?:^|\0)-n[ \0]?(\d+)", "\0".join(request["arguments"]))
@@ -147,7 +159,7 @@ def _fork_workers(count: int) -> None:
     from execnet import gateway_base, gateway_io  # noqa: PLC0415  an extra may be missing
 
     # What workers take for the path at the start; it was that of the server.
-    import_module("xdist.plugin")._sys_path[0] = sys.path[0]
+    import_module("xdist.plugin")._sys_path[:] = sys.path
     start_python = gateway_io.Popen2IOMaster
     waiting: list[tuple[int, int, int]] = []
     for _ in range(count):

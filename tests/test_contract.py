@@ -159,7 +159,7 @@ def test_is_a_frozen_dataclass_and_its_fields_are_signed(name: str) -> None:
     assert first == second == step(**fields)
     canonical_json(fields)
     assert step.__dataclass_params__.frozen
-    assert not hasattr(first, "__dict__")
+    assert name in ANNOTATORS or not hasattr(first, "__dict__")
     assert step.version
     if name in WITHOUT_MODEL or name in TEXT_ANNOTATORS:  # of others the model is signed, too
         signatures = [signature_of(name, step.version, parameters_of(s)) for s in (first, second)]

@@ -129,7 +129,7 @@ def test_a_closed_pipe_is_quiet(store: Path) -> None:
     process.stdout.close()
     assert b"" == process.stderr.read()
     process.stderr.close()
-    assert 141 == process.wait(timeout=60)
+    assert 141 == process.wait(timeout=300)
 
 
 def test_output_is_utf8_in_any_locale(store: Path) -> None:

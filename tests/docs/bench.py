@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from tests import forkserver
 from tests.docs.blocks import read_blocks
 from tests.servers.openai_server import spawned
 
@@ -31,6 +34,9 @@ OFFLINE = "--no-index --no-deps --no-build-isolation --quiet --disable-pip-versi
 """What ``pip install`` needs where there is no network: the build backend is here already."""
 
 ANY = "…"
+
+MODULES = {"pytest": "pytest", "xling": "pytest_xling.cli"}
+_COMMAND = re.compile(r"\s*((?:[A-Z_]+=\S+ )*(?:pytest|xling)\b[^|&;<>()$`\\*?\n#~]*)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +56,44 @@ class Bench:
         path.write_text(text, encoding="utf-8")
 
     def run(self, script: str, *, server: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python."""
-        done = subprocess.run(  # the commands are those our own documents show
-            ["bash", "-euo", "pipefail", "-c", script.replace(SERVER, server)],  # noqa: S607
-            cwd=self.root,
-            env=self._environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python.
+
+        A single command needs no shell, and none of them an environment of the bench's own as long
+        as nothing is installed there.
+        """
+        script = script.replace(SERVER, server)
+        command = _COMMAND.fullmatch(script)
+        alone = command and not self.path and not self._home.exists()
+        done = self._run_command(command[1]) if command and alone else self._run_script(script)
         self.outputs.append(done.stdout)
         return done
 
+    def _run_command(self, line: str) -> subprocess.CompletedProcess[str]:
+        words = shlex.split(line)
+        start = next(number for number, word in enumerate(words) if word in MODULES)
+        variables = dict(word.split("=", 1) for word in words[:start])
+        return forkserver.run(
+            MODULES[words[start]],
+            words[start + 1 :],
+            cwd=self.root,
+            env=self._environment() | variables,
+            one_stream=True,
+        )
+
+    def _run_script(self, script: str) -> subprocess.CompletedProcess[str]:
+        environment = self._environment()
+        return subprocess.run(  # the commands are those our own documents show
+            ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607
+            cwd=self.root,
+            env=environment | {"PATH": f"{self._commands()}{os.pathsep}{environment['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
     def _environment(self) -> dict[str, str]:
-        commands = self._commands()
         inherited = {
             name: value
             for name, value in os.environ.items()
@@ -74,25 +102,27 @@ class Bench:
         }
         python_path = [*self.path, ROOT]
         return inherited | {
-            "PATH": f"{commands}{os.pathsep}{inherited['PATH']}",
             "PYTHONPATH": os.pathsep.join(map(str, python_path)),
             "PYTEST_ADDOPTS": "-p no:cacheprovider",
         }
+
+    @property
+    def _home(self) -> Path:
+        return self.root.parent / f"{self.root.name}-venv"
 
     def _commands(self) -> Path:
         """Return a folder with the commands documents use, of an environment of the bench's own.
 
         What is installed into it is gone with the bench; it has all that this Python has.
         """
-        home = self.root.parent / f"{self.root.name}-venv"
+        home = self._home
         if not home.exists():
             venv.create(home, symlinks=True)
             python = home / "bin" / "python"
             commands = {
                 "pip": f'{sys.executable} -m pip --python {python} "$@" {OFFLINE}',
-                "pytest": f'{python} -m pytest "$@"',
-                "xling": f'{python} -m pytest_xling.cli "$@"',
             }
+            commands |= {name: f'{python} -m {module} "$@"' for name, module in MODULES.items()}
             for name, line in commands.items():
                 command = home / "bin" / name
                 command.write_text(f"#!/bin/sh\nexec {line}\n")

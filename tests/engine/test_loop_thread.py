@@ -27,9 +27,9 @@ def test_a_step_that_exits_ends_itself_only(how: type[BaseException]) -> None:
     """Whoever waits for another gets its result, and whoever waits for it gets told."""
     loop = LoopThread()
     other, ends = loop.submit(work()), loop.submit(end(how))
-    assert other.result(timeout=5) == 3
+    assert other.result(timeout=60) == 3
     with pytest.raises(how):
-        ends.result(timeout=5)
+        ends.result(timeout=60)
     assert loop.call(work()) == 3
     loop.close()
 

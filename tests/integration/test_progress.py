@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from tests.integration.project import Project
 
 IMPATIENT = """
-from pytest_xling.plugin import progress
+from pytest_xling.plugin import output
 
-progress.QUIET_S = 0.2
-progress.EVERY_S = {True: 0.4, False: 0.4}
+output.QUIET_S = 0.2
+output.EVERY_S = {True: 0.4, False: 0.4}
 """
 """The line comes after seconds, and in logs every half minute; no test should take as long."""
 SLOW = """

@@ -41,7 +41,7 @@ def asked(url: str) -> Counter[str]:
 
 def wait_for(url: str, requests: int, process: subprocess.Popen[str]) -> None:
     """Wait until the server has seen so many requests."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while stats(url)["requests"] < requests and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.02)
@@ -75,7 +75,7 @@ def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     process = project.popen(*OPTIONS, f"-n{processes}", "-q")
     wait_for(server, 40, process)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 2, out
     assert project.latest().status == "interrupted"
     told = f"interrupted: {stored_answers(project)} of {2 * QUESTIONS} answers are kept; run again"
@@ -89,7 +89,7 @@ def test_two_processes_on_one_store_share_the_work(project: Project, server: str
     """Neither deadlocks, and no prompt reaches the server twice."""
     processes = [project.popen(*OPTIONS, "-q", "-o", f"junit_suite_name=p{n}") for n in range(2)]
     for process in processes:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 0, out
     assert len(asked(server)) == 2 * QUESTIONS
     assert set(asked(server).values()) == {1}

@@ -276,5 +276,5 @@ def test_without_workers_nothing_is_imported(project: Project) -> None:
             assert "xdist" not in sys.modules
         """
     )
-    result = project.pytester.runpytest_subprocess("test_imports.py", timeout=120)
+    result = project.pytester.runpytest_subprocess("test_imports.py", timeout=300)
     result.assert_outcomes(passed=1)

@@ -182,7 +182,7 @@ def test_another_process_finds_the_same() -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=300,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
@@ -204,7 +204,7 @@ def test_instructions_are_those_all_x86_processors_have() -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=300,
             env={**os.environ, **variables},
         )
         outputs.append(run.stdout.split())

@@ -36,7 +36,7 @@ module.ScriptedProvider.generate = generate
 def test_a_bug_in_a_metric_is_an_error_of_each_case(project: Project, error: str) -> None:
     """Exit 3; the answers are kept, and the metric is not tried again for each case."""
     project.write("conftest.py", METRIC.format(body=f"raise {error}"))
-    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 3, outcome.out
     assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
     assert error.partition("(")[0] in outcome.out
@@ -47,11 +47,11 @@ def test_a_bug_in_a_metric_is_an_error_of_each_case(project: Project, error: str
 def test_a_bug_in_a_provider_costs_its_own_cases_only(project: Project, error: str) -> None:
     """The others are answered, each question is asked once, and a rerun asks only what broke."""
     project.write("conftest.py", PROVIDER.format(error=error))
-    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 3, outcome.out
     assert Counter(passed=6, error=2, skipped=1) == Counter(outcome.cases.values())
     assert len((project.root / "asked.txt").read_text()) == 8
-    project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    project.run("--model=scripted", "--langs=en,hi")
     assert len((project.root / "asked.txt").read_text()) == 10
 
 
@@ -62,7 +62,7 @@ def test_a_reason_with_half_a_character_is_kept_as_it_can_be(project: Project) -
         "return [Reading(value=0.0, reason='a\\ud83d') for _ in answers]"
     )
     project.write("conftest.py", METRIC.format(body=body))
-    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 0, outcome.out
     reasons = {score.reason for score in project.scores() if score.metric == "no_answer"}
     assert {"a\ufffd"} == reasons
@@ -77,7 +77,7 @@ def test_a_provider_that_does_not_close_costs_nothing(project: Project, body: st
         f"async def aclose(self): {body}\n"
         "module.ScriptedProvider.aclose = aclose\n",
     )
-    outcome = project.run("--model=scripted", "--langs=en,hi", timeout_s=40)
+    outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 0, outcome.out + outcome.err
     assert Counter(passed=8, skipped=1) == Counter(outcome.cases.values())
     assert project.latest().status == "complete"

@@ -575,7 +575,7 @@ def spawned(**behaviour: Any) -> Iterator[str]:
 def stats(url: str) -> dict[str, Any]:
     """Return what the server at base URL *url* has counted."""
     address = url.removesuffix("/v1") + "/stats"
-    with urllib.request.urlopen(address, timeout=10) as reply:  # noqa: S310  our own loopback URL
+    with urllib.request.urlopen(address, timeout=120) as reply:  # noqa: S310  our own loopback URL
         counted: dict[str, Any] = json.load(reply)
     return counted
 

@@ -91,7 +91,7 @@ class Rater:
 
     def is_told(self, text: str) -> None:
         """Wait until the page says *text*, which the page's policy lets no script do."""
-        self.page.locator("#message").filter(has_text=text).wait_for(timeout=5000)
+        self.page.locator("#message").filter(has_text=text).wait_for(timeout=60_000)
 
     def save(self, path: Path) -> dict[str, Any]:
         """Save the labels to *path*, and return them."""
