@@ -16,14 +16,27 @@ __all__ = ["TMUX", "rows_in_tmux", "widest_columns"]
 TMUX = shutil.which("tmux")
 
 
+_WIDE_UNASSIGNED = (
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x2FFFE),
+    range(0x30000, 0x3FFFE),
+)
+"""Code points of which those without a character yet are wide, by EastAsianWidth.txt."""
+
+
 def widest_columns(text: str) -> int:
     """Return how many columns a terminal takes that joins no emoji and draws no conjuncts."""
     return sum(map(_columns, text))
 
 
 def _columns(character: str) -> int:
-    if unicodedata.category(character) in {"Mn", "Me", "Cf"} and character != "\u00ad":
+    category = unicodedata.category(character)
+    if category in {"Mn", "Me", "Cf"} and character != "\u00ad":
         return 0
+    if category == "Cn":  # CPython calls these fullwidth; EastAsianWidth.txt says what they are
+        return 2 if any(ord(character) in block for block in _WIDE_UNASSIGNED) else 1
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 

@@ -28,10 +28,10 @@ def forget_models() -> Iterator[None]:
     """
     yield
     held = [sys.modules[name] for name in _HOLD_MODELS if name in sys.modules]
-    if not any(module._open.cache_info().currsize for module in held):
+    if not any(module._open.cache_info().currsize for module in held):  # noqa: SLF001  as below
         return
     for module in held:
-        module._open.cache_clear()
+        module._open.cache_clear()  # noqa: SLF001  there is no other way to
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
