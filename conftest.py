@@ -8,14 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Half of what Hypothesis tries by default; a machine that is busy is no failure.
-settings.register_profile("half", max_examples=50, deadline=None)
-settings.load_profile("half")
 
 _HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.annotators.stance.nli.model")
 
