@@ -12,6 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 _HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.annotators.stance.nli.model")
 
 

@@ -219,10 +219,10 @@ def _metric_of(
 ) -> Callable[[Function], Function]:
     def made(function: Function) -> Function:
         name = function.__name__
-        shown = (inspect.getdoc(function) or name).split("\n")[0]
+        summary = (inspect.getdoc(function) or name).split("\n")[0]
 
         def read(_self: Metric[Any], answer: Any, /) -> Reading:  # noqa: ANN401  an answer or a set
-            return _reading(function(answer), flag=base is Flag, of=name, shown=shown)
+            return _reading(function(answer), flag=base is Flag, of=name, summary=summary)
 
         namespace = {"needs": tuple(needs), "read": read, **shared}
         _add("metric", base, function, version, namespace)
@@ -256,7 +256,7 @@ def _add(
     registry.add(kind, function.__name__, made, origin=_origin(function))
 
 
-def _reading(value: object, *, flag: bool, of: str, shown: str) -> Reading:
+def _reading(value: object, *, flag: bool, of: str, summary: str) -> Reading:
     """Return what a function gave as a reading.
 
     Raises:
@@ -267,7 +267,7 @@ def _reading(value: object, *, flag: bool, of: str, shown: str) -> Reading:
     if value is None:
         return Reading(value=None, reason=f"{of} gave no value")
     if isinstance(value, bool) and flag:
-        return Reading(value=float(value), reason=shown if value else "")
+        return Reading(value=float(value), reason=summary if value else "")
     if isinstance(value, int | float) and not isinstance(value, bool) and not flag:
         return Reading(value=float(value))
     wanted = "True, False" if flag else "a number"

@@ -70,8 +70,8 @@ class Sample:
     @property
     def level(self) -> int | None:
         """How strongly the query presupposes its claim, 0 to 4; None where there are no levels."""
-        said = self.prompt.get("level", "")
-        return int(said) if said.isdecimal() else None
+        level = self.prompt.get("level", "")
+        return int(level) if level.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +266,35 @@ class Estimate:
     """For gaps, drops and trends of shares: what a test of the counts says, in words."""
     share: bool = False
     """Whether the value is a share, or a difference of shares; people read it in percent."""
+
+    @classmethod
+    def none(
+        cls,
+        reason: str,
+        *,
+        metric: str,
+        language: str,
+        unscored: int = 0,
+        pivot: str = "",
+        baseline: str = "",
+        trend: bool = False,
+        share: bool = False,
+    ) -> Estimate:
+        """Return an estimate that says why there is none."""
+        return cls(
+            metric=metric,
+            language=language,
+            value=None,
+            low=None,
+            high=None,
+            n=0,
+            unscored=unscored,
+            reason=reason,
+            pivot=pivot,
+            baseline=baseline,
+            trend=trend,
+            share=share,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

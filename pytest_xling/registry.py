@@ -155,17 +155,18 @@ def description(name: str) -> dict[str, JsonValue] | None:
     }
 
 
-def describe(name: str, said: object, *, origin: str) -> None:
+def describe(name: str, traits: object, *, origin: str) -> None:
     """Make a metric known whose code is not here, so that its scores can be judged and shown.
 
     Code that is here, or comes later, takes precedence.
 
     Args:
         name: of the metric.
-        said: what :func:`description` gave, perhaps of another version; what is wrong is left out.
+        traits: what :func:`description` gave, perhaps of another version; what is wrong is left
+            out.
         origin: where its code is to be found, for who wants to score with it.
     """
-    traits = said if isinstance(said, dict) else {}
+    traits = traits if isinstance(traits, dict) else {}
     flag = traits.get("kind") == "flag"
     base: type[Metric[Any]] = Flag if flag else Number
     bounds = traits.get("bounds")

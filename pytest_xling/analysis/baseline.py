@@ -57,11 +57,11 @@ class Source(Protocol):
 class Baseline:
     """A run, or for each benchmark one, that others are compared with."""
 
-    said: str
+    reference: str
     """How the user named it."""
     names: Mapping[str, str]
     """By benchmark a short name of where its scores are from: a run's, or a file's."""
-    told: str
+    description: str
     """What it is, in a line for people."""
     notices: tuple[str, ...] = ()
     """What they should know of it."""
@@ -69,7 +69,7 @@ class Baseline:
 
     def name(self, benchmark: str) -> str:
         """Return what to call it where *benchmark* is concerned."""
-        return self.names.get(benchmark, self.said)
+        return self.names.get(benchmark, self.reference)
 
     def side(
         self, benchmark: str, metric: str, *, asked: Questions, pivot: str | None
@@ -127,8 +127,8 @@ class StoredScores:
                 for step in metric_steps(connection, run_id)
                 if (step.benchmark, step.metric) == (benchmark, metric)
             ]
-            found = scores_by_place(connection, run_id, wanted)
-        return {language: scores for (_, _, language), scores in found.items()}
+            by_place = scores_by_place(connection, run_id, wanted)
+        return {language: scores for (_, _, language), scores in by_place.items()}
 
     def questions(self, benchmark: str) -> Questions:
         """Return what was asked in a benchmark."""
@@ -138,11 +138,11 @@ class StoredScores:
             return question_digests(connection, self.runs[benchmark], benchmark=benchmark)
 
 
-def open_baseline(said: str, *, store: Path) -> Baseline:
+def open_baseline(reference: str, *, store: Path) -> Baseline:
     """Open what a user named: a file where there is one, else a run, else a promoted model.
 
     Args:
-        said: the name.
+        reference: the name.
         store: where runs are kept.
 
     Raises:
@@ -150,52 +150,52 @@ def open_baseline(said: str, *, store: Path) -> Baseline:
         DataError: the file cannot be used.
         StoreError: the store cannot be read.
     """
-    if Path(said).is_file():
-        read = read_baseline_file(Path(said))
+    if Path(reference).is_file():
+        read = read_baseline_file(Path(reference))
         return Baseline(
-            said=said,
-            names=dict.fromkeys(read.benchmarks, Path(said).name),
-            told=f"{Path(said).name}: run {read.run_id} of {read.model}",
+            reference=reference,
+            names=dict.fromkeys(read.benchmarks, Path(reference).name),
+            description=f"{Path(reference).name}: run {read.run_id} of {read.model}",
             notices=_unfinished({read.run_id: read.status}),
             source=read,
         )
-    if said == _LATEST:
+    if reference == _LATEST:
         msg = "'latest' is another run every time; name a run, or promote one: xling promote RUN"
         raise ConfigError(msg)
     if not store.exists():
-        msg = f"no baseline {said!r}: there is no such file, and no store at {store}"
+        msg = f"no baseline {reference!r}: there is no such file, and no store at {store}"
         raise ConfigError(msg)
     with _reading(store) as connection:
         runs = {run.run_id: run for run in list_runs(connection)}
-        if said in runs:
-            return _of_run(connection, runs[said], store)
-        moved = promoted(connection, model=said)
-        models = {one.model for one in promoted(connection)}
-    if not moved:
+        if reference in runs:
+            return _of_run(connection, runs[reference], store)
+        promotions = promoted(connection, model=reference)
+        models = {promotion.model for promotion in promoted(connection)}
+    if not promotions:
         known = sorted({*runs, *models})
         msg = (
-            f"no baseline {said!r}: neither a file nor a run of {store} nor a model with a "
-            f"promoted run.{did_you_mean(said, known)} `xling runs` and `xling promote --list` "
-            "list them"
+            f"no baseline {reference!r}: neither a file nor a run of {store} nor a model with a "
+            f"promoted run.{did_you_mean(reference, known)} `xling runs` and "
+            "`xling promote --list` list them"
         )
         raise ConfigError(msg)
-    of = {one.benchmark: one.run_id for one in moved}
-    told = "; ".join(f"{one.benchmark} {one.run_id}" for one in moved)
+    run_ids = {promotion.benchmark: promotion.run_id for promotion in promotions}
+    runs_named = "; ".join(f"{promotion.benchmark} {promotion.run_id}" for promotion in promotions)
     return Baseline(
-        said=said,
-        names=of,
-        told=f"promoted for {said}: {told}",
-        notices=_unfinished({run_id: runs[run_id].status for run_id in of.values()}),
-        source=StoredScores(store=store, runs=of),
+        reference=reference,
+        names=run_ids,
+        description=f"promoted for {reference}: {runs_named}",
+        notices=_unfinished({run_id: runs[run_id].status for run_id in run_ids.values()}),
+        source=StoredScores(store=store, runs=run_ids),
     )
 
 
 def _of_run(connection: Connection, run: RunRecord, store: Path) -> Baseline:
     benchmarks = {step.benchmark: run.run_id for step in metric_steps(connection, run.run_id)}
     return Baseline(
-        said=run.run_id,
+        reference=run.run_id,
         names=benchmarks,
-        told=f"run {run.run_id} of {run.model}",
+        description=f"run {run.run_id} of {run.model}",
         notices=_unfinished({run.run_id: run.status}),
         source=StoredScores(store=store, runs=benchmarks),
     )
@@ -203,9 +203,9 @@ def _of_run(connection: Connection, run: RunRecord, store: Path) -> Baseline:
 
 def _unfinished(status: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"run {run_id}, to compare with, is {said}: only what it has is compared"
-        for run_id, said in status.items()
-        if said != _COMPLETE
+        f"run {run_id}, to compare with, is {state}: only what it has is compared"
+        for run_id, state in status.items()
+        if state != _COMPLETE
     )
 
 

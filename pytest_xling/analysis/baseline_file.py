@@ -62,10 +62,10 @@ class BaselineFile:
 
     def scores(self, benchmark: str, metric: str) -> dict[str, list[Score]]:
         """Return the scores of a metric by language."""
-        found: dict[str, list[Score]] = {}
+        by_language: dict[str, list[Score]] = {}
         for case in self.cases.get(benchmark, ()):
-            said = case["scores"].get(metric)
-            if said is None:
+            reading = case["scores"].get(metric)
+            if reading is None:
                 continue
             score = Score(
                 metric=metric,
@@ -73,14 +73,14 @@ class BaselineFile:
                 sample_id=case["sample_id"],
                 language=case["language"],
                 condition=case["condition"],
-                value=said["value"],
-                reason=said.get("reason", ""),
+                value=reading["value"],
+                reason=reading.get("reason", ""),
                 signature=self.signatures[benchmark][metric],
                 cluster=case["cluster"],
                 level=level_of(case["metadata"].get("level")),
             )
-            found.setdefault(score.language, []).append(score)
-        return found
+            by_language.setdefault(score.language, []).append(score)
+        return by_language
 
     def questions(self, benchmark: str) -> Questions:
         """Return what was asked in a benchmark."""
@@ -143,8 +143,8 @@ def read_baseline_file(path: Path) -> BaselineFile:
 
 def pivots_in(settings: Mapping[str, object]) -> dict[str, str]:
     """Return by benchmark the pivot language that a run's settings name."""
-    found = settings.get("pivots")
-    named = found if isinstance(found, Mapping) else {}
+    pivots = settings.get("pivots")
+    named = pivots if isinstance(pivots, Mapping) else {}
     return {benchmark: code for benchmark, code in named.items() if isinstance(code, str)}
 
 
@@ -197,31 +197,31 @@ class _Reader:
     def case(self, case: object, number: int, signatures: Mapping[str, Mapping[str, str]]) -> None:
         """Check a case with its scores."""
         place = f"cases[{number}]"
-        said = self.mapping(case, place)
+        fields = self.mapping(case, place)
         for key in _TEXTS:
-            self.text(said.get(key), f"{place}.{key}")
-        place = f"{place} ({said['case']})"
+            self.text(fields.get(key), f"{place}.{key}")
+        place = f"{place} ({fields['case']})"
         for key, what in (("digest", "digest of its question"), ("cluster", "cluster")):
-            if not isinstance(said.get(key), str):
+            if not isinstance(fields.get(key), str):
                 self.fail(f"{place} has no {what}: it was written by an early version")
         try:
-            temperature_of(said["condition"])
+            temperature_of(fields["condition"])
         except EvaluationError as error:
             self.fail(f"{place}: {error}")
-        self.mapping(said.get("metadata"), f"{place}.metadata")
-        known = signatures.get(said["benchmark"], {})
-        for metric, score in self.mapping(said.get("scores"), f"{place}.scores").items():
+        self.mapping(fields.get("metadata"), f"{place}.metadata")
+        known = signatures.get(fields["benchmark"], {})
+        for metric, score in self.mapping(fields.get("scores"), f"{place}.scores").items():
             self._score(score, f"{place}.scores.{metric}")
             if metric not in known:
                 self.fail(f"{place} is scored with {metric!r}, which has no signature")
 
     def _score(self, score: object, place: str) -> None:
-        said = self.mapping(score, place)
-        value = said.get("value", "")
+        fields = self.mapping(score, place)
+        value = fields.get("value", "")
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (number and abs(value) <= LARGEST):  # NaN is not, either
             self.fail(f"{place}.value is neither a number nor null but {value!r:.60}")
-        self.text(said.get("reason", ""), f"{place}.reason")
+        self.text(fields.get("reason", ""), f"{place}.reason")
 
     def _no_number(self, text: str) -> NoReturn:
         self.fail(f"{text} is not a number")

@@ -48,7 +48,7 @@ async def calibrate(
     items = [item for language in wanted for item in labelled.of(language)]
     signature, values = await run.annotated(annotator, [item.answer for item in items])
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    made = []
+    calibrations = []
     for language in wanted:
         own = [
             (item, value)
@@ -64,11 +64,11 @@ async def calibrate(
             created_at=now,
             quality=_measured(own),
         )
-        made.append(calibration)
+        calibrations.append(calibration)
     with database.write() as connection:
-        for one in made:
-            add_calibration(connection, one)
-    return made
+        for calibration in calibrations:
+            add_calibration(connection, calibration)
+    return calibrations
 
 
 def _measured(own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
@@ -77,8 +77,8 @@ def _measured(own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
         if not isinstance(value, dict):
             msg = "what is calibrated must give the values of a stance annotator"
             raise ConfigError(msg)
-        said: Any = value["stance"]
-        stances.append(said)
+        stance: Any = value["stance"]
+        stances.append(stance)
     return labelling(
         [item.label for item, _ in own],
         stances,

@@ -120,8 +120,8 @@ def compare(
         for metric in metrics:
             wanted = [s for s in steps if (s.benchmark, s.metric) == (benchmark, metric)]
             side = baseline.side(benchmark, metric, asked=asked, pivot=pivots(benchmark))
-            found = scores_by_place(connection, run.run_id, wanted)
-            here = {language: scores for (_, _, language), scores in sorted(found.items())}
+            by_place = scores_by_place(connection, run.run_id, wanted)
+            here = {language: scores for (_, _, language), scores in sorted(by_place.items())}
             changes += (_change(scores, side) for scores in here.values())
             missing += ((benchmark, metric, code) for code in sorted(side.then) if code not in here)
         missing += (
@@ -131,7 +131,7 @@ def compare(
         )
     return Comparison(
         run_id=run.run_id,
-        baseline=baseline.told,
+        baseline=baseline.description,
         changes=tuple(_corrected(changes)),
         missing=tuple(missing),
     )
@@ -141,7 +141,7 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     """Compare one metric in one language."""
     first = scores[0]
     share, better, widest = _traits(first.metric)
-    found = side.shared(scores)
+    paired = side.shared(scores)
     row = Change(
         benchmark=first.benchmark,
         metric=first.metric,
@@ -149,16 +149,16 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         baseline=side.name,
         share=share,
         better=better,
-        asked=found.asked,
-        shared=found.shared,
+        asked=paired.asked,
+        shared=paired.shared,
         effect="risk_difference" if share else "cohen_dz",
     )
-    if found.refused:
-        return replace(row, reason=found.refused)
+    if paired.refused:
+        return replace(row, reason=paired.refused)
     try:
         made = drop_estimate(
-            found.scores,
-            found.others,
+            paired.scores,
+            paired.others,
             metric=first.metric,
             language=first.language,
             baseline=side.name,
@@ -171,7 +171,7 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         return replace(row, reason=str(error))
     if made.value is None:
         return replace(row, reason=made.reason)
-    pairs = paired_means(found.scores, found.others)
+    pairs = paired_means(paired.scores, paired.others)
     differences = tuple(now - then for now, then in pairs)
     size = made.value if share else cohen_dz(differences).value
     return replace(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Response, Sample
@@ -109,16 +110,9 @@ def read_labels(path: Path) -> LabelledSet:
     Raises:
         DataError: names file, line, column and fix.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; check the path"
-        raise DataError(msg) from error
-    except UnicodeDecodeError as error:
-        msg = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        raise DataError(msg) from error
+    text = read_utf8(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    said: dict[tuple[str, str, str], list[str]] = {}
+    ratings: dict[tuple[str, str, str], list[str]] = {}
     rated: dict[tuple[str, str, str, str], int] = {}
     first: dict[tuple[str, str, str], Labelled] = {}
     try:
@@ -136,11 +130,11 @@ def read_labels(path: Path) -> LabelledSet:
                 msg = f"{where}: {rater!r} labelled this response on line {line} already; keep one"
                 raise DataError(msg)
             first.setdefault(key, item)
-            said.setdefault(key, []).append(item.label)
+            ratings.setdefault(key, []).append(item.label)
     except csv.Error as error:
         msg = f"{path}:{reader.line_num}: not CSV that can be read: {error}; correct it"
         raise DataError(msg) from error
-    decided = {key: _majority(labels) for key, labels in said.items()}
+    decided = {key: _majority(labels) for key, labels in ratings.items()}
     items = tuple(
         Labelled(
             language=item.language,

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             {
                 "run": record.run_id,
                 "status": status,
-                "baseline": baseline.told,
+                "baseline": baseline.description,
                 "changes": changes,
                 "missing": missing,
             }

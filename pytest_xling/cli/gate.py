@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
                 "run": record.run_id,
                 "status": status,
                 "thresholds": str(args.thresholds),
-                "baseline": None if baseline is None else baseline.told,
+                "baseline": None if baseline is None else baseline.description,
                 "closed": is_closed(verdicts),
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }

@@ -1,4 +1,4 @@
-"""Open what a command is told to read: the store, a thresholds file."""
+"""Open the store that a command is told to read."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import ConfigError, StoreError, did_you_mean
-from pytest_xling.planning import thresholds
+from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from sqlalchemy import Connection
 
-    from pytest_xling.config.thresholds import ThresholdFile
-
-__all__ = ["read_thresholds", "reading", "store_path"]
+__all__ = ["reading", "store_path"]
 
 
 def store_path(args: argparse.Namespace) -> Path:
@@ -64,23 +60,3 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
             yield connection
     finally:
         database.close()
-
-
-def read_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
-    """Read and check the file at *path*.
-
-    Benchmarks the run does not have are nobody's mistake, unless their name is nearly that of one
-    it has.
-
-    Args:
-        path: the file.
-        benchmarks: those of the run.
-
-    Raises:
-        ConfigError: names the file, the line and the fix.
-    """
-    written = read_yaml(path).get("benchmarks")
-    names = set(written) if isinstance(written, dict) else set()
-    unmentioned = set(benchmarks) - names
-    known = set(benchmarks) | {name for name in names if not did_you_mean(name, unmentioned)}
-    return thresholds.read_thresholds(path, benchmarks=known)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.devices import share_cores
-from pytest_xling.models.loading import few, loading
+from pytest_xling.models.loading import few, load_model, loading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -141,10 +141,7 @@ def lower_precision(model: Any, dtype: str) -> Any:  # noqa: ANN401  torch's mod
 
 
 def _load(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' classes are dynamic
-    options: dict[str, Any] = {
-        "local_files_only": True,
-        "trust_remote_code": False,
-    }
+    options: dict[str, Any] = {}
     with loading(f"{of}: its weights"):
         import torch  # noqa: PLC0415  an extra, and a second to import
         from transformers import (  # noqa: PLC0415  as above
@@ -154,22 +151,17 @@ def _load(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' cl
             AutoModelForTextEncoding,
         )
 
-        config = AutoConfig.from_pretrained(directory, **options)
+        config = AutoConfig.from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
         kind: Any = AutoModel
         if config.is_encoder_decoder:
             kind = AutoModelForTextEncoding
         elif type(config) in MODEL_MAPPING and _may_pool(MODEL_MAPPING[type(config)]):
             # Nothing reads it, and many a checkpoint has no weights for it.
             options["add_pooling_layer"] = False
-        model, report = kind.from_pretrained(
-            directory,
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            output_loading_info=True,
-            **options,
-        )
-    if missing := sorted(name for name in report["missing_keys"] if _POOLER not in name):
+        model, absent = load_model(kind, directory, dtype=torch.float32, config=config, **options)
+    if missing := [name for name in absent if _POOLER not in name]:
         msg = f"{of}: its files hold no weights for {few(missing)}; save it anew"
         raise ConfigError(msg)
     return model.eval()

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pytest_xling.engine.batches import in_batches
 from pytest_xling.errors import XlingError
+from pytest_xling.interfaces.annotator import (
+    Annotator,
+    AnswerAnnotator,
+    AskingAnnotator,
+    TextAnnotator,
+)
 from pytest_xling.keys import canonical_json, content_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.interfaces.annotator import (
-        AnswerAnnotator,
-        Ask,
-        AskingAnnotator,
-        TextAnnotator,
-    )
+    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
 __all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
 
 
-class AnnotationStep:
+AnyAnnotator = TypeVar("AnyAnnotator", bound=Annotator)
+
+
+class AnnotationStep(Generic[AnyAnnotator]):
     """How annotations are kept, however they are made."""
 
     kind: ClassVar[str] = "annotation"
     exclusive = False
+
+    def __init__(self, annotator: AnyAnnotator, *, parameters: Mapping[str, JsonValue]) -> None:
+        self.name = annotator.name
+        self.version = annotator.version
+        self.parameters = parameters
+        self._annotator = annotator
 
     def payload(self, _value: object) -> None:
         """Keep nothing: the answer is kept, and so is what was asked of it."""
@@ -53,17 +63,18 @@ class AnnotationStep:
         return 0.0
 
 
-class AnnotatingTexts(AnnotationStep):
-    """Annotates pairs of a text and the language it should be in."""
+class _BatchedStep(AnnotationStep[AnyAnnotator]):
+    """Runs an annotator over batches, on a thread."""
 
     def __init__(
-        self, annotator: TextAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
+        self, annotator: AnyAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
     ) -> None:
-        self.name = annotator.name
-        self.version = annotator.version
-        self.parameters = parameters
-        self._annotator = annotator
+        super().__init__(annotator, parameters=parameters)
         self._executor = executor
+
+
+class AnnotatingTexts(_BatchedStep[TextAnnotator]):
+    """Annotates pairs of a text and the language it should be in."""
 
     def _annotate(self, pairs: Sequence[tuple[str, str]]) -> list[JsonValue]:
         return self._annotator.annotate([text for text, _ in pairs], [lang for _, lang in pairs])
@@ -78,17 +89,8 @@ class AnnotatingTexts(AnnotationStep):
         return await in_batches(self._annotate, pairs, sizes=sizes, executor=self._executor)
 
 
-class AnnotatingAnswers(AnnotationStep):
+class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
     """Annotates answers beside what was asked."""
-
-    def __init__(
-        self, annotator: AnswerAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
-    ) -> None:
-        self.name = annotator.name
-        self.version = annotator.version
-        self.parameters = parameters
-        self._annotator = annotator
-        self._executor = executor
 
     def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
@@ -101,16 +103,13 @@ class AnnotatingAnswers(AnnotationStep):
         return await in_batches(annotate, answers, sizes=sizes, executor=self._executor)
 
 
-class AnnotatingByAsking(AnnotationStep):
+class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
     """Annotates answers by asking a judge or a translator."""
 
     def __init__(
         self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask
     ) -> None:
-        self.name = annotator.name
-        self.version = annotator.version
-        self.parameters = parameters
-        self._annotator = annotator
+        super().__init__(annotator, parameters=parameters)
         self._ask = ask
 
     def key(self, answer: Answer) -> bytes:

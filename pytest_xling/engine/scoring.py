@@ -6,26 +6,23 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pytest_xling.engine.annotators import annotated_with
-from pytest_xling.engine.batches import in_batches
-from pytest_xling.engine.job import missing_reason
-from pytest_xling.engine.sets import Corpus, present
+from pytest_xling.engine.batches import MAX_BATCH, in_batches
+from pytest_xling.engine.job import Scorable, missing_reason
+from pytest_xling.engine.sets import Corpus, ScorableSet, present
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import LARGEST, AnswerSet, Reading
+from pytest_xling.records import LARGEST, Answer, AnswerSet, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
     from pytest_xling.engine.annotators import Annotate
-    from pytest_xling.engine.job import Scorable
-    from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer
 
 __all__ = ["ReadingStep", "Scoring", "SetScoring", "checked"]
 
@@ -33,12 +30,75 @@ FLAG_VALUES = (0.0, 1.0)
 MAX_SETS = 64
 """Sets scored together: enough to fill a batch of an encoder with their answers."""
 
+AnyScorable = TypeVar("AnyScorable", Scorable, ScorableSet)
+Scored = TypeVar("Scored", Answer, AnswerSet)
 
-class ReadingStep:
-    """How readings are kept, whatever they are of."""
+
+class ReadingStep(Generic[AnyScorable, Scored]):
+    """Scores with one metric, whatever it scores, and how its readings are kept."""
 
     kind: ClassVar[str] = "score"
     exclusive = False
+    max_batch: ClassVar[int] = MAX_BATCH
+
+    def __init__(
+        self,
+        metric: Metric[Scored],
+        *,
+        parameters: Mapping[str, JsonValue],
+        annotators: Mapping[str, Annotate],
+        executor: Executor,
+    ) -> None:
+        self.name = metric.name
+        self.version = metric.version
+        self.parameters = parameters
+        self._metric: Metric[Scored] = metric
+        self._annotators = annotators
+        self._executor = executor
+
+    def key(self, scorable: AnyScorable) -> bytes:
+        """Return the content key of what is scored."""
+        return scorable.key
+
+    async def compute(self, scorables: Sequence[AnyScorable]) -> list[Reading | XlingError]:
+        """Score *scorables*: annotate what needs it, then run the metric in batches."""
+        readings: dict[int, Reading | XlingError] = {}
+        for index, scorable in enumerate(scorables):
+            if reason := self._why_unscored(scorable):
+                readings[index] = Reading(value=None, reason=reason)
+        given = [index for index in range(len(scorables)) if index not in readings]
+        annotated = await self._annotated([scorables[index] for index in given])
+        ready: dict[int, Scored] = {}
+        for index, scored in zip(given, annotated, strict=True):
+            if isinstance(scored, XlingError):
+                readings[index] = scored
+            else:
+                ready[index] = scored
+        inputs = list(ready.values())
+        outcomes = await in_batches(
+            self._score,
+            inputs,
+            sizes=[self._size(scored) for scored in inputs],
+            executor=self._executor,
+            max_batch=self.max_batch,
+        )
+        readings.update(zip(ready, outcomes, strict=True))
+        return [readings[index] for index in range(len(scorables))]
+
+    def _score(self, inputs: Sequence[Scored]) -> list[Reading]:
+        return checked(self._metric, self._metric.score(inputs), len(inputs))
+
+    def _why_unscored(self, scorable: AnyScorable) -> str:
+        """Say why *scorable* has no value; "" where the metric scores it."""
+        raise NotImplementedError
+
+    async def _annotated(self, scorables: Sequence[AnyScorable]) -> list[Scored | XlingError]:
+        """Return what the metric is given; what went wrong stands in its place."""
+        raise NotImplementedError
+
+    def _size(self, scored: Scored) -> int:
+        """Return how long the texts of *scored* are."""
+        raise NotImplementedError
 
     def payload(self, _scorable: object) -> None:
         """Keep nothing: the answers are kept already."""
@@ -61,112 +121,40 @@ class ReadingStep:
         return 0.0
 
 
-class Scoring(ReadingStep):
+class Scoring(ReadingStep[Scorable, Answer]):
     """Scores answers with one metric.
 
     Where there is no answer, metrics that have nothing to say give None and the reason.
     """
 
-    def __init__(
-        self,
-        metric: Metric[Answer],
-        *,
-        parameters: Mapping[str, JsonValue],
-        annotators: Mapping[str, Annotate],
-        executor: Executor,
-    ) -> None:
-        self.name = metric.name
-        self.version = metric.version
-        self.parameters = parameters
-        self._metric = metric
-        self._annotators = annotators
-        self._executor = executor
+    def _why_unscored(self, scorable: Scorable) -> str:
+        """Say why there is nothing to score; "" if there is."""
+        reason = missing_reason(scorable.answer)
+        return f"no answer: {reason}" if reason and not self._metric.scores_missing else ""
 
-    def _score(self, answers: Sequence[Answer]) -> list[Reading]:
-        return checked(self._metric, self._metric.score(answers), len(answers))
+    async def _annotated(self, scorables: Sequence[Scorable]) -> list[Answer | XlingError]:
+        return await annotated_with(self._annotators, [s.answer for s in scorables])
 
-    def key(self, scorable: Scorable) -> bytes:
-        """Return the content key of the answer."""
-        return scorable.key
-
-    async def compute(self, scorables: Sequence[Scorable]) -> list[Reading | XlingError]:
-        """Score *scorables*: annotate what needs it, then run the metric in batches."""
-        readings: dict[int, Reading | XlingError] = {}
-        for index, scorable in enumerate(scorables):
-            reason = missing_reason(scorable.answer)
-            if reason and not self._metric.scores_missing:
-                readings[index] = Reading(value=None, reason=f"no answer: {reason}")
-        given = [index for index in range(len(scorables)) if index not in readings]
-        annotated = await annotated_with(
-            self._annotators, [scorables[index].answer for index in given]
-        )
-        ready: dict[int, Answer] = {}
-        for index, answer in zip(given, annotated, strict=True):
-            if isinstance(answer, XlingError):
-                readings[index] = answer
-            else:
-                ready[index] = answer
-        answers = list(ready.values())
-        sizes = [len(answer.text) for answer in answers]
-        scored = await in_batches(self._score, answers, sizes=sizes, executor=self._executor)
-        readings.update(zip(ready, scored, strict=True))
-        return [readings[index] for index in range(len(scorables))]
+    def _size(self, answer: Answer) -> int:
+        return len(answer.text)
 
 
-class SetScoring(ReadingStep):
+class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
     """Scores sets of answers with one metric.
 
     A set with fewer answers than the metric needs gets None and the reason.
     """
 
-    def __init__(
-        self,
-        metric: Metric[AnswerSet],
-        *,
-        parameters: Mapping[str, JsonValue],
-        annotators: Mapping[str, Annotate],
-        executor: Executor,
-    ) -> None:
-        self.name = metric.name
-        self.version = metric.version
-        self.parameters = parameters
-        self._metric = metric
-        self._annotators = annotators
-        self._executor = executor
-
-    def _score(self, sets: Sequence[AnswerSet]) -> list[Reading]:
-        return checked(self._metric, self._metric.score(sets), len(sets))
-
-    def key(self, scorable: ScorableSet) -> bytes:
-        """Return the content key of the set."""
-        return scorable.key
+    max_batch = MAX_SETS
 
     async def compute(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
-        """Score *scorables*: annotate what needs it, then run the metric in batches."""
+        """Score *scorables*; those of a fitted metric with the corpora they are of."""
         if self._metric.fitted:
             return await self._fit(scorables)
-        readings: dict[int, Reading | XlingError] = {}
-        for index, scorable in enumerate(scorables):
-            if reason := self._too_few(scorable):
-                readings[index] = Reading(value=None, reason=reason)
-        given = [index for index in range(len(scorables)) if index not in readings]
-        annotated = await self._annotated([scorables[index].answer_set for index in given])
-        ready: dict[int, AnswerSet] = {}
-        for index, answer_set in zip(given, annotated, strict=True):
-            if isinstance(answer_set, XlingError):
-                readings[index] = answer_set
-            else:
-                ready[index] = answer_set
-        sets = list(ready.values())
-        scored = await in_batches(
-            self._score,
-            sets,
-            sizes=[sum(len(a.text) for a in (*s.answers, *s.pivot)) for s in sets],
-            executor=self._executor,
-            max_batch=MAX_SETS,
-        )
-        readings.update(zip(ready, scored, strict=True))
-        return [readings[index] for index in range(len(scorables))]
+        return await super().compute(scorables)
+
+    def _size(self, answer_set: AnswerSet) -> int:
+        return sum(len(answer.text) for answer in (*answer_set.answers, *answer_set.pivot))
 
     async def _fit(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
         """Score whole corpora, whatever part of them is asked for."""
@@ -180,7 +168,7 @@ class SetScoring(ReadingStep):
             of_corpus = readings[corpus.key]
             if isinstance(of_corpus, XlingError):
                 outcomes.append(of_corpus)
-            elif reason := self._too_few(scorable):
+            elif reason := self._why_unscored(scorable):
                 outcomes.append(Reading(value=None, reason=reason))
             else:
                 outcomes.append(of_corpus[scorable.own_key])
@@ -188,9 +176,9 @@ class SetScoring(ReadingStep):
 
     async def _fit_corpus(self, corpus: Corpus) -> dict[bytes, Reading] | XlingError:
         """Return the readings of a corpus's sets by their keys, or what went wrong."""
-        enough = [scorable for scorable in corpus.sets if not self._too_few(scorable)]
+        enough = [scorable for scorable in corpus.sets if not self._why_unscored(scorable)]
         sets: list[AnswerSet] = []
-        for answer_set in await self._annotated([scorable.answer_set for scorable in enough]):
+        for answer_set in await self._annotated(enough):
             if isinstance(answer_set, XlingError):
                 return answer_set
             sets.append(answer_set)
@@ -201,7 +189,7 @@ class SetScoring(ReadingStep):
             return error
         return {s.own_key: reading for s, reading in zip(enough, readings, strict=True)}
 
-    def _too_few(self, scorable: ScorableSet) -> str:
+    def _why_unscored(self, scorable: ScorableSet) -> str:
         """Say what is missing from a set; "" if nothing is."""
         least = self._metric.least
         sides = [("", scorable.answers, least)]
@@ -220,10 +208,11 @@ class SetScoring(ReadingStep):
             return f"{there} of {len(asked)} answers{where}: {why}"
         return ""
 
-    async def _annotated(self, sets: Sequence[AnswerSet]) -> list[AnswerSet | XlingError]:
-        """Annotate all answers of *sets*; what went wrong stands in place of a whole set."""
+    async def _annotated(self, scorables: Sequence[ScorableSet]) -> list[AnswerSet | XlingError]:
+        """Annotate all answers of the sets; what went wrong stands in place of a whole set."""
+        sets = [scorable.answer_set for scorable in scorables]
         if not self._annotators:
-            return list(sets)
+            return [*sets]
         flat = [
             answer for answer_set in sets for answer in (*answer_set.answers, *answer_set.pivot)
         ]

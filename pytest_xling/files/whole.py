@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and how messages name files."""
+"""Files that are read whole, appear whole or not at all, and how messages name them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["display_path", "file_errors", "whole", "whole_bytes"]
+__all__ = ["display_path", "file_errors", "read_utf8", "whole", "whole_bytes"]
 
 
 def display_path(path: Path) -> str:
@@ -39,6 +39,26 @@ def file_errors() -> Iterator[None]:
         named = "" if error.filename is None else f"{display_path(Path(error.filename))}: "
         msg = f"{named}{error.strerror or error}; make it accessible, or name another"
         raise ConfigError(msg) from error
+
+
+def read_utf8(path: Path, *, fix: str = "save the file as UTF-8") -> str:
+    """Return the text of a UTF-8 file, with or without a byte order mark.
+
+    Args:
+        path: of the file.
+        fix: what to do where it is not UTF-8.
+
+    Raises:
+        DataError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror or error}; check the path"
+        raise DataError(msg) from error
+    except UnicodeDecodeError as error:
+        msg = f"{path}: byte {error.start} is not UTF-8; {fix}"
+        raise DataError(msg) from error
 
 
 @contextmanager

@@ -83,23 +83,23 @@ def differing(here: str, there: str) -> str:
         there: that of the baseline.
     """
     ours, theirs = _fields(here), _fields(there)
-    told = [
+    differences = [
         f"{name}: {theirs.get(name, 'nothing')} there, {ours.get(name, 'nothing')} here"
         for name in {**ours, **theirs}
         if ours.get(name) != theirs.get(name)
     ]
-    more = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    return "; ".join(told[:_SHOWN]) + more
+    more = f"; and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
+    return "; ".join(differences[:_SHOWN]) + more
 
 
 def _fields(signature: str) -> dict[str, str]:
     """Return the fields of a signature; its name and version are fields, too."""
     name, *parts = signature.split("|")
-    found = {"metric": name}
+    fields = {"metric": name}
     for part in parts:
         key, colon, value = part.partition(":")
-        found[key if colon else "version"] = value if colon else part
-    return found
+        fields[key if colon else "version"] = value if colon else part
+    return fields
 
 
 _Claims: TypeAlias = "Mapping[tuple[str, str], set[str]]"
@@ -180,8 +180,8 @@ class BaselineSide:
         theirs = sorted({score.signature for score in there if score.value is not None})
         if ours and theirs and ours != theirs:
             pairs = ((now, then) for now in ours for then in theirs if now != then)
-            told = " / ".join(differing(now, then) for now, then in pairs)
-            return f"made in another way than in {self.name}: {told}"
+            difference = " / ".join(differing(now, then) for now, then in pairs)
+            return f"made in another way than in {self.name}: {difference}"
         if self.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
             return (
                 f"made in another way than in {self.name}: "
@@ -272,21 +272,16 @@ def judge_drop_gate(
         verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
     if paired.shared == paired.asked:
         return verdict
-    told = f"{verdict.reason}; {baseline.name} has {paired.shared} of {paired.asked} questions"
-    return replace(verdict, reason=told)
+    reason = f"{verdict.reason}; {baseline.name} has {paired.shared} of {paired.asked} questions"
+    return replace(verdict, reason=reason)
 
 
 def _undecided(threshold: Threshold, case: str, baseline: str, reason: str) -> Verdict:
-    made = Estimate(
+    made = Estimate.none(
+        reason,
         metric=threshold.metric,
         language=threshold.language,
         baseline=baseline,
-        value=None,
-        low=None,
-        high=None,
-        n=0,
-        unscored=0,
-        reason=reason,
         share=_share(threshold.metric),
     )
     return Verdict(case=case, outcome="error", estimate=made, threshold=threshold, reason=reason)

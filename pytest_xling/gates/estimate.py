@@ -65,15 +65,11 @@ def estimate(
     scored = sorted((cluster_of(score), score.value) for score in scores if score.value is not None)
     unscored = len(scores) - len(scored)
     if not scored:
-        return Estimate(
+        return Estimate.none(
+            why_none(scores),
             metric=metric,
             language=language,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
             unscored=unscored,
-            reason=why_none(scores),
             share=kind == "flag",
         )
     clusters = [cluster for cluster, _ in scored]

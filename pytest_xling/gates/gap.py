@@ -93,16 +93,12 @@ def gap_estimate(
     differences = list(means.values())
     unscored = len({cluster_of(score) for score in scores}) - len(differences)
     if not differences:
-        return Estimate(
+        return Estimate.none(
+            _why_none(scores, pivot_scores, pivot),
             metric=metric,
             language=language,
             pivot=pivot,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
             unscored=unscored,
-            reason=_why_none(scores, pivot_scores, pivot),
             share=kind == "flag",
         )
     made = Estimate(
@@ -118,16 +114,16 @@ def gap_estimate(
         share=kind == "flag",
     )
     if kind != "flag":
-        found = paired_mean(differences, alpha=alpha, widest=widest)
-        if found.even and widest is None:
+        mean_gap = paired_mean(differences, alpha=alpha, widest=widest)
+        if mean_gap.even and widest is None:
             # What does not differ at all is no sign of a difference.
-            return replace(made, p=1.0 if abs(found.mean) <= NOISE else None, reason=NO_SPREAD)
+            return replace(made, p=1.0 if abs(mean_gap.mean) <= NOISE else None, reason=NO_SPREAD)
         return replace(
             made,
-            low=found.low,
-            high=found.high,
-            p=found.p(margin + NOISE),
-            error=found.error if found.even else None,
+            low=mean_gap.low,
+            high=mean_gap.high,
+            p=mean_gap.p(margin + NOISE),
+            error=mean_gap.error if mean_gap.even else None,
             skewed_low=skewed_low(differences, alpha=alpha),
         )
     pairs = {

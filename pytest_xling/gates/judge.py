@@ -97,11 +97,11 @@ def _corrected(verdict: Verdict, p_holm: float, *, gates: int) -> Verdict:
     estimate = replace(verdict.estimate, p_holm=p_holm)
     if verdict.outcome != "fail" or estimate.p is None:
         return replace(verdict, estimate=estimate)
-    told = (
+    p_values = (
         f"p {wording.p_value(estimate.p)}, after Holm over {gates} gates"
         f" {wording.p_value(p_holm).removeprefix('= ')}"
     )
     if p_holm < verdict.threshold.alpha:
-        return replace(verdict, estimate=estimate, reason=f"{verdict.reason} ({told})")
-    reason = f"{verdict.reason}, but {told}: may be chance among so many"
+        return replace(verdict, estimate=estimate, reason=f"{verdict.reason} ({p_values})")
+    reason = f"{verdict.reason}, but {p_values}: may be chance among so many"
     return replace(verdict, outcome="inconclusive", estimate=estimate, reason=reason)

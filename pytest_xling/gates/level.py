@@ -85,9 +85,9 @@ def _answers(estimate: Estimate) -> str:
 
 
 def _limits(threshold: Threshold, figures: wording.Figures) -> str:
-    said = []
+    limits = []
     if threshold.floor is not None:
-        said.append(f"floor {figures.limit(threshold.floor)}")
+        limits.append(f"floor {figures.limit(threshold.floor)}")
     if threshold.ceiling is not None:
-        said.append(f"ceiling {figures.limit(threshold.ceiling)}")
-    return ", ".join(said)
+        limits.append(f"ceiling {figures.limit(threshold.ceiling)}")
+    return ", ".join(limits)

@@ -37,11 +37,11 @@ def temperature_of(condition: str) -> float:
     Raises:
         EvaluationError: that is no id of a condition.
     """
-    found = _CONDITION.fullmatch(condition)
-    if found is None:
+    match = _CONDITION.fullmatch(condition)
+    if match is None:
         msg = f"{condition!r} is no condition; expected such as 't0.7-r2', 't1', 'r2' or nothing"
         raise EvaluationError(msg)
-    return float(found["temperature"] or 0.0)
+    return float(match["temperature"] or 0.0)
 
 
 SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
@@ -71,7 +71,7 @@ def sample_means(scores: Sequence[Score]) -> SampleMeans:
     """
     values: defaultdict[tuple[str, str], defaultdict[float, list[float]]]
     values = defaultdict(lambda: defaultdict(list))
-    for score in sorted(scores, key=lambda one: (one.benchmark, one.sample_id, one.condition)):
+    for score in sorted(scores, key=lambda s: (s.benchmark, s.sample_id, s.condition)):
         if score.value is None:
             continue
         if not math.isfinite(score.value):
@@ -83,7 +83,7 @@ def sample_means(scores: Sequence[Score]) -> SampleMeans:
         at = temperature_of(score.condition)
         values[score.benchmark, score.sample_id][at].append(score.value)
     return {
-        sample: {at: _mean(found) for at, found in by_temperature.items()}
+        sample: {at: _mean(values) for at, values in by_temperature.items()}
         for sample, by_temperature in values.items()
     }
 
@@ -113,8 +113,8 @@ def paired_questions(
             pair = (_mean([here[at] for at in shared]), _mean([there[at] for at in shared]))
             pairs[questions[sample]].append(pair)
     return {
-        question: (_mean([a for a, _ in found]), _mean([b for _, b in found]))
-        for question, found in pairs.items()
+        question: (_mean([a for a, _ in means]), _mean([b for _, b in means]))
+        for question, means in pairs.items()
     }
 
 

@@ -92,16 +92,16 @@ class Totals:
         added = np.minimum(bad, self.questions)
         size = self.answers / questions
         away = size * (value - self.centre)
-        kept = 1 - added / questions
+        remaining = 1 - added / questions
         return Totals(
             questions=self.questions,
             answers=self.answers,
-            values=self.values * kept + added * away,
-            squared_answers=self.squared_answers * kept + added * size**2,
-            products=self.products * kept + added * away * size,
-            squared_values=self.squared_values * kept + added * away**2,
-            singles=self.singles * kept + added * value**2,
-            grouped=self.grouped * kept + added * value**2,
+            values=self.values * remaining + added * away,
+            squared_answers=self.squared_answers * remaining + added * size**2,
+            products=self.products * remaining + added * away * size,
+            squared_values=self.squared_values * remaining + added * away**2,
+            singles=self.singles * remaining + added * value**2,
+            grouped=self.grouped * remaining + added * value**2,
             centre=self.centre,
             drawn=replace(self.drawn, bad=added, value=value),
         )
@@ -149,8 +149,8 @@ def totals(
         if not len(rows):
             continue
         block = features[:, rows][:, :, places].transpose(1, 0, 2).reshape(len(rows), -1)
-        found = (weights[:, rows] @ block).reshape(len(weights), 8, -1)
-        made[:, :, places] = found.transpose(1, 0, 2)
+        products = (weights[:, rows] @ block).reshape(len(weights), 8, -1)
+        made[:, :, places] = products.transpose(1, 0, 2)
     return Totals(
         questions=made[0],
         answers=made[1],
@@ -328,8 +328,8 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
         [rate * size + 1, np.where(some, left, 1.0), np.broadcast_to(sure, rate.shape)], axis=-1
     )
     distinct, where = np.unique(asked.reshape(-1, 3), axis=0, return_inverse=True)
-    found = betaincinv(distinct[:, 0], distinct[:, 1], distinct[:, 2])[where.reshape(rate.shape)]
-    ends: NDArray[np.float64] = np.where(some, found, 1.0)
+    upper = betaincinv(distinct[:, 0], distinct[:, 1], distinct[:, 2])[where.reshape(rate.shape)]
+    ends: NDArray[np.float64] = np.where(some, upper, 1.0)
     return ends
 
 

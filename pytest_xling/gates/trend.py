@@ -75,26 +75,19 @@ def trend_estimate(
     worse = [sign * rise for rise in slopes([at for _, at in sorted(claims.items())])]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
     if not worse:
-        return Estimate(
+        scored = any(score.value is not None for score in scores)
+        return Estimate.none(
+            "no claim has values at two levels" if scored else why_none(scores),
             metric=metric,
             language=language,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
             unscored=unscored,
             trend=True,
             share=kind == "flag",
-            reason=(
-                "no claim has values at two levels"
-                if any(score.value is not None for score in scores)
-                else why_none(scores)
-            ),
         )
     flag = kind == "flag"
     most = steepest({level for at in claims.values() for level in at})
     reach = 1.0 if flag else widest
-    found = paired_mean(
+    slope = paired_mean(
         worse,
         alpha=alpha,
         rates=flag,
@@ -104,25 +97,25 @@ def trend_estimate(
     made = Estimate(
         metric=metric,
         language=language,
-        value=found.mean,
-        low=_possible(found.low, most, kind),
-        high=_possible(found.high, most, kind),
-        n=found.n,
+        value=slope.mean,
+        low=_possible(slope.low, most, kind),
+        high=_possible(slope.high, most, kind),
+        n=slope.n,
         unscored=unscored,
         signature=next(score.signature for score in scores if score.value is not None),
         trend=True,
         share=kind == "flag",
-        p=found.p(margin + NOISE),
+        p=slope.p(margin + NOISE),
         tested=_by_counts(scores) if kind == "flag" else _by_means(claims),
     )
     if flag:
         return made
-    if not found.even:
+    if not slope.even:
         return replace(made, skewed_low=skewed_low(worse, alpha=alpha))
     if widest is not None:
-        return replace(made, error=found.error)
+        return replace(made, error=slope.error)
     # What does not differ at all is no sign of a difference.
-    return replace(made, p=1.0 if abs(found.mean) <= NOISE else None, reason=_NO_SPREAD)
+    return replace(made, p=1.0 if abs(slope.mean) <= NOISE else None, reason=_NO_SPREAD)
 
 
 def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:
@@ -145,7 +138,10 @@ def _by_level(scores: Sequence[Score]) -> dict[tuple[str, str], dict[int, float]
             raise EvaluationError(msg)
         values[cluster_of(score)][score.level].append(score.value)
     return {
-        claim: {level: math.fsum(found) / len(found) for level, found in sorted(at.items())}
+        claim: {
+            level: math.fsum(level_values) / len(level_values)
+            for level, level_values in sorted(at.items())
+        }
         for claim, at in values.items()
     }
 
@@ -156,7 +152,7 @@ def _by_counts(scores: Sequence[Score]) -> str:
     for score in scores:
         if score.value is not None and score.level is not None:
             raised[score.level].append(score.value)
-    counts = [(int(sum(found)), len(found)) for _, found in sorted(raised.items())]
+    counts = [(int(sum(flags)), len(flags)) for _, flags in sorted(raised.items())]
     rates = " ".join(wording.percent(r / n) if n else wording.NONE for r, n in counts)
     test = cochran_armitage(counts)
     if test.z is None or test.p is None:
@@ -169,8 +165,11 @@ def _by_means(claims: Mapping[tuple[str, str], Mapping[int, float]]) -> str:
     for at in claims.values():
         for level, mean in at.items():
             means[level].append(mean)
-    told = (f"{math.fsum(found) / len(found):.3g}" for _, found in sorted(means.items()))
-    return f"by level {' '.join(told)}"
+    figures = (
+        f"{math.fsum(level_means) / len(level_means):.3g}"
+        for _, level_means in sorted(means.items())
+    )
+    return f"by level {' '.join(figures)}"
 
 
 def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:

@@ -77,5 +77,5 @@ def distrusted(verdict: Verdict, reason: str) -> Verdict:
     """
     if verdict.outcome == "error":
         return verdict
-    told = f"{reason}: nothing is decided; {verdict.reason}"
-    return replace(verdict, outcome="inconclusive", reason=told)
+    distrust = f"{reason}: nothing is decided; {verdict.reason}"
+    return replace(verdict, outcome="inconclusive", reason=distrust)

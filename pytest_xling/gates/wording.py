@@ -75,9 +75,11 @@ class Figures:
             limit: stands beside them; they get no fewer digits than it has.
         """
         figures = cls.fitting(
-            [end for one in made for end in (one.value, one.high)],
-            share=any(one.share for one in made),
-            difference=any(one.pivot or one.baseline or one.trend for one in made),
+            [end for estimate in made for end in (estimate.value, estimate.high)],
+            share=any(estimate.share for estimate in made),
+            difference=any(
+                estimate.pivot or estimate.baseline or estimate.trend for estimate in made
+            ),
         )
         if figures.share or limit is None:
             return figures
@@ -120,11 +122,11 @@ class Figures:
         """Word by how much something is worse: ``2.3 pp worse``, ``0.01 better``, ``no worse``."""
         if abs(amount) < noise:
             return "no worse"
-        said = self.value(abs(amount))
+        size = self.value(abs(amount))
         if not float(self._plain(amount)):
             least = 10**-self.digits
-            said = f"less than {least:.{self.digits}f}{self.unit}"
-        return f"{said} {'worse' if amount > 0 else 'better'}"
+            size = f"less than {least:.{self.digits}f}{self.unit}"
+        return f"{size} {'worse' if amount > 0 else 'better'}"
 
     def _plain(self, value: float) -> str:
         return _fixed(100 * value if self.share else value, self.digits)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
 
-__all__ = ["check_packages", "few", "load_tokenizer", "loading", "quiet", "quiet_log"]
+__all__ = ["check_packages", "few", "load_model", "load_tokenizer", "loading", "quiet", "quiet_log"]
 
 _SHOWN = 3
 
@@ -91,6 +91,33 @@ def load_tokenizer(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transfo
         msg = f"{of}: has no tokenizer; save it there, too"
         raise ConfigError(msg)
     return tokenizer
+
+
+def load_model(
+    kind: Any,  # noqa: ANN401  as above
+    directory: Path,
+    *,
+    dtype: Any,  # noqa: ANN401  torch's, or "auto"
+    **options: Any,
+) -> tuple[Any, list[str]]:
+    """Return the model in *directory*, and which of its weights are not there.
+
+    Args:
+        kind: the class of transformers that loads it.
+        directory: of the model; nothing is fetched, and no code in it is run.
+        dtype: of its weights.
+        options: what else transformers is to know.
+    """
+    model, report = kind.from_pretrained(
+        directory,
+        dtype=dtype,
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        output_loading_info=True,
+        **options,
+    )
+    return model, sorted(report["missing_keys"])
 
 
 def few(names: Sequence[str]) -> str:

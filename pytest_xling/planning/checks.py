@@ -72,11 +72,11 @@ class Check(Flag[Answer]):
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what is tested, which makes the readings what they are."""
-        said: dict[str, JsonValue] = {
+        values: dict[str, JsonValue] = {
             code: value if isinstance(value, int) else list(value)
             for code, value in self.values.items()
         }
-        return {self.test: said, IGNORE_CASE: self.ignore_case}
+        return {self.test: values, IGNORE_CASE: self.ignore_case}
 
     @classmethod
     def same_as(cls, other: type) -> bool:
@@ -139,8 +139,8 @@ def _too_long(text: str, most: int) -> str:
 
 def _listed(values: Iterable[object]) -> str:
     """Word that nothing of *values* is so: ``not 'a'``, ``none of 'a', 'b'``."""
-    shown = [repr(value) for value in values]
-    return f"not {shown[0]}" if len(shown) == 1 else f"none of {', '.join(shown)}"
+    listed = [repr(value) for value in values]
+    return f"not {listed[0]}" if len(listed) == 1 else f"none of {', '.join(listed)}"
 
 
 def declare_checks(folders: Iterable[Path]) -> None:
@@ -181,21 +181,21 @@ def _check(file: YamlFile, name: str) -> type[Check]:
     if not (name.isascii() and name.isidentifier()):
         what = "is no name for a metric; use letters, digits and _ such as no_apology"
         raise file.error(*at, what=what)
-    said = file.get(*at)
-    if not isinstance(said, dict):
+    entry = file.get(*at)
+    if not isinstance(entry, dict):
         what = f"needs one of {', '.join(TESTS)}, such as {{max_chars: 800}}"
         raise file.error(*at, what=what)
     known = (*TESTS, IGNORE_CASE)
-    for key in said:
+    for key in entry:
         if key not in known:
             what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
             raise file.error(*at, key, what=what)
-    tests = [test for test in TESTS if test in said]
+    tests = [test for test in TESTS if test in entry]
     if len(tests) != 1:
         listed = " and ".join(tests) or "none"
         what = f"needs exactly one of {', '.join(TESTS)}, and has {listed}; make a check of each"
         raise file.error(*at, what=what)
-    ignore_case = said.get(IGNORE_CASE, False)
+    ignore_case = entry.get(IGNORE_CASE, False)
     if not isinstance(ignore_case, bool):
         what = f"needs true or false, not {ignore_case!r}"
         raise file.error(*at, IGNORE_CASE, what=what)
@@ -216,13 +216,13 @@ def _check(file: YamlFile, name: str) -> type[Check]:
 def _values(file: YamlFile, name: str, test: Test) -> dict[str, tuple[str, ...] | int]:
     """Read one value for all languages, or one for each."""
     at = (CHECKS_KEY, name, test)
-    said = file.get(*at)
-    if not isinstance(said, dict):
-        return {DEFAULT: _value(file, at, said, test)}
-    if not said:
+    setting = file.get(*at)
+    if not isinstance(setting, dict):
+        return {DEFAULT: _value(file, at, setting, test)}
+    if not setting:
         raise file.error(*at, what="needs a value, or one for each language code")
     values: dict[str, tuple[str, ...] | int] = {}
-    for key, value in said.items():
+    for key, value in setting.items():
         try:
             code = key if key == DEFAULT else find(key).code
         except ConfigError as error:
@@ -234,17 +234,17 @@ def _values(file: YamlFile, name: str, test: Test) -> dict[str, tuple[str, ...] 
 
 
 def _value(
-    file: YamlFile, at: tuple[str, ...], said: YamlValue, test: Test
+    file: YamlFile, at: tuple[str, ...], setting: YamlValue, test: Test
 ) -> tuple[str, ...] | int:
     if test == "max_chars":
-        if isinstance(said, bool) or not isinstance(said, int) or said < 1:
-            raise file.error(*at, what=f"needs a whole number of at least 1, not {said!r}")
-        return said
-    texts = said if isinstance(said, list) else [said]
+        if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1:
+            raise file.error(*at, what=f"needs a whole number of at least 1, not {setting!r}")
+        return setting
+    texts = setting if isinstance(setting, list) else [setting]
     if not texts:
         raise file.error(*at, what="an empty list tests nothing; name a text, or remove it")
     for number, text in enumerate(texts):
-        place: tuple[str | int, ...] = (*at, number) if isinstance(said, list) else at
+        place: tuple[str | int, ...] = (*at, number) if isinstance(setting, list) else at
         if not isinstance(text, str) or not text.strip():
             raise file.error(*place, what=f"needs a text, not {text!r}; put it into quotes")
         if test == "regex":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -26,34 +27,26 @@ if TYPE_CHECKING:
 __all__ = ["CaseCheck", "Cases"]
 
 
+@dataclass(eq=False)
 class Cases:
     """What the cases of a session are evaluated and checked with."""
 
-    def __init__(
-        self,
-        context: Context,
-        selection: Selection,
-        evaluator: Evaluator,
-        *,
-        annotators: Annotators,
-        stopping: EarlyStopping,
-    ) -> None:
-        self.context = context
-        self.selection = selection
-        self.evaluator = evaluator
-        self._annotators = annotators
-        self._stopping = stopping
-        self._shown: set[str] = set()
+    context: Context
+    selection: Selection
+    evaluator: Evaluator
+    annotators: Annotators
+    stopping: EarlyStopping
+    _shown: set[str] = field(default_factory=set, init=False)
 
     def stopped_before(self, case: Case) -> str:
         """Say why *case* is not asked any more; "" where it is, or has been."""
-        return "" if self.evaluator.is_begun(case) else self._stopping.before(case)
+        return "" if self.evaluator.is_begun(case) else self.stopping.before(case)
 
     def is_shown(self, cause: str) -> bool:
         """Tell whether a case of this process has shown *cause* in full; from now on it has."""
-        shown = cause in self._shown
+        seen = cause in self._shown
         self._shown.add(cause)
-        return shown
+        return seen
 
     def has_budget(self, case: Case) -> Callable[[str], bool]:
         """Return whether a metric's gate tolerates some flagged answers like *case*'s.
@@ -69,7 +62,7 @@ class Cases:
             place = (case.benchmark, metric, case.sample.language, setup.model)
             at_level = None if level is None else file.resolve(*place, level=level)
             limits = file.resolve(*place)
-            return tolerated(limits, at_level) or self._annotators.are_doubted(limits or at_level)
+            return tolerated(limits, at_level) or self.annotators.are_doubted(limits or at_level)
 
         return answer
 

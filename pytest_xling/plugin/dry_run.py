@@ -70,6 +70,6 @@ def _stored(
         return set(), {}
     database = Database(setup.settings.store, create=False)
     with database.read() as connection:
-        found, lengths = find_inputs(connection, keys), answer_lengths(connection)
+        stored, lengths = find_inputs(connection, keys), answer_lengths(connection)
     database.close()
-    return found, lengths
+    return stored, lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,23 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["GateCheck", "Gates"]
 
 
+@dataclass(eq=False)
 class Gates:
     """What the gates of a session are decided with."""
 
-    def __init__(
-        self,
-        context: Context,
-        selection: Selection,
-        evaluator: Evaluator,
-        *,
-        annotators: Annotators,
-        stopping: EarlyStopping,
-    ) -> None:
-        self.context = context
-        self.selection = selection
-        self.evaluator = evaluator
-        self.annotators = annotators
-        self.stopping = stopping
+    context: Context
+    selection: Selection
+    evaluator: Evaluator
+    annotators: Annotators
+    stopping: EarlyStopping
 
     @cached_property
     def decision(self) -> Decision:

@@ -225,7 +225,7 @@ class Reporting:
                 verdicts = read_verdicts(connection, ours.run_id)
         except REPORT_FAULTS as error:
             return f"no summary for GitHub: {error}"
-        text += "".join(f"\n⚠️ {said}\n" for said in ours.setup.warnings())
+        text += "".join(f"\n⚠️ {warning}\n" for warning in ours.setup.warnings())
         left = undecided(verdicts, stopped=ours.stopped_early)
         self._commands = gate_annotations(
             [verdict for verdict in verdicts if verdict not in left],
@@ -336,15 +336,17 @@ class Updating:
         file = ours.setup.thresholds
         with ours.database.read() as connection:
             runs = read_runs(connection, [ours.run_id], pivot=named_pivot)
-        found = tuned(runs, [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed))
-        after = proposed_text(self._before, found, file, ours.setup.model)
+        proposals = tuned(
+            runs, [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed)
+        )
+        after = proposed_text(self._before, proposals, file, ours.setup.model)
         changed = diff(self._before, after, name=str(self._path))
         if not changed:
             self._lines = [f"thresholds: {self._path} says so already: nothing to change"]
             return
         replace_text(self._path, after, read=self._before)
         self._lines = [
-            *loosened_text(found).splitlines(),
+            *loosened_text(proposals).splitlines(),
             *changed.splitlines(),
             f"thresholds: {self._path} is changed",
         ]

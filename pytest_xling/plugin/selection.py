@@ -452,7 +452,7 @@ class Selection:
         if file is None or not (metrics := file.metrics(benchmark)):
             return ""
         where = file.line(benchmark, metrics[0])
-        folders = [f for f, one in self._setup.benchmarks.items() if one.name == benchmark]
+        folders = [f for f, loaded in self._setup.benchmarks.items() if loaded.name == benchmark]
         if any(self._gates_of_metric(f, metric) for f in folders for metric in metrics):
             return (
                 f"{where} limits it, and no test of a gate was run; select test_gate as well, or "

@@ -73,9 +73,8 @@ class XlingSession:
         self._evaluator = Evaluator(self.context, self.selection, show=self._line.show)
         annotators = Annotators(self.context, self._evaluator)
         self.stopping = EarlyStopping(self.context, self.selection, annotators)
-        parts = (self.context, self.selection, self._evaluator)
-        self._cases = Cases(*parts, annotators=annotators, stopping=self.stopping)
-        self._gates = Gates(*parts, annotators=annotators, stopping=self.stopping)
+        parts = (self.context, self.selection, self._evaluator, annotators, self.stopping)
+        self._cases, self._gates = Cases(*parts), Gates(*parts)
         self._continues = ""
         self._failed_cases = 0
         self._watch: ProgressWatch | None = None
@@ -215,10 +214,10 @@ class XlingSession:
         if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
             return ""
         with contextlib.suppress(StoreError):  # those who lost something by it report it
-            kept, planned = self.context.setup.kept(self.context.database)
+            stored, planned = self.context.setup.stored_answers(self.context.database)
             return (
-                f"interrupted: {kept:,} of {planned:,} answers are kept; run again to ask only the "
-                "rest"
+                f"interrupted: {stored:,} of {planned:,} answers are kept; run again to ask only "
+                "the rest"
             )
         return ""
 
@@ -257,8 +256,8 @@ class XlingSession:
             if self._session is not None:
                 leave_unfinished(self._session)
         terminalreporter.write(text)
-        if kept := self._kept_so_far():
-            terminalreporter.write_line(kept, yellow=True)
+        if interrupted := self._kept_so_far():
+            terminalreporter.write_line(interrupted, yellow=True)
         if self._judges_itself():
             terminalreporter.write_line(
                 "Answers were judged by the model under test itself, as in XLingEval; name another "

@@ -100,8 +100,8 @@ class Setup:
 
     def pivots(self) -> dict[str, str]:
         """Return by benchmark the language others are compared with, where there is one."""
-        found = ((b.name, b.pivot) for b in self.benchmarks.values())
-        return {name: pivot for name, pivot in found if pivot is not None}
+        pivots = ((b.name, b.pivot) for b in self.benchmarks.values())
+        return {name: pivot for name, pivot in pivots if pivot is not None}
 
     def requests(self) -> Iterator[tuple[Case, bytes, Request]]:
         """Yield each case with its request and the key its answer is kept under."""
@@ -118,7 +118,7 @@ class Setup:
                 )
                 yield case, request_key(self.provider, request), request
 
-    def kept(self, database: Database) -> tuple[int, int]:
+    def stored_answers(self, database: Database) -> tuple[int, int]:
         """Return how many of the answers the store has, and how many there are."""
         from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415  imports the store
 
@@ -166,19 +166,21 @@ class Setup:
 
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
-        found: dict[str, None] = {self.taken: None} if self.taken else {}
+        notices: dict[str, None] = {self.taken: None} if self.taken else {}
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
-            found |= dict.fromkeys(benchmark.notices(languages))
+            notices |= dict.fromkeys(benchmark.notices(languages))
         if self.left_out:
             total = self.left_out + sum(map(len, self.plans.values()))
-            said = (
+            left_out = (
                 f"{self.left_out:,} of {total:,} cases left out: the transcript says nobody asked"
             )
-            found[said] = None
+            notices[left_out] = None
         if self.baseline is not None:
-            found |= dict.fromkeys((f"baseline {self.baseline.told}", *self.baseline.notices))
-        return [*found, *self.warnings()]
+            notices |= dict.fromkeys(
+                (f"baseline {self.baseline.description}", *self.baseline.notices)
+            )
+        return [*notices, *self.warnings()]
 
     def warnings(self) -> list[str]:
         """Return what is allowed and may not be meant, a line each; told at the end, too."""

@@ -80,7 +80,7 @@ class Conventions:
 
 def classification(
     gold: Sequence[bool],
-    said: Sequence[bool | None],
+    verdicts: Sequence[bool | None],
     *,
     p_right: Sequence[float | None] | None = None,
 ) -> Conventions:
@@ -88,20 +88,22 @@ def classification(
 
     Args:
         gold: whether each answer is right.
-        said: whether it was said to be; None where neither was.
+        verdicts: whether it was said to be; None where neither was.
         p_right: the probability it was given of being right, where there is one.
 
     Raises:
         ValueError: the lengths differ, or a probability is none.
     """
     probabilities = p_right if p_right is not None else [None] * len(gold)
-    if not len(gold) == len(said) == len(probabilities):
-        msg = f"{len(gold)} gold labels, {len(said)} verdicts, {len(probabilities)} probabilities"
+    if not len(gold) == len(verdicts) == len(probabilities):
+        msg = (
+            f"{len(gold)} gold labels, {len(verdicts)} verdicts, {len(probabilities)} probabilities"
+        )
         raise ValueError(msg)
     if any(p is not None and not 0 <= p <= 1 for p in probabilities):
         msg = "a probability is from 0 to 1"
         raise ValueError(msg)
-    cells: Counter[Cell] = Counter(zip(gold, said, strict=True))
+    cells: Counter[Cell] = Counter(zip(gold, verdicts, strict=True))
     n = len(gold)
     unknown = cells[True, None] + cells[False, None]
     ranked = [(g, p) for g, p in zip(gold, probabilities, strict=True) if p is not None]

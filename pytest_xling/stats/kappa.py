@@ -75,21 +75,21 @@ def cohen_kappa(
     if not n:
         return Kappa(value=None, low=None, high=None, n=0, agreement=None, reason="no pairs")
     pairs = Counter(zip(first, second, strict=True))
-    agreed = sum(count for (one, other), count in pairs.items() if one == other) / n
+    agreed = sum(count for (left, right), count in pairs.items() if left == right) / n
     if len(set(first) | set(second)) == 1:
         reason = f"both raters give all the same label, {first[0]!r}: κ is not defined"
         return Kappa(value=None, low=None, high=None, n=n, agreement=agreed, reason=reason)
-    ones, others = Counter(first), Counter(second)
-    chance = sum(count * others[label] for label, count in ones.items()) / n**2
+    first_counts, second_counts = Counter(first), Counter(second)
+    chance = sum(count * second_counts[label] for label, count in first_counts.items()) / n**2
     value = (agreed - chance) / (1 - chance)
     # How much each pair moves κ: the first term of its Taylor series in the shares of the cells.
     moves = {
-        (one, other): (
-            (1 - chance) * ((one == other) - agreed)
-            - (1 - agreed) * ((ones[other] + others[one]) / n - 2 * chance)
+        (left, right): (
+            (1 - chance) * ((left == right) - agreed)
+            - (1 - agreed) * ((first_counts[right] + second_counts[left]) / n - 2 * chance)
         )
         / (1 - chance) ** 2
-        for one, other in pairs
+        for left, right in pairs
     }
     terms = [moves[pair] for pair in zip(first, second, strict=True)]
     half = _half_width(terms, clusters, alpha=alpha)
@@ -98,7 +98,7 @@ def cohen_kappa(
         return Kappa(value=value, low=None, high=None, n=n, agreement=agreed, reason=reason)
     low, high = value - half, value + half
     if half <= _NOTHING:
-        equal = [float(one == other) for one, other in zip(first, second, strict=True)]
+        equal = [float(left == right) for left, right in zip(first, second, strict=True)]
         size = n if clusters is None else effective_size(equal, clusters)
         ends = wilson_interval(agreed, size, alpha=alpha) or (0.0, 1.0)
         low, high = ((end - chance) / (1 - chance) for end in ends)
@@ -200,7 +200,7 @@ def fleiss_kappa(
     low, high = _ends(sums, alpha=alpha, resamples=resamples, seed=seed)
     if high - low <= _NOTHING:
         chance = _chance(sums)
-        flags = [float(one == 1) for one in agreed]
+        flags = [float(share == 1) for share in agreed]
         size = effective_size(flags, [name for _, name in rated])
         ends = wilson_interval(agreement, size, alpha=alpha) or (0.0, 1.0)
         low, high = ((end - chance) / (1 - chance) for end in ends)

@@ -88,10 +88,10 @@ def sign_flip_test(
         block = away[np.ix_(rows, columns)]
         p[columns] = _as_far(block, _all_signs(len(rows)), both=both) / 2 ** len(rows)
     return [
-        SignFlips(p=one, n=many, exact=tried)
+        SignFlips(p=p_value, n=many, exact=tried)
         if many
         else SignFlips(p=None, n=0, exact=False, reason="no cluster has a value")
-        for one, many, tried in zip(p.tolist(), n.tolist(), exact.tolist(), strict=True)
+        for p_value, many, tried in zip(p.tolist(), n.tolist(), exact.tolist(), strict=True)
     ]
 
 

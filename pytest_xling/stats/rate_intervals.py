@@ -227,8 +227,8 @@ def weighted_rate(
     for flag, weight, cluster in zip(flags, weights, clusters, strict=True):
         off[cluster] += weight * (flag - rate)
         of[cluster] += weight
-    linearised = math.fsum(one * one for one in off.values())
-    alike = math.fsum(one * one for one in of.values()) / whole
+    linearised = math.fsum(d * d for d in off.values())
+    alike = math.fsum(w * w for w in of.values()) / whole
     size = whole * (whole * rate * (1 - rate) + alike) / (linearised + alike * alike)
     size = min(size, float(n))
     low, high = wilson_interval(rate, size, alpha=alpha) or (0.0, 1.0)

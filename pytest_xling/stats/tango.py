@@ -86,7 +86,7 @@ def rate_difference(clusters: Sequence[Sequence[float]], means: Sequence[float])
     n = len(means)
     difference = math.fsum(means) / n
     grouped = math.fsum(mean * mean for mean in means)
-    single = math.fsum(math.fsum(d * d for d in one) / len(one) for one in clusters)
+    single = math.fsum(math.fsum(d * d for d in cluster) / len(cluster) for cluster in clusters)
     centre = n * difference * difference
     worth = max(1.0, (single - centre + 1) / (max(0.0, grouped - centre) + 1))
     differing = min(1.0, max(single / n, abs(difference)))

@@ -27,7 +27,7 @@ _HALF = 0.5
 class Tost:
     """Whether a mean is shown to be between two limits; None where there is no telling."""
 
-    shown: bool | None
+    within: bool | None
     """Just where the interval is wholly within the limits."""
     mean: float | None
     low: float | None
@@ -114,7 +114,7 @@ def _tested(
     )
     p_high = _upper_tail((high - difference.centre) / difference.error, df)
     return Tost(
-        shown=low < difference.low and difference.high < high,
+        within=low < difference.low and difference.high < high,
         mean=difference.mean,
         low=difference.low,
         high=difference.high,
@@ -132,7 +132,7 @@ def _upper_tail(t: float, df: int) -> float:
 
 def _unknown(difference: PairedMean | None, reason: str) -> Tost:
     return Tost(
-        shown=None,
+        within=None,
         mean=difference.mean if difference else None,
         low=None,
         high=None,

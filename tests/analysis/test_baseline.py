@@ -72,7 +72,7 @@ def test_a_file_says_what_the_run_does(store: Path, tmp_path: Path) -> None:
     assert 8 == len(_all(run))
     assert run.source.questions("bread") == read.source.questions("bread")
     assert ("run-1", "base.json") == (run.name("bread"), read.name("bread"))
-    assert "base.json: run run-1 of model-1" == read.told
+    assert "base.json: run run-1 of model-1" == read.description
     assert "answer word" not in file.read_text(encoding="utf-8")
     assert "hi 0?" not in file.read_text(encoding="utf-8")
 
@@ -81,7 +81,7 @@ def test_a_model_stands_for_what_was_promoted(store: Path) -> None:
     """For each benchmark another run; a run that was forced is told of."""
     found = open_baseline("gpt", store=store)
     assert ("run-1", "run-2") == (found.name("culture"), found.name("bread"))
-    assert "promoted for gpt: bread run-2; culture run-1" == found.told
+    assert "promoted for gpt: bread run-2; culture run-1" == found.description
     assert ("run run-2, to compare with, is interrupted: only what it has is compared",) == (
         found.notices
     )

@@ -166,6 +166,7 @@ def test_runs_known_to_be_bad() -> None:
     assert all(p.missed_bad is None for p in _tuned(limits, good).proposals)
 
 
+@pytest.mark.slow
 def test_a_family_takes_looser_limits() -> None:
     """All gates together block no more than one gate may alone."""
     run = _run(_numbers(np.random.default_rng(3)), "sim_sent")

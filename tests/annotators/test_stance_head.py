@@ -139,6 +139,7 @@ def test_what_is_read_determines_the_value() -> None:
     assert "no answer: empty" == head.looks_at(answer(""))
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_one_by_one_gives() -> None:
     """Lengths and languages mixed, some without an answer, more than are read at once."""
     texts = [pair.pair for pair in read_pairs(BUNDLED_PAIRS)[:70]]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import random
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.analysis.tuning import Tuning
 from pytest_xling.cli import main
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import finish_run
@@ -64,6 +66,7 @@ def tune(
     """The command, in a folder with a thresholds file and a store of two runs."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("pytest_xling.analysis.tuning.Tuning", partial(Tuning, splits=20))
     (tmp_path / "thresholds.yaml").write_text(TEXT, encoding="utf-8")
     put_run(tmp_path / "s.sqlite", _scored(), settings=SETTINGS)
     put_run(tmp_path / "s.sqlite", _scored(2, shift=0.4), run_id="bad", settings=SETTINGS)

@@ -83,7 +83,9 @@ def _side(
     pivot: str | None = None,
 ) -> BaselineSide:
     known = Known({"hi": then} if then else {}, _asked(then) if asked_then is None else asked_then)
-    baseline = Baseline(said="base-1", names={"b": "base-1"}, told="run base-1", source=known)
+    baseline = Baseline(
+        reference="base-1", names={"b": "base-1"}, description="run base-1", source=known
+    )
     asked = _asked(now) if asked_now is None else asked_now
     return baseline.side("b", metric, asked=asked, pivot=pivot)
 
@@ -260,7 +262,9 @@ def test_drops_of_a_metric_are_a_family() -> None:
     here = {code: moved(now, code) for code in languages}
     there = {code: moved(then, code) for code in languages}
     everything = [score for scores in here.values() for score in scores]
-    baseline = Baseline(said="base-1", names={}, told="", source=Known(there, _asked(everything)))
+    baseline = Baseline(
+        reference="base-1", names={}, description="", source=Known(there, _asked(everything))
+    )
     side = baseline.side("b", METRIC, asked=_asked(everything), pivot=None)
     gates = [
         GateSpec(threshold=replace(LIMITS, language=code, max_drop=0.03), kind="drop")

@@ -204,6 +204,7 @@ def test_never_nan(values: list[float], alpha: float) -> None:
     assert 0 < found.p <= 1
 
 
+@pytest.mark.slow
 def test_many_languages_stay_small() -> None:
     """1,000 samples, 30 languages and 10,000 resamples take less than 300 MB."""
     values = RNG.normal(size=(1000, 30))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.stats.labelling import labelling
@@ -19,6 +19,7 @@ def spread(size: int) -> list[str]:
     return [f"c{number}" for number in range(size)]
 
 
+@settings(max_examples=25, deadline=None)
 @given(pairs)
 def test_they_are_scikit_learns(found: list[tuple[str, str]]) -> None:
     """Macro F1 over the labels that occur, F1 by label, accuracy and Cohen's κ."""

@@ -39,7 +39,7 @@ def test_no_worse_is_a_one_sided_t_test(
     found = no_worse(differences, margin=margin, alpha=alpha)
     assert float(peers.pvalue) == pytest.approx(found.p, abs=1e-9)
     assert found.p is not None
-    assert (found.p < alpha) == found.shown
+    assert (found.p < alpha) == found.within
     assert None is found.p_low
 
 
@@ -57,7 +57,7 @@ def test_shown_where_the_interval_is_within(
     assert found.low is not None
     assert found.high is not None
     assert found.p is not None
-    assert (-0.2 < found.low and found.high < 0.2) == found.shown == (found.p < alpha)
+    assert (-0.2 < found.low and found.high < 0.2) == found.within == (found.p < alpha)
 
 
 def test_too_few_show_nothing() -> None:
@@ -65,15 +65,15 @@ def test_too_few_show_nothing() -> None:
     few, many = [0.1, -0.1, 0.12, -0.12], [0.1, -0.1, 0.12, -0.12] * 20
     assert stats.ttest_1samp(few, 0).pvalue > 0.9
     assert (False, True) == (
-        tost(few, low=-0.05, high=0.05).shown,
-        tost(many, low=-0.05, high=0.05).shown,
+        tost(few, low=-0.05, high=0.05).within,
+        tost(many, low=-0.05, high=0.05).within,
     )
 
 
 def test_rates_that_all_agree() -> None:
     """Thirty pairs that agree show rates to be within 20 points, and not within 5."""
-    assert tost([0.0] * 30, low=-0.2, high=0.2, rates=True).shown
-    assert not tost([0.0] * 30, low=-0.05, high=0.05, rates=True).shown
+    assert tost([0.0] * 30, low=-0.2, high=0.2, rates=True).within
+    assert not tost([0.0] * 30, low=-0.05, high=0.05, rates=True).within
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_rates_that_all_agree() -> None:
 def test_no_telling(differences: list[float], mean: float | None, reason: str) -> None:
     """Without a spread there is neither p nor interval."""
     for found in (tost(differences, low=-1, high=1), no_worse(differences, margin=1)):
-        assert (None, None, None, None) == (found.shown, found.p, found.low, found.high)
+        assert (None, None, None, None) == (found.within, found.p, found.low, found.high)
         assert (None if mean is None else pytest.approx(mean)) == found.mean
         assert len(differences) == found.n
         assert reason in found.reason

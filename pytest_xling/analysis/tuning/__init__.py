@@ -146,8 +146,8 @@ class _Tuner:
         self.resamples = max(_FEWEST_RESAMPLES, math.ceil(_TAIL / how.false_alarm))
         # Of each limit by itself, so that its proposal does not depend on what else is tuned.
         self.chances = [
-            np.random.default_rng([how.seed, crc32(f"{one.spec.id} {one.key}".encode())])
-            for one in self.limits
+            np.random.default_rng([how.seed, crc32(f"{limit.spec.id} {limit.key}".encode())])
+            for limit in self.limits
         ]
         self.estimates = _pooled(good)
         self.reasons = [self._why_not(place) for place in range(len(self.limits))]
@@ -169,7 +169,7 @@ class _Tuner:
         limits = np.where(self.useful, proposed, np.inf)
         ends = np.concatenate(drawn)
         now = np.array(
-            [math.nan if one.now is None else one.turned(one.now) for one in self.limits]
+            [math.nan if limit.now is None else limit.turned(limit.now) for limit in self.limits]
         )
         if self.useful.any():
             self.any_blocked = float(_over(ends, limits)[:, self.useful].any(axis=1).mean())
@@ -182,16 +182,16 @@ class _Tuner:
         ]
         missed_bad = _of_bad(bad, limits)
         held, missed_held = self._held_out()
-        found = []
+        proposals = []
         for place, limit in enumerate(self.limits):
             left = replace(
                 self._left(place),
                 blocked_now=None if limit.now is None else float(blocked_now[place]),
             )
             if not self.useful[place]:
-                found.append(left)
+                proposals.append(left)
                 continue
-            found.append(
+            proposals.append(
                 replace(
                     left,
                     proposed=_plain(limit.turned(float(proposed[place]))),
@@ -203,7 +203,7 @@ class _Tuner:
                     missed_bad=_number(missed_bad, place),
                 )
             )
-        return tuple(found)
+        return tuple(proposals)
 
     def _left(self, place: int) -> Proposal:
         """Return that nothing is proposed, and why."""
@@ -258,10 +258,10 @@ class _Tuner:
             values = [float(ends[place]) for ends in seen]
             if not all(map(math.isfinite, values)):
                 continue
-            found = upper_limit(values, coverage=1 - each, confidence=self.how.confidence)
-            if found is not None:
+            upper = upper_limit(values, coverage=1 - each, confidence=self.how.confidence)
+            if upper is not None:
                 worst = self.limits[place].extreme
-                tightest[place], methods[place] = min(found.value, worst), found.method
+                tightest[place], methods[place] = min(upper.value, worst), upper.method
         return tightest, methods
 
     def _quantiles(self, ends: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -300,19 +300,21 @@ class _Tuner:
                 continue
             shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
             for value in set(shared):
-                together = [at for at, one in zip(places, shared, strict=True) if one == value]
+                together = [
+                    at for at, loosest in zip(places, shared, strict=True) if loosest == value
+                ]
                 final[together] = final[together].max()
         return final
 
     def _worse_runs(self, run: Tables) -> NDArray[np.float64]:
         """Return the ends of runs of a model that is worse."""
         each = max(1, self.resamples // (_VERSIONS * 2))
-        found = []
+        ends = []
         for _ in range(_VERSIONS):
             worse = run.degraded(self.random, flagged=self.how.flagged, shift=self.how.shift)
             weights = drawn_again(self.random, self.strata, of=self.size, resamples=each)
-            found.append(worse.ends(weights))
-        return np.concatenate(found)
+            ends.append(worse.ends(weights))
+        return np.concatenate(ends)
 
     def _held_out(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         """Tune on one part of the questions and judge the other, split after split."""
@@ -372,10 +374,10 @@ class _Tuner:
 
 def _pooled(runs: Sequence[Tables]) -> NDArray[np.float64]:
     """Return the mean of the runs' estimates; NaN where none has one."""
-    found = np.array([run.estimates for run in runs])
-    there = ~np.isnan(found)
+    estimates = np.array([run.estimates for run in runs])
+    there = ~np.isnan(estimates)
     many = there.sum(axis=0)
-    total = np.where(there, found, 0.0).sum(axis=0)
+    total = np.where(there, estimates, 0.0).sum(axis=0)
     return np.asarray(np.divide(total, many, out=np.full(len(many), np.nan), where=many > 0))
 
 
@@ -397,8 +399,8 @@ def _of_bad(
     return np.asarray(np.divide(passed, many, out=np.full(len(many), np.nan), where=many > 0))
 
 
-def _number(found: NDArray[np.float64] | None, place: int) -> float | None:
-    return None if found is None or math.isnan(found[place]) else float(found[place])
+def _number(values: NDArray[np.float64] | None, place: int) -> float | None:
+    return None if values is None or math.isnan(values[place]) else float(values[place])
 
 
 def _plain(value: float) -> float:

@@ -46,10 +46,10 @@ def changes(
                 nested = () if level is None else ("levels", LEVELS[level])
                 place = ("benchmarks", benchmark.benchmark, proposal.limit.spec.metric, *nested)
                 groups[place, proposal.limit.key].append(proposal)
-    found: dict[Place, float] = {}
+    limits: dict[Place, float] = {}
     for (place, key), proposals in groups.items():
-        found |= _of_one(place, key, proposals, file, model)
-    return found
+        limits |= _of_one(place, key, proposals, file, model)
+    return limits
 
 
 def _of_one(
@@ -67,7 +67,7 @@ def _of_one(
             shared[place].append(value)  # of a model, or of the language
         else:
             own[language] = value
-    found = {place: loosest(values) for place, values in shared.items()}
+    limits = {place: loosest(values) for place, values in shared.items()}
     if own:
         counted = Counter(own.values())
         most = max(counted.values())
@@ -75,11 +75,11 @@ def _of_one(
         there = _get(file, (*parent, key))
         if len(own) == 1 and isinstance(there, int | float) and loosest(base, there) != there:
             base = float(there)  # what one language does loosens no other's limit
-        found[*parent, key] = base
+        limits[*parent, key] = base
         for language, value in own.items():
             if value != base:
-                found[*parent, "languages", _named(file, parent, language), key] = value
-    return {place: value for place, value in found.items() if _get(file, place) != value}
+                limits[*parent, "languages", _named(file, parent, language), key] = value
+    return {place: value for place, value in limits.items() if _get(file, place) != value}
 
 
 def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Place | None:
@@ -87,8 +87,8 @@ def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Plac
     if file is None or proposal.limit.now is None:
         return None
     at = proposal.limit.spec.threshold
-    said = file.benchmarks[at.benchmark][at.metric]
-    return said.resolve(at.language, model, level=at.level).places.get(proposal.limit.key)
+    entry = file.benchmarks[at.benchmark][at.metric]
+    return entry.resolve(at.language, model, level=at.level).places.get(proposal.limit.key)
 
 
 def _named(file: ThresholdFile | None, parent: Place, language: str) -> str:
@@ -122,7 +122,7 @@ def proposed_text(
         ConfigError: what would come of it contradicts itself.
     """
     after = edited(before, changes(tuned, file, model))
-    benchmarks = {one.benchmark for one in tuned}
+    benchmarks = {proposal.benchmark for proposal in tuned}
     elsewhere = set() if file is None else file.benchmarks.keys() - benchmarks
     with tempfile.TemporaryDirectory(prefix="xling-") as folder:
         path = Path(folder) / (Path(file.file.name).name if file else "thresholds.yaml")

@@ -51,9 +51,9 @@ class TuningRun:
         """Return language and question of all that was asked."""
         return frozenset(
             (language, *cluster_of(score))
-            for (name, _, language), found in self.scores.items()
+            for (name, _, language), scores in self.scores.items()
             if name == benchmark
-            for score in found
+            for score in scores
         )
 
 
@@ -84,10 +84,10 @@ def read_runs(
         StoreError: there is no such run.
         ConfigError: one is not complete, or named twice.
     """
-    found: list[TuningRun] = []
+    runs: list[TuningRun] = []
     for name in names:
         record = get_run(connection, name)
-        if any(record.run_id == other.record.run_id for other in found):
+        if any(record.run_id == other.record.run_id for other in runs):
             msg = f"run {record.run_id!r} is named twice; name each once"
             raise ConfigError(msg)
         if record.status != "complete":
@@ -96,7 +96,7 @@ def read_runs(
         steps = metric_steps(connection, record.run_id)
         benchmarks = {step.benchmark for step in steps}
         named = {benchmark: pivot(record, benchmark) for benchmark in benchmarks}
-        found.append(
+        runs.append(
             TuningRun(
                 record=record,
                 signatures={(step.benchmark, step.metric): step.signature for step in steps},
@@ -104,7 +104,7 @@ def read_runs(
                 pivots={benchmark: code for benchmark, code in named.items() if code is not None},
             )
         )
-    return found
+    return runs
 
 
 def tuned(
@@ -130,7 +130,7 @@ def tuned(
     first, *others = good
     benchmarks = _benchmarks(first, wanted.benchmark)
     _check_metrics(first, benchmarks, wanted.metrics)
-    found = []
+    proposals = []
     for benchmark in benchmarks:
         limits = _limits(first, benchmark, file, wanted.metrics)
         if not limits:
@@ -143,15 +143,15 @@ def tuned(
             [tables(limits, _scores(run, benchmark), questions) for run in runs]
             for runs in (good, bad)
         )
-        found.append(tune(benchmark, of_good, of_bad, how))
-    if not found:
+        proposals.append(tune(benchmark, of_good, of_bad, how))
+    if not proposals:
         where = "without a file" if file is None else f"in {file.file.name}"
         msg = (
             f"{where} no limit is set for anything run {first.record.run_id!r} was scored with; "
             "name a metric with --metric to set one"
         )
         raise ConfigError(msg)
-    return found
+    return proposals
 
 
 def _scores(run: TuningRun, benchmark: str) -> Callable[[str, str], Sequence[Score]]:
@@ -235,15 +235,15 @@ def _limits(
     languages = run.languages(benchmark)
     scored = sorted(metric for name, metric in run.signatures if name == benchmark)
     gated = () if file is None else file.metrics(benchmark)
-    found: list[Limit] = []
+    limits: list[Limit] = []
     for metric in asked or (scored if file is None else gated):
         if metric not in scored:
             continue
         if file is not None and metric in gated:
-            found += _set(run, benchmark, file, metric, asked=bool(asked))
+            limits += _set(run, benchmark, file, metric, asked=bool(asked))
         else:
-            found += _possible(run, benchmark, file, metric, languages)
-    return found
+            limits += _possible(run, benchmark, file, metric, languages)
+    return limits
 
 
 def _set(
@@ -260,21 +260,21 @@ def _set(
             pivot=pivot,
             levels=any(
                 score.level is not None
-                for (name, _, _), found in run.scores.items()
+                for (name, _, _), scores in run.scores.items()
                 if name == benchmark
-                for score in found
+                for score in scores
             ),
             named=f"in run {run.record.run_id!r} benchmark {benchmark!r}",
         ),
     )
-    found = []
+    limits = []
     for spec in specs:
         for key in LIMIT_KEYS:
             now = getattr(spec.threshold, key)
             rule = key == "max_rate" and now == 0 and not asked
             if now is not None and key in LIMITS[spec.kind] and not rule:
-                found.append(Limit(spec=spec, key=key, now=now))
-    return found
+                limits.append(Limit(spec=spec, key=key, now=now))
+    return limits
 
 
 def _possible(
@@ -294,23 +294,23 @@ def _possible(
     elif better is None:
         keys = ("floor", "ceiling")
     policy = _policy(file, benchmark)
-    found = []
+    limits = []
     for language in languages:
         threshold = Threshold(benchmark=benchmark, metric=metric, language=language, **policy)
         if not (made.unit == "pivot" and language == pivot):
             spec = GateSpec(threshold=threshold)
-            found += [Limit(spec=spec, key=key) for key in keys]
+            limits += [Limit(spec=spec, key=key) for key in keys]
         if pivot in languages and language != pivot and load("metric", metric).compares_languages():
             gap = GateSpec(threshold=threshold, kind="gap", pivot=pivot)
-            found.append(Limit(spec=gap, key="max_gap"))
-    return found
+            limits.append(Limit(spec=gap, key="max_gap"))
+    return limits
 
 
 def _policy(file: ThresholdFile | None, benchmark: str) -> dict[str, Any]:
     """Return how gates are judged that the file does not have yet."""
-    said: dict[str, Any] = {}
+    policy: dict[str, Any] = {}
     for place in (("defaults",), ("benchmarks", benchmark, "defaults")):
-        given = None if file is None else file.file.get(*place)
-        if isinstance(given, dict):
-            said |= given
-    return said
+        defaults = None if file is None else file.file.get(*place)
+        if isinstance(defaults, dict):
+            policy |= defaults
+    return policy

@@ -132,8 +132,8 @@ class Tables:
     def estimates(self) -> NDArray[np.float64]:
         """The rate, mean or gap that each gate is about; NaN where there is none."""
         many = self.counts.sum(axis=0)
-        found = np.full(len(many), np.nan)
-        return np.asarray(np.divide(self.sums.sum(axis=0), many, out=found, where=many > 0))
+        unknown = np.full(len(many), np.nan)
+        return np.asarray(np.divide(self.sums.sum(axis=0), many, out=unknown, where=many > 0))
 
     @property
     def worst_seen(self) -> NDArray[np.float64]:
@@ -154,10 +154,10 @@ class Tables:
         _, first, which = np.unique(
             self.answers > 0, axis=0, return_index=True, return_inverse=True
         )
-        found = [np.flatnonzero(which == number) for number in np.argsort(first)]
-        few = [rows for rows in found if len(rows) < _FEWEST_ALIKE]
+        groups = [np.flatnonzero(which == number) for number in np.argsort(first)]
+        few = [rows for rows in groups if len(rows) < _FEWEST_ALIKE]
         rest = [np.sort(np.concatenate(few))] if few else []
-        return [rows for rows in found if len(rows) >= _FEWEST_ALIKE] + rest
+        return [rows for rows in groups if len(rows) >= _FEWEST_ALIKE] + rest
 
     @property
     def even(self) -> NDArray[np.bool_]:
@@ -187,7 +187,7 @@ class Tables:
         sums = totals(weights, self.counts, self.sums, self.singles, self.grouped)
         if unseen is not None:
             sums = sums.with_bad(unseen, self.worst_seen)
-        columns = [replace(one, min_n=max(1.0, one.min_n * share)) for one in self.columns]
+        columns = [replace(column, min_n=max(1.0, column.min_n * share)) for column in self.columns]
         ends = bad_ends(sums, columns)
         gaps = np.array([limit.key == "max_gap" for limit in self.limits])
         return np.where(gaps, np.maximum(ends, 0.0), ends)
@@ -236,14 +236,14 @@ def tables(
     spread = np.zeros(len(limits))
     for place, limit in enumerate(limits):
         spec = limit.spec
-        found = at_level(scores(spec.metric, spec.language), spec.threshold.level)
-        check_scores(found, metric=spec.metric, language=spec.language)
+        scored = at_level(scores(spec.metric, spec.language), spec.threshold.level)
+        check_scores(scored, metric=spec.metric, language=spec.language)
         worse = _worse(limit)
         own: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-        for score in found:
+        for score in scored:
             if score.value is not None:
                 own[cluster_of(score)].append(worse(score.value))
-        values = [value for one in own.values() for value in one]
+        values = [value for answered in own.values() for value in answered]
         spread[place] = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
         for question, many in own.items():
             answers[rows[question], place] = len(many)
@@ -254,13 +254,13 @@ def tables(
             continue
         pivot = at_level(scores(spec.metric, spec.pivot or ""), spec.threshold.level)
         check_scores(pivot, metric=spec.metric, language=spec.pivot or "")
-        single = answer_pairs(found, pivot)
-        for question, (ours, theirs) in paired_questions(found, pivot).items():
+        single = answer_pairs(scored, pivot)
+        for question, (ours, theirs) in paired_questions(scored, pivot).items():
             row, gap = rows[question], worse(ours) - worse(theirs)
             counts[row, place], sums[row, place], here[row, place] = 1, gap, worse(ours)
             pairs = single.get(question)
             apart = [a - b for a, b in pairs] if pairs else [gap]
-            singles[row, place] = math.fsum(one * one for one in apart) / len(apart)
+            singles[row, place] = math.fsum(d * d for d in apart) / len(apart)
             grouped[row, place] = gap * gap
     return Tables(
         limits=tuple(limits),

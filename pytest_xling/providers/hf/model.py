@@ -23,7 +23,7 @@ from transformers import (
 
 from pytest_xling.errors import PermanentFault
 from pytest_xling.models.devices import choose_device, share_cores
-from pytest_xling.models.loading import few, loading, quiet_log
+from pytest_xling.models.loading import few, load_model, loading, quiet_log
 from pytest_xling.providers.hf.decoding import Drawing, Ending, Row
 from pytest_xling.providers.hf.parameters import Parameters, Sampling
 from pytest_xling.providers.hf.prompt import chat_tokens, plain_tokens, source_tokens
@@ -328,15 +328,8 @@ def _model(files: ModelFiles, device: torch.device) -> Any:  # noqa: ANN401  as 
     """Return the model on *device*, in the type its numbers are stored in."""
     kind: Any = AutoModelForSeq2SeqLM if files.translates else AutoModelForCausalLM
     with loading(f"the model of hf:{files.name}", fault=PermanentFault):
-        model, report = kind.from_pretrained(
-            files.path,
-            dtype="auto",
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    if missing := sorted(report["missing_keys"]):
+        model, missing = load_model(kind, files.path, dtype="auto")
+    if missing:
         msg = (
             f"hf:{files.name} lacks {len(missing)} of its weights ({few(missing)}), which would be "
             "filled with random numbers; name the model that was trained to generate text"

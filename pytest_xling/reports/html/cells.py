@@ -219,7 +219,9 @@ def estimated(
             bounds=metric.bounds,
         )
     except EvaluationError as error:
-        return _without(metric.name, language, len(scores), error)
+        return Estimate.none(
+            str(error), metric=metric.name, language=language, unscored=len(scores)
+        )
 
 
 def _gap(
@@ -246,7 +248,9 @@ def _gap(
             widest=metric.reach,
         )
     except EvaluationError as error:
-        return _without(metric.name, language, len(scores), error)
+        return Estimate.none(
+            str(error), metric=metric.name, language=language, unscored=len(scores)
+        )
 
 
 def _change(grown: Change) -> dict[str, JsonValue]:
@@ -259,17 +263,3 @@ def _change(grown: Change) -> dict[str, JsonValue]:
         "why": visible(grown.reason) or None,
     }
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _without(metric: str, language: str, n: int, error: EvaluationError) -> Estimate:
-    """Return an estimate that says why there is none."""
-    return Estimate(
-        metric=metric,
-        language=language,
-        value=None,
-        low=None,
-        high=None,
-        n=0,
-        unscored=n,
-        reason=str(error),
-    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import DataError, did_you_mean
+from pytest_xling.files.whole import read_utf8
 from pytest_xling.reports.review.document import VERSION
 from pytest_xling.reports.review.label_studio import CANNOT_TELL, LABEL, REASON
 from pytest_xling.text.display import clean
@@ -65,14 +66,7 @@ def read_ratings(path: Path) -> list[Rated]:
     Raises:
         DataError: names the file, the place and the fix.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; check the path"
-        raise DataError(msg) from error
-    except UnicodeDecodeError as error:
-        msg = f"{path}: byte {error.start} is not UTF-8; save the labels again"
-        raise DataError(msg) from error
+    text = read_utf8(path, fix="save the labels again")
     try:
         read = json.loads(text)
     except (RecursionError, ValueError) as error:  # the latter for thousands of digits, too

@@ -15,7 +15,7 @@ from pytest_xling.encoders.tokens import most_tokens
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.batches import batches
 from pytest_xling.models.devices import choose_device, share_cores
-from pytest_xling.models.loading import few, load_tokenizer, loading
+from pytest_xling.models.loading import few, load_model, load_tokenizer, loading
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -185,15 +185,10 @@ def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classe
             AutoModelForSequenceClassification,
         )
 
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            checkpoint.path,
-            dtype=torch.float32,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
+        model, missing = load_model(
+            AutoModelForSequenceClassification, checkpoint.path, dtype=torch.float32
         )
-    if missing := sorted(report["missing_keys"]):
+    if missing:
         msg = (
             f"{checkpoint.called}: lacks {len(missing)} of its weights ({few(missing)}), which "
             "would be random numbers; name a model that was trained for NLI"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.annotators.stance.pair import Pair
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.text.stance import STANCES
@@ -59,14 +60,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
     Raises:
         DataError: names file, line, key and fix.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; check the path"
-        raise DataError(msg) from error
-    except UnicodeDecodeError as error:
-        msg = f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        raise DataError(msg) from error
+    text = read_utf8(path)
     pairs = [
         _pair(line, where=f"{path}:{number}")
         for number, line in enumerate(text.split("\n"), start=1)
