@@ -30,8 +30,8 @@ output.EVERY_S = {True: 0.4, False: 0.4}
 """The line comes after seconds, and in logs every half minute; no test should take as long."""
 SLOW = """
 rules:
-  - {when: {language: hi, sample_id: q0002}, delay_s: 0.5, text: "", stop_reason: refusal}
-  - {text: "{question}", delay_s: 0.5}
+  - {when: {language: hi, sample_id: q0002}, delay_s: 1.0, text: "", stop_reason: refusal}
+  - {text: "{question}", delay_s: 1.0}
 """
 LINE = re.compile(r"xling: (\d+)/(\d+) answers, \d+\.\d/s(?:, \d+:\d\d left)?")
 COLUMNS = 80
@@ -40,7 +40,7 @@ TESTS = "benchmarks/bread/test_bread.py"
 
 @pytest.fixture
 def slow(project: Project) -> Project:
-    """A project whose model takes half a second for each of 16 answers, and refuses one."""
+    """A project whose model takes a second for each of 16 answers, and refuses one."""
     write_questions(project, count=8, languages=("en", "hi"))
     project.write("conftest.py", IMPATIENT)
     project.script(SLOW)

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n"
 AT_A_GATE = """
-import pytest_xling.store.runs as runs
+import pytest_xling.plugin.gates as gates
 from pytest_xling.errors import StoreError
 
-put_verdict = runs.put_verdict
+put_verdict = gates.put_verdict
 
-def broken(connection, run_id, *, benchmark, verdict):
+def broken(connection, run_id, *, verdict, **more):
     if verdict.case == "no_answer-en":
         raise StoreError("store x: database disk image is malformed")
-    put_verdict(connection, run_id, benchmark=benchmark, verdict=verdict)
+    put_verdict(connection, run_id, verdict=verdict, **more)
 
-runs.put_verdict = broken
+gates.put_verdict = broken
 """
 LOSE = """
 import pathlib, pytest
