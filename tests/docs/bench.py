@@ -21,6 +21,8 @@ from tests.docs.blocks import read_blocks
 from tests.servers.openai_server import spawned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.docs.blocks import Block
 
 __all__ = ["ROOT", "Bench", "carry_out"]
@@ -58,14 +60,28 @@ class Bench:
     def run(self, script: str, *, server: str = "") -> subprocess.CompletedProcess[str]:
         """Run a shell script here; ``pytest`` and ``xling`` are those of this Python.
 
-        A single command needs no shell, and none of them an environment of the bench's own as long
-        as nothing is installed there.
+        Commands alone, a line each, need no shell, and none of them an environment of the bench's
+        own as long as nothing is installed there.
         """
         script = script.replace(SERVER, server)
-        command = _COMMAND.fullmatch(script)
-        alone = command and not self.path and not self._home.exists()
-        done = self._run_command(command[1]) if command and alone else self._run_script(script)
+        lines = script.replace("\\\n", " ").splitlines()
+        commands = [_COMMAND.fullmatch(line) for line in lines if line.strip()]
+        plain = [command[1] for command in commands if command]
+        if not plain or len(plain) < len(commands) or self.path or self._has_packages:
+            done = self._run_script(script)
+        else:
+            done = self._run_commands(plain)
         self.outputs.append(done.stdout)
+        return done
+
+    def _run_commands(self, lines: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        output = ""
+        for line in lines:
+            done = self._run_command(line)
+            output += done.stdout
+            if done.returncode:
+                break
+        done.stdout = output
         return done
 
     def _run_command(self, line: str) -> subprocess.CompletedProcess[str]:
@@ -105,6 +121,10 @@ class Bench:
             "PYTHONPATH": os.pathsep.join(map(str, python_path)),
             "PYTEST_ADDOPTS": "-p no:cacheprovider",
         }
+
+    @property
+    def _has_packages(self) -> bool:
+        return any(self._home.glob("lib/python*/site-packages/*.dist-info"))
 
     @property
     def _home(self) -> Path:
