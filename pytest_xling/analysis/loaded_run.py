@@ -12,7 +12,7 @@ from pytest_xling.config.options import option
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
-from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.queries import metric_signatures
 from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.store.scored import level_of
 
@@ -209,16 +209,13 @@ def load_run(
     try:
         with database.read() as connection:
             run = get_run(connection, name)
-            signatures: dict[str, dict[str, str]] = {}
-            for step in metric_steps(connection, run.run_id):
-                signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
             return LoadedRun(
                 run_id=run.run_id,
                 model=run.model,
                 status=run.status,
                 created_at=run.created_at,
                 settings=run.settings,
-                signatures=signatures,
+                signatures=metric_signatures(connection, run.run_id),
                 _cases=list(exported(connection, run.run_id, texts=True)),
                 _verdicts=read_verdicts(connection, run.run_id),
             )

@@ -12,7 +12,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.store.export import exported
-from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.queries import metric_signatures
 from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.text.display import inert_json
 
@@ -63,13 +63,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: bool) -> int:
     """Write one object, a line per case, and return how many cases it has."""
-    signatures: dict[str, dict[str, str]] = {}
-    for step in metric_steps(connection, record.run_id):
-        signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
     head = {
         "format": FORMAT,
         "run": {name: value for name, value in asdict(record).items() if name not in OF_PROCESSES},
-        "signatures": signatures,
+        "signatures": metric_signatures(connection, record.run_id),
         "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
     }
     # Written piece by piece: a run may not fit into memory with its texts.

@@ -312,7 +312,9 @@ class Run:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
-            described = {name: said for name in names if (said := description(name)) is not None}
+            described = {
+                name: traits for name in names if (traits := description(name)) is not None
+            }
             await self._store.write(
                 partial(
                     run_store.add_run_steps,

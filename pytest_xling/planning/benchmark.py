@@ -142,14 +142,14 @@ def open_benchmark(
 
 
 def discover(paths: Iterable[Path]) -> list[Path]:
-    """Return the folders at or below *paths* that are benchmarks, sorted."""
+    """Return the folders at or below *paths* that are benchmarks, by name, wherever they lie."""
     folders: set[Path] = set()
     for path in paths:
         if path.is_dir():
             folders.update(_below(path.resolve()))
         elif (path.parent / PROMPTS).is_file():
             folders.add(path.parent.resolve())
-    return sorted(folders)
+    return sorted(folders, key=lambda folder: (benchmark_name(folder), folder))
 
 
 def _below(folder: Path) -> Iterable[Path]:

@@ -19,9 +19,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     Raises:
         ValueError: a value is not between 0 and 1.
     """
-    if not all(0 <= p <= 1 for p in ps):
-        msg = "a p value lies between 0 and 1"
-        raise ValueError(msg)
+    _check(ps)
     adjusted = [0.0] * len(ps)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
@@ -38,9 +36,7 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     Raises:
         ValueError: a value is not between 0 and 1.
     """
-    if not all(0 <= p <= 1 for p in ps):
-        msg = "a p value lies between 0 and 1"
-        raise ValueError(msg)
+    _check(ps)
     adjusted = [0.0] * len(ps)
     smallest = 1.0
     order = sorted(range(len(ps)), key=lambda index: ps[index])
@@ -48,6 +44,12 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
         smallest = min(smallest, ps[index] * (len(ps) / rank))
         adjusted[index] = smallest
     return adjusted
+
+
+def _check(ps: Sequence[float]) -> None:
+    if not all(0 <= p <= 1 for p in ps):
+        msg = "a p value lies between 0 and 1"
+        raise ValueError(msg)
 
 
 _LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

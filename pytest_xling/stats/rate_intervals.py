@@ -157,12 +157,7 @@ def wilson_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[floa
         ValueError: an argument is out of range.
     """
     z = two_sided_z(alpha)
-    if not 0 <= rate <= 1:
-        msg = f"a rate lies between 0 and 1, not {rate!r}"
-        raise ValueError(msg)
-    if not 0 <= n < math.inf:
-        msg = f"a number of answers is not negative and finite, not {n!r}"
-        raise ValueError(msg)
+    _check(rate, n)
     if n == 0:
         return None
     shrink = 1 + z * z / n

@@ -35,6 +35,7 @@ __all__ = [
     "case_counts",
     "case_languages",
     "case_texts",
+    "metric_signatures",
     "metric_steps",
     "response_keys",
     "scores_by_place",
@@ -123,6 +124,14 @@ def metric_steps(connection: Connection, run_id: str) -> list[MetricStep]:
         )
         for row in connection.execute(query)
     ]
+
+
+def metric_signatures(connection: Connection, run_id: str) -> dict[str, dict[str, str]]:
+    """Return the signatures of what a run was scored with, by benchmark and metric."""
+    signatures: dict[str, dict[str, str]] = {}
+    for step in metric_steps(connection, run_id):
+        signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
+    return signatures
 
 
 def step_parameters(

@@ -49,7 +49,7 @@ def test_another_folder(project: Project) -> None:
     assert "benchmarks rolls (1 cases)" in outcome.out
     assert "benchmarks from more (ini xling_benchmarks)" in outcome.out
     outcome = project.run(*ASKED, "--xling-benchmarks=more/rolls,culture", "--collect-only")
-    assert "benchmarks rolls (1 cases), culture (1 cases)" in outcome.out
+    assert "benchmarks culture (1 cases), rolls (1 cases)" in outcome.out
     outcome = project.run(*ASKED, "more/rolls")  # a path counts more than the ini file
     assert "no path is given" not in outcome.out
 

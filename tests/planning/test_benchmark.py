@@ -32,6 +32,12 @@ def test_benchmarks_are_found_below_folders_and_beside_files(tmp_path: Path) -> 
     assert [] == discover([tmp_path / "test_other.py"])
 
 
+def test_by_name_wherever_they_lie(tmp_path: Path) -> None:
+    """A run's order, and so its output, is the same in another checkout."""
+    wheat, rye = make(tmp_path / "a" / "wheat"), make(tmp_path / "b" / "rye")
+    assert [rye, wheat] == discover([tmp_path])
+
+
 @pytest.mark.parametrize("name", [".hidden", "_private", "node_modules", "build", "venv"])
 def test_what_is_not_the_users_is_not_looked_through(tmp_path: Path, name: str) -> None:
     """Nor is what a symlink leads to, which may lead round in a circle."""
