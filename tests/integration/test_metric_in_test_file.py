@@ -56,10 +56,9 @@ def mine(project: Project) -> Project:
 GATES = {"marks-en", "marks-hi", "marks-gap-hi", "too_short-en", "too_short-hi"}
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_they_are_scored_and_judged(mine: Project, workers: str) -> None:
+def test_they_are_scored_and_judged(mine: Project) -> None:
     """In every process; the controller, which imports no test, shows them as what they are."""
-    outcome = mine.run("--model=scripted", "--langs=en,hi", workers)
+    outcome = mine.run("--model=scripted", "--langs=en,hi", "-n2")
     assert 0 == outcome.code, outcome.out + outcome.err
     assert set(mine.verdicts()) == GATES
     assert "|source:" in outcome.properties("test_answer[q0000-en]")["xling_signature_marks"]
