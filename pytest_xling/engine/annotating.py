@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer
+    from pytest_xling.records import Answer, AnswerSet
 
 __all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
 
@@ -90,21 +90,23 @@ class AnnotatingTexts(_BatchedStep[TextAnnotator]):
 
 
 class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
-    """Annotates answers beside what was asked."""
+    """Annotates answers beside what was asked, or sets of answers."""
 
-    def key(self, answer: Answer) -> bytes:
+    def key(self, answer: Answer | AnswerSet) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(self, answers: Sequence[Answer]) -> Sequence[JsonValue | XlingError]:
+    async def compute(
+        self, answers: Sequence[Answer | AnswerSet]
+    ) -> Sequence[JsonValue | XlingError]:
         """Annotate *answers* in batches of similar length."""
-        sizes = [len(answer.text) for answer in answers]
+        sizes = [answer.size for answer in answers]
         annotate = self._annotator.annotate
         return await in_batches(annotate, answers, sizes=sizes, executor=self._executor)
 
 
 class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
-    """Annotates answers by asking a judge or a translator."""
+    """Annotates answers, or sets of answers, by asking a judge or a translator."""
 
     def __init__(
         self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask
@@ -112,15 +114,15 @@ class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
         super().__init__(annotator, parameters=parameters)
         self._ask = ask
 
-    def key(self, answer: Answer) -> bytes:
+    def key(self, answer: Answer | AnswerSet) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(self, answers: Sequence[Answer]) -> list[JsonValue | XlingError]:
+    async def compute(self, answers: Sequence[Answer | AnswerSet]) -> list[JsonValue | XlingError]:
         """Annotate all *answers* at once; the model's limit holds back what is too much."""
         return await asyncio.gather(*map(self._annotate, answers))
 
-    async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
+    async def _annotate(self, answer: Answer | AnswerSet) -> JsonValue | XlingError:
         try:
             return await self._annotator.annotate(answer, self._ask)
         except XlingError as error:

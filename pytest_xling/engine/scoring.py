@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pytest_xling.engine.annotators import annotated_with
+from pytest_xling.engine.annotators import annotated_with, sets_annotated_with
 from pytest_xling.engine.batches import MAX_BATCH, in_batches
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.sets import Corpus, ScorableSet, present
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.engine.annotators import Annotate
+    from pytest_xling.engine.annotators import OpenAnnotator
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
@@ -46,7 +45,7 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         metric: Metric[Scored],
         *,
         parameters: Mapping[str, JsonValue],
-        annotators: Mapping[str, Annotate],
+        annotators: Mapping[str, OpenAnnotator],
         executor: Executor,
     ) -> None:
         self.name = metric.name
@@ -78,7 +77,7 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         outcomes = await in_batches(
             self._score,
             inputs,
-            sizes=[self._size(scored) for scored in inputs],
+            sizes=[scored.size for scored in inputs],
             executor=self._executor,
             max_batch=self.max_batch,
         )
@@ -94,10 +93,6 @@ class ReadingStep(Generic[AnyScorable, Scored]):
 
     async def _annotated(self, scorables: Sequence[AnyScorable]) -> list[Scored | XlingError]:
         """Return what the metric is given; what went wrong stands in its place."""
-        raise NotImplementedError
-
-    def _size(self, scored: Scored) -> int:
-        """Return how long the texts of *scored* are."""
         raise NotImplementedError
 
     def payload(self, _scorable: object) -> None:
@@ -135,9 +130,6 @@ class Scoring(ReadingStep[Scorable, Answer]):
     async def _annotated(self, scorables: Sequence[Scorable]) -> list[Answer | XlingError]:
         return await annotated_with(self._annotators, [s.answer for s in scorables])
 
-    def _size(self, answer: Answer) -> int:
-        return len(answer.text)
-
 
 class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
     """Scores sets of answers with one metric.
@@ -152,9 +144,6 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
         if self._metric.fitted:
             return await self._fit(scorables)
         return await super().compute(scorables)
-
-    def _size(self, answer_set: AnswerSet) -> int:
-        return sum(len(answer.text) for answer in (*answer_set.answers, *answer_set.pivot))
 
     async def _fit(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
         """Score whole corpora, whatever part of them is asked for."""
@@ -209,24 +198,7 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
         return ""
 
     async def _annotated(self, scorables: Sequence[ScorableSet]) -> list[AnswerSet | XlingError]:
-        """Annotate all answers of the sets; what went wrong stands in place of a whole set."""
-        sets = [scorable.answer_set for scorable in scorables]
-        if not self._annotators:
-            return [*sets]
-        flat = [
-            answer for answer_set in sets for answer in (*answer_set.answers, *answer_set.pivot)
-        ]
-        annotated = iter(await annotated_with(self._annotators, flat))
-        outcomes: list[AnswerSet | XlingError] = []
-        for answer_set in sets:
-            members = [next(annotated) for _ in (*answer_set.answers, *answer_set.pivot)]
-            answers = tuple(m for m in members if not isinstance(m, XlingError))
-            fault = next((m for m in members if isinstance(m, XlingError)), None)
-            size = len(answer_set.answers)
-            outcomes.append(
-                fault or replace(answer_set, answers=answers[:size], pivot=answers[size:])
-            )
-        return outcomes
+        return await sets_annotated_with(self._annotators, [s.answer_set for s in scorables])
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:

@@ -157,6 +157,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
             "encoder": settings.encoder,
             "seed": settings.seed,
             "stance": settings.stance,
+            "support": settings.support,
             "text_in": settings.text_in,
         },
         own=settings.parameters,
@@ -227,6 +228,7 @@ class Steps:
         return OpenAnnotator(
             memo=await Memo.open(step, self._store),
             needs=needs,
+            of_sets=annotator.of_sets,
             reads_text=reads_text,
             target=parameters.get("target"),
         )

@@ -1,0 +1,153 @@
+"""What answers claim that the pivot's do too, and the other way (Found in Translation, §3.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Information", "InformationPrecision", "InformationRecall"]
+
+_JUDGES = ("llm", "nli")
+_LISTED = 3
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Information(Number[AnswerSet]):
+    """A share of claims that the other answer supports.
+
+    Attributes:
+        support: ``llm`` or ``nli:MODEL``, what says whether a text supports a claim.
+        text_in: ``native`` compares answers as they are, ``english`` their translations.
+        gamma: FActScore's length penalty: a share of *n* claims is multiplied by
+            ``exp(1 - gamma / n)`` where *n* is smaller than it; 0 for none.
+        max_unjudged: the share of claims that may stay without a verdict: these are left out. With
+            more there is no value.
+    """
+
+    bounds = (0.0, 1.0)
+    better = "higher"
+    unit = "pivot"
+
+    support: str = "llm"
+    text_in: TextIn = "native"
+    gamma: int = 0
+    max_unjudged: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if self.gamma < 0:
+            msg = f"{self.name}: gamma must be 0 or more, not {self.gamma}"
+            raise ConfigError(msg)
+        if not 0 <= self.max_unjudged < 1:
+            msg = f"{self.name}: max_unjudged must be from 0 to below 1, not {self.max_unjudged}"
+            raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The annotator that checks claims."""
+        return (f"supported_{self.support.partition(':')[0]}",)
+
+    def check(self) -> None:
+        """Raise ConfigError where no annotator is called so."""
+        kind, colon, model = self.support.partition(":")
+        if (
+            kind not in _JUDGES
+            or (kind == "nli") != bool(model.strip())
+            or (kind == "llm" and colon)
+        ):
+            hint = did_you_mean(kind, _JUDGES)
+            msg = (
+                f"--xling-support={self.support}: what checks claims is llm (the model of "
+                f"--xling-judge) or nli:MODEL.{hint}"
+            )
+            raise ConfigError(msg)
+
+    def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[str], str]:
+        """Return the share of a side's claims that are supported, the others, and why none is.
+
+        Args:
+            answers: the set.
+            name: ``own`` or ``pivot``.
+        """
+        value: Any = answers.annotations[self.needs[0]].value
+        claims: Sequence[Any] = value[name]
+        judged = [claim for claim in claims if claim["supported"] is not None]
+        unjudged = len(claims) - len(judged)
+        if not judged or unjudged > self.max_unjudged * len(claims):
+            wrong = next((claim["wrong"] for claim in claims if claim["wrong"]), "")
+            why = f"{unjudged} of {len(claims)} claims without a verdict: {wrong}"
+            return None, [], value["reason"] or why
+        share = sum(claim["supported"] for claim in judged) / len(judged)
+        if len(judged) < self.gamma:
+            share *= math.exp(1 - self.gamma / len(judged))
+        return share, [claim["text"] for claim in judged if not claim["supported"]], ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformationPrecision(_Information):
+    """The share of an answer's claims that the pivot's answer supports (Eq. 2)."""
+
+    name = "information_precision"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the share; the reason lists claims that are new."""
+        value, new, reason = self.side(answers, "own")
+        return Reading(value=value, reason=reason or _listed("new", new))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformationRecall(_Information):
+    """The share of the claims of the pivot's answer that the answer supports."""
+
+    name = "information_recall"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the share; the reason lists claims that are missing."""
+        value, missing, reason = self.side(answers, "pivot")
+        return Reading(value=value, reason=reason or _listed("missing", missing))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Information(_Information):
+    """The harmonic mean of one answer's precision and recall.
+
+    The paper's score of a language is another number: the harmonic mean of the mean precision and
+    the mean recall of all answers, which ``xling table parity`` prints.
+    """
+
+    name = "information"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the F; the reason lists claims that are missing, and that are new."""
+        precision, new, reason = self.side(answers, "own")
+        recall, missing, other = self.side(answers, "pivot")
+        if precision is None or recall is None:
+            return Reading(value=None, reason=reason or other)
+        both = precision + recall
+        parts = [_listed("missing", missing), _listed("new", new)]
+        return Reading(
+            value=2 * precision * recall / both if both else 0.0,
+            reason="; ".join(part for part in parts if part),
+        )
+
+
+def _listed(what: str, claims: Sequence[str]) -> str:
+    """Return the first of *claims* in words; "" where there are none."""
+    if not claims:
+        return ""
+    shown = " | ".join(printable(claim, limit=_SHOWN) for claim in claims[:_LISTED])
+    more = f" (and {len(claims) - _LISTED} more)" if len(claims) > _LISTED else ""
+    return f"{what}: {shown}{more}"
