@@ -197,8 +197,9 @@ class AnswerSet:
     """What they are compared with: for the unit ``pivot`` the answers to the same question in the
     pivot language, for ``neutral`` the one to the neutral query; else empty."""
     pivot_missing: int = 0
-    annotations: Mapping[str, Annotation] = field(default_factory=dict)
-    """Of the set as a whole; its answers have their own."""
+    checks: tuple[Answer, ...] = ()
+    """What the metric made of them to be annotated, such as each claim of one answer beside the
+    text of another: see :meth:`pytest_xling.interfaces.metric.Metric.checks`."""
 
     @property
     def size(self) -> int:

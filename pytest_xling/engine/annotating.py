@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, AnswerSet
+    from pytest_xling.records import Answer
 
 __all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
 
@@ -90,15 +90,13 @@ class AnnotatingTexts(_BatchedStep[TextAnnotator]):
 
 
 class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
-    """Annotates answers beside what was asked, or sets of answers."""
+    """Annotates answers beside what was asked."""
 
-    def key(self, answer: Answer | AnswerSet) -> bytes:
+    def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(
-        self, answers: Sequence[Answer | AnswerSet]
-    ) -> Sequence[JsonValue | XlingError]:
+    async def compute(self, answers: Sequence[Answer]) -> Sequence[JsonValue | XlingError]:
         """Annotate *answers* in batches of similar length."""
         sizes = [answer.size for answer in answers]
         annotate = self._annotator.annotate
@@ -106,7 +104,7 @@ class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
 
 
 class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
-    """Annotates answers, or sets of answers, by asking a judge or a translator."""
+    """Annotates answers by asking a judge or a translator."""
 
     def __init__(
         self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask
@@ -114,15 +112,15 @@ class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
         super().__init__(annotator, parameters=parameters)
         self._ask = ask
 
-    def key(self, answer: Answer | AnswerSet) -> bytes:
+    def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(self, answers: Sequence[Answer | AnswerSet]) -> list[JsonValue | XlingError]:
+    async def compute(self, answers: Sequence[Answer]) -> list[JsonValue | XlingError]:
         """Annotate all *answers* at once; the model's limit holds back what is too much."""
         return await asyncio.gather(*map(self._annotate, answers))
 
-    async def _annotate(self, answer: Answer | AnswerSet) -> JsonValue | XlingError:
+    async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
         try:
             return await self._annotator.annotate(answer, self._ask)
         except XlingError as error:

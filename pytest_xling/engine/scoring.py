@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pytest_xling.engine.annotators import annotated_with, sets_annotated_with
+from pytest_xling.engine.annotators import annotated_with
 from pytest_xling.engine.batches import MAX_BATCH, in_batches
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.sets import Corpus, ScorableSet, present
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_xling.engine.annotators import OpenAnnotator
+    from pytest_xling.engine.annotators import Annotate
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
@@ -45,7 +46,7 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         metric: Metric[Scored],
         *,
         parameters: Mapping[str, JsonValue],
-        annotators: Mapping[str, OpenAnnotator],
+        annotators: Mapping[str, Annotate],
         executor: Executor,
     ) -> None:
         self.name = metric.name
@@ -198,7 +199,50 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
         return ""
 
     async def _annotated(self, scorables: Sequence[ScorableSet]) -> list[AnswerSet | XlingError]:
-        return await sets_annotated_with(self._annotators, [s.answer_set for s in scorables])
+        """Annotate all answers of the sets, then what the metric makes of them to be checked.
+
+        What went wrong stands in place of a whole set.
+        """
+        sets = [scorable.answer_set for scorable in scorables]
+        if not self._annotators:
+            return [*sets]
+        checker = self._metric.checked_by
+        needs = {name: each for name, each in self._annotators.items() if name != checker}
+        outcomes: dict[int, AnswerSet | XlingError] = {}
+        members = [(*each.answers, *each.pivot) for each in sets]
+        for place, annotated in enumerate(await _each_annotated(needs, members)):
+            if isinstance(annotated, XlingError):
+                outcomes[place] = annotated
+            else:
+                size = len(sets[place].answers)
+                answers, pivot = annotated[:size], annotated[size:]
+                outcomes[place] = replace(sets[place], answers=answers, pivot=pivot)
+        if checker:
+            whole = {place: s for place, s in outcomes.items() if isinstance(s, AnswerSet)}
+            checks = [self._metric.checks(answer_set) for answer_set in whole.values()]
+            checked = await _each_annotated({checker: self._annotators[checker]}, checks)
+            for (place, answer_set), annotated in zip(whole.items(), checked, strict=True):
+                outcomes[place] = (
+                    annotated
+                    if isinstance(annotated, XlingError)
+                    else replace(answer_set, checks=annotated)
+                )
+        return [outcomes[place] for place in range(len(sets))]
+
+
+async def _each_annotated(
+    annotators: Mapping[str, Annotate], groups: Sequence[Sequence[Answer]]
+) -> list[tuple[Answer, ...] | XlingError]:
+    """Return each group annotated; what went wrong with one answer stands in place of its group."""
+    flat = [answer for group in groups for answer in group]
+    annotated = iter(await annotated_with(annotators, flat))
+    outcomes: list[tuple[Answer, ...] | XlingError] = []
+    for group in groups:
+        members = [next(annotated) for _ in group]
+        fault = next((each for each in members if isinstance(each, XlingError)), None)
+        answers = tuple(each for each in members if not isinstance(each, XlingError))
+        outcomes.append(fault or answers)
+    return outcomes
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:

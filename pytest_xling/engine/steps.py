@@ -228,7 +228,6 @@ class Steps:
         return OpenAnnotator(
             memo=await Memo.open(step, self._store),
             needs=needs,
-            of_sets=annotator.of_sets,
             reads_text=reads_text,
             target=parameters.get("target"),
         )

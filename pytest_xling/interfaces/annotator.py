@@ -1,14 +1,14 @@
-"""What an annotator is: by text, by answer or set of answers, or by asking a model."""
+"""What an annotator is: by text, by answer, or by asking a model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle, Response
+    from pytest_xling.records import Answer, Message, PromptStyle, Response
 
 __all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "TextAnnotator"]
 
@@ -35,9 +35,6 @@ class Annotator:
     """What to call it where people read of it."""
     calibrated: ClassVar[bool] = False
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
-    of_sets: ClassVar[bool] = False
-    """Whether it annotates an :class:`~pytest_xling.records.AnswerSet` rather than an answer: what
-    lies between answers, such as whether one supports what the other claims."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -73,15 +70,15 @@ class TextAnnotator(Annotator):
 
 
 class AnswerAnnotator(Annotator):
-    """Annotates answers in batches, knowing what was asked; sets of them with ``of_sets``."""
+    """Annotates answers in batches, knowing what was asked."""
 
     __slots__ = ()
 
-    def looks_at(self, answer: Any, /) -> JsonValue:  # noqa: ANN401  an Answer, or an AnswerSet
-        """Return all of *answer*, an Answer or an AnswerSet, that determines its annotation."""
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its annotation."""
         raise NotImplementedError
 
-    def annotate(self, answers: Sequence[Any], /) -> list[JsonValue]:
+    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
         """Return one value per answer, in order; on a batch what it gives one by one."""
         raise NotImplementedError
 
@@ -117,7 +114,7 @@ class Ask(Protocol):
 
 
 class AskingAnnotator(Annotator):
-    """Annotates one answer, or with ``of_sets`` one set of answers, by asking a model.
+    """Annotates one answer by asking a model.
 
     That model stands in the signature. Faults of the model are let through: they are errors of
     the case, and nothing is kept. Many run at once.
@@ -127,10 +124,10 @@ class AskingAnnotator(Annotator):
 
     asks: ClassVar[Role]
 
-    def looks_at(self, answer: Any, /) -> JsonValue:  # noqa: ANN401  an Answer, or an AnswerSet
-        """Return all of *answer*, an Answer or an AnswerSet, that determines its annotation."""
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return all of *answer* that determines its annotation."""
         raise NotImplementedError
 
-    async def annotate(self, answer: Any, ask: Ask, /) -> JsonValue:  # noqa: ANN401  likewise
+    async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the annotation of *answer*."""
         raise NotImplementedError

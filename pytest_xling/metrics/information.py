@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Number, TextIn
-from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.text.answer_text import needs_of, readable
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.text.answer_text import Readable
 
 __all__ = ["Information", "InformationPrecision", "InformationRecall"]
 
@@ -54,8 +57,27 @@ class _Information(Number[AnswerSet]):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The annotator that checks claims."""
-        return (f"supported_{self.support.partition(':')[0]}",)
+        """The claims, the translation where texts are read in English, and what checks claims."""
+        return ("claims", *needs_of(self.text_in), self.checked_by)
+
+    @property
+    def checked_by(self) -> str:
+        """The annotator that says whether a text supports a claim."""
+        return f"supported_{self.support.partition(':')[0]}"
+
+    def checks(self, answers: AnswerSet, /) -> list[Answer]:
+        """Return each answer's claims beside the pivot's answer, and the other way.
+
+        The first answer is compared with the pivot's first, and so on; where one of the two has no
+        claims nothing is checked.
+        """
+        return [
+            _check(claim, side=side, text=readable(other, text_in=self.text_in))
+            for answer, pivot in zip(answers.answers, answers.pivot, strict=False)
+            if _claims(answer) and _claims(pivot)
+            for side, of, other in (("own", answer, pivot), ("pivot", pivot, answer))
+            for claim in _claims(of)
+        ]
 
     def check(self) -> None:
         """Raise ConfigError where no annotator is called so."""
@@ -76,21 +98,55 @@ class _Information(Number[AnswerSet]):
         """Return the share of a side's claims that are supported, the others, and why none is.
 
         Args:
-            answers: the set.
+            answers: the set, with its checks.
             name: ``own`` or ``pivot``.
         """
-        value: Any = answers.annotations[self.needs[0]].value
-        claims: Sequence[Any] = value[name]
-        judged = [claim for claim in claims if claim["supported"] is not None]
+        claims = [each for each in answers.checks if each.sample.metadata["side"] == name]
+        if not claims:
+            return None, [], _why_none(answers)
+        verdicts: list[Any] = [each.annotations[self.checked_by].value for each in claims]
+        judged = [each for each in verdicts if each["supported"] is not None]
         unjudged = len(claims) - len(judged)
-        if not judged or unjudged > self.max_unjudged * len(claims):
-            wrong = next((claim["wrong"] for claim in claims if claim["wrong"]), "")
-            why = f"{unjudged} of {len(claims)} claims without a verdict: {wrong}"
-            return None, [], value["reason"] or why
-        share = sum(claim["supported"] for claim in judged) / len(judged)
+        if unjudged > self.max_unjudged * len(claims):
+            wrong = next(each["reason"] for each in verdicts if each["supported"] is None)
+            return None, [], f"{unjudged} of {len(claims)} claims without a verdict: {wrong}"
+        share = sum(each["supported"] for each in judged) / len(judged)
         if len(judged) < self.gamma:
             share *= math.exp(1 - self.gamma / len(judged))
-        return share, [claim["text"] for claim in judged if not claim["supported"]], ""
+        unsupported = [
+            claim.sample.prompt["claim"]
+            for claim, each in zip(claims, verdicts, strict=True)
+            if each["supported"] is False
+        ]
+        return share, unsupported, ""
+
+
+def _claims(answer: Answer) -> Sequence[Mapping[str, str]]:
+    """Return the claims of *answer*; none where there are none, or no list of them."""
+    value: Any = answer.annotations["claims"].value
+    return value["claims"] or ()
+
+
+def _why_none(answers: AnswerSet) -> str:
+    """Say why there is nothing to check: of the answer first, then of the pivot's."""
+    for place, side in (("", answers.answers), ("pivot: ", answers.pivot)):
+        for answer in side:
+            value: Any = answer.annotations["claims"].value
+            if not value["claims"]:
+                return place + (printable(value["reason"], limit=_SHOWN) or "no claims")
+    return "no claims"
+
+
+def _check(claim: Mapping[str, str], *, side: str, text: Readable) -> Answer:
+    """Return *claim* beside the text that may support it, as annotators of support read them."""
+    sample = Sample(
+        id="",
+        benchmark="",
+        language=text.language,
+        prompt={"claim": claim["text"]},
+        metadata={"side": side},
+    )
+    return Answer(sample=sample, response=Response(text=text.text or "", stop_reason="stop"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,45 +1,46 @@
-"""Whether answers support each other's claims, by a judge (FActScore, section 3.3)."""
+"""Whether a text supports a claim, by a judge (FActScore, section 3.3)."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.supported.pairs import SupportAnnotator, checks_of
+from pytest_xling.annotators.supported import SupportAnnotator, pair_of, support_value
 from pytest_xling.judging.annotator import JudgingAnnotator
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import AnswerSet
+    from pytest_xling.records import Answer
 
 __all__ = ["SupportedLlm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportedLlm(SupportAnnotator, JudgingAnnotator):
-    """Has a judge say of every claim whether the other answer supports it: yes or no.
+    """Has a judge say whether a text supports a claim: yes or no.
 
-    Equal pairs of a claim and a text are asked once in a run, whatever set they are of.
+    A value has ``supported`` (None where that is not known; ``reason`` then says why) and ``p``,
+    the probability of yes against no as the reply's first word, where the judge's server gives
+    log-probabilities. A reply that is not one word is asked for once more. A base model only
+    continues a few examples: enough to see that everything runs, no more.
     """
 
     name = "supported_llm"
     version = "1"
 
-    async def annotate(self, answers: AnswerSet, ask: Ask, /) -> JsonValue:
-        """Return the claims of both sides with the judge's verdicts.
+    async def annotate(self, answer: Answer, ask: Ask, /) -> JsonValue:
+        """Return whether the text of *answer* supports the claim it came with.
 
         Raises:
             ConfigError: the judge's model can only translate.
             ProviderFault, BudgetExceeded: the judge did not answer.
         """
-        checks = checks_of(answers, text_in=self.text_in)
+        pair = pair_of(answer)
+        if reason := self.too_long({"claim": pair.claim, "text": pair.text}):
+            return support_value(reason=reason)
         # Imported when there is something to judge: where all verdicts are in the store it is not.
-        from pytest_xling.judging.support import support  # noqa: PLC0415
+        from pytest_xling.annotators.supported.asking import support  # noqa: PLC0415
 
         params = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        outcomes = await asyncio.gather(
-            *(support(each.claim, each.text, ask=ask, params=params) for each in checks.all)
-        )
-        return checks.value(dict(zip(checks.all, outcomes, strict=True)))
+        return await support(pair, ask=ask, params=params)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_xling.annotators.supported import support_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.judging.verdict import continued, without_thoughts
 from pytest_xling.records import Message
@@ -19,11 +19,12 @@ from pytest_xling.text.fence import NOTE, fenced
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.annotators.supported import Pair
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["Support", "support"]
+__all__ = ["support"]
 
 _TASK = (
     "Somebody read the TEXT below and knows nothing else. Does it tell them that the CLAIM is so?"
@@ -62,26 +63,14 @@ Does the text say so? yes
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
-    """Whether a text supports a claim, or why that is not known."""
-
-    supported: bool | None
-    p: float | None = None
-    """The probability of yes against no as the first word of the reply; None where the judge's
-    server gives no log-probabilities."""
-    wrong: str = ""
-
-
-async def support(claim: str, text: str, *, ask: Ask, params: Mapping[str, JsonValue]) -> Support:
-    """Return whether *text* supports *claim*, by a judge.
+async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> JsonValue:
+    """Return a judge's verdict as an annotation.
 
     Its reply must be one word. One that is not is asked for once more: prose, two verdicts and the
     claim itself are no verdict.
 
     Args:
-        claim: a statement.
-        text: what is to support it.
+        pair: the claim and the text.
         ask: puts the question to the judge.
         params: of a chat model.
 
@@ -94,7 +83,7 @@ async def support(claim: str, text: str, *, ask: Ask, params: Mapping[str, JsonV
         raise ConfigError(msg)
     if ask.style == "completion":
         response = await ask(
-            (Message(role="user", content=_completion(claim, text)),),
+            (Message(role="user", content=_completion(pair)),),
             params={
                 "temperature": 0.0,
                 "max_tokens": 2,
@@ -103,42 +92,45 @@ async def support(claim: str, text: str, *, ask: Ask, params: Mapping[str, JsonV
             },
         )
         verdict = continued(response.text or "", first_words={word: word for word in _VERDICTS})
-        return _support(verdict.label, verdict.wrong, response)
+        return _value(verdict.label, verdict.wrong, response)
     wrong = ""
     for _ in range(2):
         response = await ask(
-            (Message(role="user", content=_prompt(claim, text, wrong=wrong)),),
+            (Message(role="user", content=_prompt(pair, wrong=wrong)),),
             params={**params, "top_logprobs": _LIKELIEST},
         )
         word = without_thoughts(clean(response.text or "")).strip(_AROUND).casefold()
         if word in _VERDICTS or response.stop_reason in _NO_REPLY:
             break
         wrong = "it was not one word, yes or no"
-    return _support(word if word in _VERDICTS else None, wrong, response)
+    return _value(word if word in _VERDICTS else None, wrong, response)
 
 
-def _prompt(claim: str, text: str, *, wrong: str) -> str:
-    texts = "\n\n".join(fenced({"TEXT": text, "CLAIM": claim}).values())
+def _prompt(pair: Pair, *, wrong: str) -> str:
+    texts = "\n\n".join(fenced({"TEXT": pair.text, "CLAIM": pair.claim}).values())
     again = f"You were asked this before, but your reply could not be read: {wrong}. "
     return f"{_TASK}\n\n{NOTE} {_WARNING}\n\n{texts}\n\n{_HOW}\n\n{again if wrong else ''}{_FORM}"
 
 
-def _completion(claim: str, text: str) -> str:
-    one_line = [shorten(" ".join(clean(each).split()), limit=_LINE_CHARS) for each in (text, claim)]
-    return f"{_SHOTS}Text: {one_line[0]}\nClaim: {one_line[1]}\nDoes the text say so?"
+def _completion(pair: Pair) -> str:
+    text, claim = (
+        shorten(" ".join(clean(each).split()), limit=_LINE_CHARS)
+        for each in (pair.text, pair.claim)
+    )
+    return f"{_SHOTS}Text: {text}\nClaim: {claim}\nDoes the text say so?"
 
 
-def _support(word: str | None, wrong: str, response: Response) -> Support:
+def _value(word: str | None, wrong: str, response: Response) -> JsonValue:
     quoted = printable(response.text or response.error or "", limit=_QUOTED)
     if response.stop_reason in _NO_REPLY:
         # Also with a verdict in what a filter let through: it need not be the judge's last word.
         why = response.stop_reason.replace("_", " ")
         wrong = f"the judge did not reply ({why})"
     elif word is not None:
-        return Support(supported=_VERDICTS[word], p=_p_yes(response))
+        return support_value(supported=_VERDICTS[word], p=_p_yes(response))
     else:
         wrong = f"the judge's reply cannot be read, {wrong}"
-    return Support(supported=None, wrong=f"{wrong}: {quoted!r}" if quoted else wrong)
+    return support_value(reason=f"{wrong}: {quoted!r}" if quoted else wrong)
 
 
 def _p_yes(response: Response) -> float | None:
