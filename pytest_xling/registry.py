@@ -85,7 +85,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_head": "stance.head:StanceHead",
         "stance_llm": "stance.llm:StanceLlm",
         "stance_nli": "stance.nli:StanceNli",
-        "supported_llm": "supported.llm:SupportedLlm",
+        "support_llm": "support.llm:SupportLlm",
         "translate": "translate:Translate",
     },
     "provider": {

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Information", "InformationPrecision", "InformationRecall"]
 
 _JUDGES = ("llm", "nli")
-_LISTED = 3
-_SHOWN = 160
+_LISTED = 8
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class _Information(Number[AnswerSet]):
     @property
     def checked_by(self) -> str:
         """The annotator that says whether a text supports a claim."""
-        return f"supported_{self.support.partition(':')[0]}"
+        return f"support_{self.support.partition(':')[0]}"
 
     def checks(self, answers: AnswerSet, /) -> list[Answer]:
         """Return each answer's claims beside the pivot's answer, and the other way.
@@ -94,7 +94,7 @@ class _Information(Number[AnswerSet]):
             )
             raise ConfigError(msg)
 
-    def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[str], str]:
+    def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[Answer], str]:
         """Return the share of a side's claims that are supported, the others, and why none is.
 
         Args:
@@ -114,7 +114,7 @@ class _Information(Number[AnswerSet]):
         if len(judged) < self.gamma:
             share *= math.exp(1 - self.gamma / len(judged))
         unsupported = [
-            claim.sample.prompt["claim"]
+            claim
             for claim, each in zip(claims, verdicts, strict=True)
             if each["supported"] is False
         ]
@@ -144,7 +144,7 @@ def _check(claim: Mapping[str, str], *, side: str, text: Readable) -> Answer:
         benchmark="",
         language=text.language,
         prompt={"claim": claim["text"]},
-        metadata={"side": side},
+        metadata={"side": side, "native": claim["native"] or claim["sentence"]},
     )
     return Answer(sample=sample, response=Response(text=text.text or "", stop_reason="stop"))
 
@@ -159,7 +159,7 @@ class InformationPrecision(_Information):
     def read(self, answers: AnswerSet, /) -> Reading:
         """Return the share; the reason lists claims that are new."""
         value, new, reason = self.side(answers, "own")
-        return Reading(value=value, reason=reason or _listed("new", new))
+        return Reading(value=value, reason=reason or "\n".join(_listed("new", new)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ class InformationRecall(_Information):
     def read(self, answers: AnswerSet, /) -> Reading:
         """Return the share; the reason lists claims that are missing."""
         value, missing, reason = self.side(answers, "pivot")
-        return Reading(value=value, reason=reason or _listed("missing", missing))
+        return Reading(value=value, reason=reason or "\n".join(_listed("missing", missing)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,17 +193,20 @@ class Information(_Information):
         if precision is None or recall is None:
             return Reading(value=None, reason=reason or other)
         both = precision + recall
-        parts = [_listed("missing", missing), _listed("new", new)]
         return Reading(
             value=2 * precision * recall / both if both else 0.0,
-            reason="; ".join(part for part in parts if part),
+            reason="\n".join([*_listed("missing", missing), *_listed("new", new)]),
         )
 
 
-def _listed(what: str, claims: Sequence[str]) -> str:
-    """Return the first of *claims* in words; "" where there are none."""
-    if not claims:
-        return ""
-    shown = " | ".join(printable(claim, limit=_SHOWN) for claim in claims[:_LISTED])
-    more = f" (and {len(claims) - _LISTED} more)" if len(claims) > _LISTED else ""
-    return f"{what}: {shown}{more}"
+def _listed(what: str, claims: Sequence[Answer]) -> list[str]:
+    """Return a line for each of the first *claims*, with the sentence it is from."""
+    lines = []
+    for claim in claims[:_LISTED]:
+        text, native = claim.sample.prompt["claim"], claim.sample.metadata["native"]
+        line = f"{what}: {printable(text, limit=_SHOWN)}"
+        alike = native.strip() == text.strip()
+        lines.append(line if alike else f"{line} (from: {printable(native, limit=_SHOWN)})")
+    if len(claims) > _LISTED:
+        lines.append(f"{what}: {len(claims) - _LISTED} more")
+    return lines

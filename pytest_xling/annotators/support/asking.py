@@ -9,7 +9,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.supported import support_value
+from pytest_xling.annotators.support import support_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.judging.verdict import continued, without_thoughts
 from pytest_xling.records import Message
@@ -19,7 +19,7 @@ from pytest_xling.text.fence import NOTE, fenced
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_xling.annotators.supported import Pair
+    from pytest_xling.annotators.support import Pair
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response

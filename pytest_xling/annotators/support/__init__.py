@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["BUNDLED_PAIRS", "Pair", "SupportAnnotator", "pair_of", "support_value"]
+__all__ = ["BUNDLED_PAIRS", "LABELS", "Pair", "SupportAnnotator", "pair_of", "support_value"]
 
+LABELS: Final = ("supported", "unsupported")
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled claims and texts, to measure on."""
 
@@ -34,14 +35,15 @@ class SupportAnnotator(Annotator):
 
     called = "the judge of claims"
     calibrated = True
+    of_texts = True
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the claim, the text and its language."""
         return asdict(pair_of(answer))
 
     @staticmethod
-    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
-        """Return what *value* says of the text: ``supported`` or ``unsupported``."""
+    def label(value: JsonValue, /) -> str | None:
+        """Return what *value* says of the claim: one of :data:`LABELS`."""
         read: Any = value
         return {True: "supported", False: "unsupported"}.get(read["supported"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.supported import SupportAnnotator, pair_of, support_value
+from pytest_xling.annotators.support import SupportAnnotator, pair_of, support_value
 from pytest_xling.judging.annotator import JudgingAnnotator
 
 if TYPE_CHECKING:
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["SupportedLlm"]
+__all__ = ["SupportLlm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SupportedLlm(SupportAnnotator, JudgingAnnotator):
+class SupportLlm(SupportAnnotator, JudgingAnnotator):
     """Has a judge say whether a text supports a claim: yes or no.
 
     A value has ``supported`` (None where that is not known; ``reason`` then says why) and ``p``,
@@ -26,7 +26,7 @@ class SupportedLlm(SupportAnnotator, JudgingAnnotator):
     continues a few examples: enough to see that everything runs, no more.
     """
 
-    name = "supported_llm"
+    name = "support_llm"
     version = "1"
 
     async def annotate(self, answer: Answer, ask: Ask, /) -> JsonValue:
@@ -40,7 +40,7 @@ class SupportedLlm(SupportAnnotator, JudgingAnnotator):
         if reason := self.too_long({"claim": pair.claim, "text": pair.text}):
             return support_value(reason=reason)
         # Imported when there is something to judge: where all verdicts are in the store it is not.
-        from pytest_xling.annotators.supported.asking import support  # noqa: PLC0415
+        from pytest_xling.annotators.support.asking import support  # noqa: PLC0415
 
         params = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return await support(pair, ask=ask, params=params)
