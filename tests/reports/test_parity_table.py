@@ -61,7 +61,7 @@ def test_the_printed_averages_follow_from_the_printed_columns(row: dict[str, str
     """By script, by family and by training: weighted by languages, each agrees with each other.
 
     A printed number stands for all that round to it, half a digit either way; so does a weighted
-    mean of such numbers. Each two of these intervals meet, and so some one average is in all of them.
+    mean of such numbers. Each two of these intervals meet, so some one average is in all of them.
     """
     groupings = [key for key in GROUPINGS if all(row[group] for group in GROUPINGS[key])]
     means = [Fraction(row["avg"]), *(_mean(row, _sizes(row, key)) for key in groupings)]
