@@ -1,4 +1,4 @@
-"""The labelled pairs that measure annotators of support: well formed, balanced, and without shortcuts."""
+"""The labelled pairs that measure annotators of support: well formed, balanced, no shortcuts."""
 
 from __future__ import annotations
 
