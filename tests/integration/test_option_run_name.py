@@ -44,7 +44,10 @@ def _run(project: Project, *arguments: str, script: str = GOOD) -> Outcome:
 
 
 def test_an_incomplete_run_goes_on(bread: Project) -> None:
-    """With workers and without: the same name, what was answered is kept, and in the end it is one whole run."""
+    """The same name, what was answered is kept, and in the end it is one whole run.
+
+    It begins without workers and goes on with them.
+    """
     with spawned(mode="401") as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")

@@ -157,7 +157,10 @@ def test_a_short_run_says_nothing(project: Project) -> None:
 
 
 def test_a_model_that_answers_nothing_is_waited_for_in_the_open(project: Project) -> None:
-    """Under workers, too, the line names the model, what it says instead, and how much of the patience is gone."""
+    """The line names the model, what it says instead, and how much of the patience is gone.
+
+    The controller writes it, with what workers tell it.
+    """
     write_questions(project, count=8, languages=("en", "hi"))
     project.write("conftest.py", IMPATIENT)
     with spawned(mode="429", retry_after="") as url:
