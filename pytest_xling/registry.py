@@ -47,6 +47,9 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "english_answer": "indicators:EnglishAnswer",
         "factual_accuracy": "stance.answers:FactualAccuracy",
         "flip_to_false": "stance.sets:FlipToFalse",
+        "information": "information:Information",
+        "information_precision": "information:InformationPrecision",
+        "information_recall": "information:InformationRecall",
         "language_consistency": "language_consistency:LanguageConsistency",
         "length": "length:Length",
         "less_comprehensive": "correctness:LessComprehensive",
@@ -74,6 +77,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "wrong_language": "wrong_language:WrongLanguage",
     },
     "annotator": {
+        "claims": "claims:Claims",
         "correctness_label": "correctness_label:CorrectnessLabel",
         "language_evidence": "language_evidence:LanguageEvidence",
         "language_id": "language_id:LanguageId",
@@ -81,6 +85,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_head": "stance.head:StanceHead",
         "stance_llm": "stance.llm:StanceLlm",
         "stance_nli": "stance.nli:StanceNli",
+        "support_llm": "support.llm:SupportLlm",
         "translate": "translate:Translate",
     },
     "provider": {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.analysis.labelled import TASKS, task_of
+from pytest_xling.registry import load
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.calibrations import Calibration, add_calibration
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ async def calibrate(
             source=labelled.source,
             human=labelled.human,
             created_at=now,
-            quality=_measured(own),
+            quality=_measured(annotator, own),
         )
         calibrations.append(calibration)
     with database.write() as connection:
@@ -71,17 +71,11 @@ async def calibrate(
     return calibrations
 
 
-def _measured(own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
-    stances: list[str | None] = []
-    for _, value in own:
-        if not isinstance(value, dict):
-            msg = "what is calibrated must give the values of a stance annotator"
-            raise ConfigError(msg)
-        stance: Any = value["stance"]
-        stances.append(stance)
+def _measured(annotator: str, own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
+    label = load("annotator", annotator).label
     return labelling(
         [item.label for item, _ in own],
-        stances,
-        labels=STANCES,
+        [label(value) for _, value in own],
+        labels=TASKS[task_of(annotator)].labels,
         clusters=[item.cluster for item, _ in own],
     )

@@ -1,4 +1,4 @@
-"""Answers whose stance people have labelled, to measure annotators on."""
+"""Answers that people have labelled, to measure annotators on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
+from pytest_xling.annotators import support
+from pytest_xling.annotators.stance import pair as stance
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key
@@ -19,10 +20,10 @@ from pytest_xling.text.display import csv_text
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Labelled", "LabelledSet", "bundled_labels", "read_labels"]
+__all__ = ["TASKS", "Labelled", "LabelledSet", "Task", "bundled_labels", "read_labels", "task_of"]
 
 BUNDLED = "bundled"
 COLUMNS = ("language", "claim", "response", "label")
@@ -31,8 +32,29 @@ _ENGLISH = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What annotators of one kind say, and what they are measured on."""
+
+    labels: tuple[str, ...]
+    bundled: Path
+    """Labelled pairs that come along, JSON lines; those held out are measured on."""
+
+
+TASKS: Final[Mapping[str, Task]] = {
+    "stance": Task(labels=STANCES, bundled=stance.BUNDLED_PAIRS),
+    "support": Task(labels=support.LABELS, bundled=support.BUNDLED_PAIRS),
+}
+"""By what the names of their annotators begin with, and the option that chooses one."""
+
+
+def task_of(annotator: str) -> str:
+    """Return what the annotator called so is measured at: a key of :data:`TASKS`."""
+    return annotator.partition("_")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A response to a query about a claim, and its stance."""
+    """A response beside a claim, and its label: its stance, or whether it supports the claim."""
 
     language: str
     claim: str
@@ -76,12 +98,15 @@ class LabelledSet:
         return tuple(item for item in self.items if item.language == language)
 
 
-def bundled_labels() -> LabelledSet:
-    """Return the held-out pairs that come along: the shipped classifier has not learnt from them.
+def bundled_labels(task: str) -> LabelledSet:
+    """Return the held-out pairs that come along: a classifier that does has not learnt from them.
 
     They were written by a language model together with their labels; people's own are better.
+
+    Args:
+        task: a key of :data:`TASKS`.
     """
-    raw = BUNDLED_PAIRS.read_bytes()
+    raw = TASKS[task].bundled.read_bytes()
     rows = [json.loads(line) for line in raw.decode().splitlines() if line.strip()]
     held_out = [row for row in rows if row["split"] == "held_out"]
     english = {r["claim_id"]: r["claim"] for r in held_out if r["language"] == _ENGLISH}
@@ -100,12 +125,17 @@ def bundled_labels() -> LabelledSet:
     return LabelledSet(source=_source(BUNDLED, items), human=False, items=items)
 
 
-def read_labels(path: Path) -> LabelledSet:
+def read_labels(path: Path, task: str) -> LabelledSet:
     """Read labels of the user's own raters from a CSV file.
 
-    Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral),
-    and may be ``claim_id``, ``claim_english`` and ``rater``. Where several raters labelled one
-    response, most of them decide; where they are split evenly, it is left out and counted.
+    Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral; of
+    support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``.
+    Where several raters labelled one response, most of them decide; where they are split evenly, it
+    is left out and counted.
+
+    Args:
+        path: the file.
+        task: a key of :data:`TASKS`.
 
     Raises:
         DataError: names file, line, column and fix.
@@ -122,7 +152,7 @@ def read_labels(path: Path) -> LabelledSet:
             if None in row:
                 msg = f"{where}: more cells than the first line has; quote texts with commas"
                 raise DataError(msg)
-            item = _item(row, where=where)
+            item = _item(row, TASKS[task].labels, where=where)
             key = (item.language, item.claim, item.response)
             rater = (row.get("rater") or "").strip()
             line = rated.setdefault((*key, rater), reader.line_num) if rater else reader.line_num
@@ -170,15 +200,15 @@ def _check_columns(names: Sequence[str], path: Path) -> None:
         raise DataError(msg)
 
 
-def _item(row: dict[str, str | None], *, where: str) -> Labelled:
+def _item(row: dict[str, str | None], labels: Sequence[str], *, where: str) -> Labelled:
     texts = {name: csv_text(row.get(name) or "").strip() for name in (*COLUMNS, *OPTIONAL)}
     for name in COLUMNS:
         if not texts[name]:
             msg = f"{where}: column {name!r} is empty; fill it or take the line out"
             raise DataError(msg)
     label = texts["label"].casefold()
-    if label not in STANCES:
-        hint = f"{did_you_mean(label, STANCES)} Known: {', '.join(STANCES)}"
+    if label not in labels:
+        hint = f"{did_you_mean(label, labels)} Known: {', '.join(labels)}"
         msg = f"{where}: unknown label {texts['label']!r}.{hint}"
         raise DataError(msg)
     try:

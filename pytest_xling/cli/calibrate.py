@@ -1,4 +1,4 @@
-"""``xling calibrate stance``: measure an annotator on labelled answers, per language."""
+"""``xling calibrate WHAT``: measure an annotator on labelled answers, per language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
-from pytest_xling.analysis.labelled import bundled_labels, read_labels
+from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.settings import resolve
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHARED = (
-    "stance",
+    *TASKS,
     "model",
     "judge",
     "judge-price",
@@ -63,12 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "  language,claim,response,label,rater\n"
         "  hi,…,…,disagree,ana"
     )
-    parser.add_argument("what", choices=["stance"], metavar="WHAT", help="of what: stance")
+    what = " or ".join(f"{name} ({', '.join(task.labels)})" for name, task in TASKS.items())
+    parser.add_argument("what", choices=list(TASKS), metavar="WHAT", help=f"of what: {what}")
     parser.add_argument(
         "--labels",
         metavar="FILE",
         type=parse_path,
-        help="CSV of answers with the stance people saw in them. Default: the ones that come along",
+        help="CSV of answers with the labels people gave them. Default: the ones that come along",
     )
     parser.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     add_cli_options(parser, SHARED)
@@ -77,9 +78,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
     settings = _settings(args)
-    labelled = bundled_labels() if args.labels is None else read_labels(Path(args.labels))
+    if args.labels is None:
+        labelled = bundled_labels(args.what)
+    else:
+        labelled = read_labels(Path(args.labels), args.what)
     languages = _languages(settings, labelled)
-    made = asyncio.run(_calibrated(settings, labelled, languages))
+    made = asyncio.run(_calibrated(settings, args.what, labelled, languages))
     if args.json:
         print_json(calibration_rows(made))
         return 0
@@ -94,10 +98,11 @@ def _settings(args: argparse.Namespace) -> Settings:
     """Settle the options as pytest does; only who judges needs to be a model."""
     given = dict(vars(args))
     asked = given[option("model").dest] or os.environ.get(option("model").env)
-    stance = given[option("stance").dest] or os.environ.get(option("stance").env)
+    how = given[option(args.what).dest] or os.environ.get(option(args.what).env)
+    how = how or option(args.what).default
     judge = given[option("judge").dest] or os.environ.get(option("judge").env)
-    if not asked and stance == "llm" and not judge:
-        msg = "--xling-stance=llm asks a judge: name one with --xling-judge=MODEL"
+    if not asked and how == "llm" and not judge:
+        msg = f"--xling-{args.what}=llm asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
     given[option("model").dest] = asked or judge or "embedded"
     if not asked and judge:  # one model, so one price
@@ -138,9 +143,10 @@ def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
 
 
 async def _calibrated(
-    settings: Settings, labelled: LabelledSet, languages: list[str]
+    settings: Settings, what: str, labelled: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
-    annotator = f"stance_{settings.stance.partition(':')[0]}"
+    chosen: str = getattr(settings, what)
+    annotator = f"{what}_{chosen.partition(':')[0]}"
     factory = make_step_factory(settings)
     made = factory.make("annotator", annotator)
     made.check()

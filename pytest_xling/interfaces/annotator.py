@@ -33,6 +33,9 @@ class Annotator:
     """The role it asks; None where it asks nobody."""
     called: ClassVar[str] = "the detector"
     """What to call it where people read of it."""
+    of_texts: ClassVar[bool] = False
+    """Whether it reads the texts a metric gives it: where these are translations, it must be
+    measured in English, else in the language of the answers."""
     calibrated: ClassVar[bool] = False
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
 
@@ -46,6 +49,11 @@ class Annotator:
 
     def load(self) -> None:
         """Load what is large, before the first batch."""
+
+    @staticmethod
+    def label(value: JsonValue, /) -> str | None:
+        """Return the label in a value of one that is ``calibrated``; None where there is none."""
+        raise NotImplementedError
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what else its values rest on, for the signature.

@@ -380,10 +380,10 @@ class Annotators:
         missing = self._context.stored_run.unmeasured(threshold, gap=gap)
         if not missing:
             return
-        from pytest_xling.analysis.labelled import bundled_labels  # noqa: PLC0415  when needed
+        from pytest_xling.analysis.labelled import bundled_labels, task_of  # noqa: PLC0415  when needed
 
-        labelled = bundled_labels()
         for annotator, wanted in missing.items():
+            labelled = bundled_labels(task_of(annotator))
             for language in (code for code in wanted if code in labelled.languages):
                 if (fault := self._faults.get((annotator, language))) is not None:
                     raise fault

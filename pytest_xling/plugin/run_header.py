@@ -48,6 +48,7 @@ SHAPING: Final = {
     "text_in": "text-in",
     "encoder": "encoder",
     "stance": "stance",
+    "support": "support",
     "parameters": "param",
     "stop_early": "stop-early",
 }
@@ -179,7 +180,8 @@ def _changes(earlier: RunRecord, run: RunRecord) -> list[str]:
     return [
         f"{option(name).flag} was {_shown(earlier.settings.get(key))} and is {_shown(now.get(key))}"
         for key, name in SHAPING.items()
-        if earlier.settings.get(key) != now.get(key)
+        if key in earlier.settings  # or it was begun by a version without that option
+        and earlier.settings[key] != now.get(key)
     ]
 
 
@@ -198,6 +200,9 @@ def _asked_beside(settings: Settings) -> str:
         "translator": settings.translator,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
         "stances by": None if settings.stance == option("stance").default else settings.stance,
+        "claims checked by": None
+        if settings.support == option("support").default
+        else settings.support,
         "text in": "English" if settings.text_in == "english" else None,
     }
     parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)

@@ -93,6 +93,14 @@ def test_an_annotator_is_measured_by_language(database: Database, tmp_path: Path
     assert made[0].signature.startswith("stance_llm|v")
 
 
+def test_measuring_may_take_its_time(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no run, and tells the store of no progress, however often it is time to."""
+    monkeypatch.setattr("pytest_xling.engine.run.SILENT_S", 0.0)
+    assert 1 == len(measured(database, tmp_path, labelled("en"), ["en"]))
+
+
 def test_what_was_measured_is_kept_by_the_annotators_signature(
     database: Database, tmp_path: Path
 ) -> None:

@@ -87,7 +87,7 @@ def judge_by(project: Project, languages: Sequence[str] = TWO) -> str:
     ]
     known += [
         ([i.claim, i.response], reply(i.label))
-        for i in bundled_labels().items
+        for i in bundled_labels("stance").items
         if i.language in languages
     ]
     # Of two claims one of which begins with the other, the longer is meant.
@@ -229,7 +229,7 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     answer_by(presupposition, right)
     path = Path(judge_by(presupposition, ("en",)))
     known = json.loads(path.read_text(encoding="utf-8"))
-    broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels().items]
+    broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels("stance").items]
     path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
     with spawned(answers=str(path)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")

@@ -51,6 +51,13 @@ class PairAnnotator(Annotator):
             msg = f"{self.name}: text_in must be english or native, not {self.text_in!r}"
             raise ConfigError(msg)
 
+    @staticmethod
+    def label(value: JsonValue, /) -> str | None:
+        """Return the stance."""
+        read: Any = value
+        stance: str | None = read["stance"]
+        return stance
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The translation, where texts are read in English."""
