@@ -198,7 +198,7 @@ _LARGEST = 1e4
 """No quantile is wanted above this."""
 
 
-def beyond(q: float, groups: int, df: int) -> float:
+def beyond(q: float, groups: int, df: float) -> float:
     """Return the probability that the studentized range exceeds *q*.
 
     Exact to about 1e-11, with a single degree of freedom to 1e-5.
@@ -209,7 +209,7 @@ def beyond(q: float, groups: int, df: int) -> float:
     Args:
         q: not negative.
         groups: how many means there are, at least two.
-        df: degrees of freedom of the spread, at least one.
+        df: degrees of freedom of the spread, at least one; infinite where the spread is known.
     """
     import numpy as np  # noqa: PLC0415  not before a table is wanted
     from scipy.special import ndtr  # noqa: PLC0415  as above
@@ -240,11 +240,13 @@ def _normals() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 @cache
-def _spreads(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _spreads(df: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return points of √(χ²/df), with what each counts; these add up to 1."""
     import numpy as np  # noqa: PLC0415  not before a table is wanted
     from scipy.special import chdtri  # noqa: PLC0415  as above
 
+    if math.isinf(df):
+        return np.ones(1), np.ones(1)
     # chdtri is told what lies above.
     low = math.sqrt(float(chdtri(df, 1 - _TAIL)) / df)
     high = math.sqrt(float(chdtri(df, _TAIL)) / df)
