@@ -34,6 +34,7 @@ COMMANDS = {
     "report": "write a run as one HTML page that needs no network",
     "review": "draw answers of a run for people to label, in one offline page",
     "agreement": "compare people's labels with the judge's and with each other",
+    "ratings": "say what people's ratings of answers depend on, by a mixed model",
     "calibrate": "measure on labelled answers what finds stances, per language",
     "train": "train what finds stances from labelled answers",
     "transcripts": "turn answers stored elsewhere into a transcript",
@@ -41,7 +42,7 @@ COMMANDS = {
     "init": "write a starter benchmark and thresholds.yaml",
 }
 
-WITHOUT_STORE = {"init", "train", "transcripts"}
+WITHOUT_STORE = {"init", "ratings", "train", "transcripts"}
 FLAGS = ("-h", "--help", "--version")
 """Of the command as a whole, but for the store's."""
 

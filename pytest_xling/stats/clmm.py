@@ -1,16 +1,16 @@
 """Cumulative link mixed models: ordered ratings by fixed effects and random intercepts.
 
 logit P(Y ≤ j) = θⱼ - xβ - Σ u, where each u ~ N(0, σ²) is what a group adds (an annotator, say):
-positive coefficients mean higher ratings. As R's ``ordinal::clm`` and ``ordinal::clmm`` fit it, with
-the logit link and flexible thresholds (Christensen, *Cumulative Link Models for Ordinal Regression
-with the R Package ordinal*).
+positive coefficients mean higher ratings. This is the model of R's ``ordinal::clm`` and
+``ordinal::clmm`` with the logit link and flexible thresholds (Christensen, *Cumulative Link Models
+for Ordinal Regression with the R Package ordinal*).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,7 +160,7 @@ def fit_clmm(
         return found
     estimates, covariance, value = found
     borders = len(levels) - 1
-    names = [f"{low}|{high}" for low, high in zip(levels[:-1], levels[1:], strict=True)]
+    names = [f"{low}|{high}" for low, high in pairwise(levels)]
     made = [
         Coefficient(name=name, estimate=float(estimate), se=float(se))
         for name, estimate, se in zip(
@@ -228,9 +228,9 @@ def separating_direction(
 ) -> NDArray[np.float64] | None:
     """Return coefficients along which the likelihood never falls; None where there are none.
 
-    They exist where the ratings are perfectly separated, or nearly (one side's highest rating is the
-    other's lowest), and estimates are infinite then. Found by linear programming: a direction in
-    which no rating becomes less likely, and some more (Haberman, 1980).
+    They exist where the ratings are perfectly separated, or nearly (the highest rating of one side
+    is the lowest of the other), and estimates are infinite then. Found by linear programming: a
+    direction in which no rating becomes less likely, and some more (Haberman, 1980).
 
     Args:
         categories: from 0 without a gap, n of them.
@@ -256,6 +256,26 @@ def separating_direction(
 
 
 _NO_MOVE = 1e-7
+
+
+class _Ends:
+    """The thresholds about each rating, less its fixed effects: S x rows each."""
+
+    def __init__(self, above: NDArray[np.float64], below: NDArray[np.float64]) -> None:
+        self.above = above
+        self.below = below
+        with np.errstate(divide="ignore"):  # thresholds that are one: no rating lies between
+            self._gap = np.log(-np.expm1(below - above))
+
+    def logs(self, shift: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the logs of the ratings' probabilities, where *shift* is what groups add.
+
+        F(a) - F(b) = F(a)·[1 - F(b)]·[1 - exp(b - a)] for the logistic F, which loses no digits.
+        """
+        upper = np.logaddexp(0, shift - self.above)
+        lower = np.logaddexp(0, self.below - shift)
+        logs: NDArray[np.float64] = self._gap - upper - lower
+        return logs
 
 
 class _Likelihood:
@@ -321,58 +341,44 @@ class _Likelihood:
         return np.concatenate(parts)
 
     def _values(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        ends = np.full((len(parameters), 1), np.inf)
-        thresholds = np.hstack([-ends, parameters[:, : self.borders], ends])
+        beyond_all = np.full((len(parameters), 1), np.inf)
+        thresholds = np.hstack([-beyond_all, parameters[:, : self.borders], beyond_all])
         width = self.design.shape[1]
         eta = parameters[:, self.borders : self.borders + width] @ self.design.T
-        above = thresholds[:, self.categories + 1] - eta
-        below = thresholds[:, self.categories] - eta
-        with np.errstate(divide="ignore"):
-            gap = np.log(-np.expm1(below - above))
+        ends = _Ends(thresholds[:, self.categories + 1] - eta, thresholds[:, self.categories] - eta)
         if not self.sizes:
-            return self._logs(above, below, gap) @ self.times
+            fixed_only: NDArray[np.float64] = ends.logs(0.0) @ self.times
+            return fixed_only
         scale = parameters[:, self.borders + width :][:, self.term]
-        mode, height, information = self._mode(above, below, gap, scale)
+        mode, height, information = self._mode(ends, scale)
         if len(self.sizes) == 1 and self.points > 1:
             spread = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
-            return self._quadrature(above, below, gap, scale, mode, spread)
-        return height - np.linalg.slogdet(information)[1] / 2
-
-    def _logs(
-        self, above: NDArray[np.float64], below: NDArray[np.float64], gap: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return log(F(above) - F(below)) for the logistic F; *gap* is log(1 - exp(below - above)).
-
-        F(a) - F(b) = F(a)·[1 - F(b)]·[1 - exp(b - a)], which loses no digits.
-        """
-        return gap - np.logaddexp(0, -above) - np.logaddexp(0, below)
+            return self._quadrature(ends, scale, mode, spread)
+        laplace: NDArray[np.float64] = height - np.linalg.slogdet(information)[1] / 2
+        return laplace
 
     def _mode(
-        self,
-        above: NDArray[np.float64],
-        below: NDArray[np.float64],
-        gap: NDArray[np.float64],
-        scale: NDArray[np.float64],
+        self, ends: _Ends, scale: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the most likely groups' effects (in standard deviations), height, information.
 
         By Newton's method: the function is strictly concave.
         """
         effects = np.zeros_like(scale)
-        height = self._height(above, below, gap, scale, effects)
+        height = self._height(ends, scale, effects)
         identity = np.eye(scale.shape[1])
         for _ in range(_MOST_STEPS):
             shift = self._shift(scale, effects)
-            upper, lower = expit(above - shift), expit(below - shift)
+            upper, lower = expit(ends.above - shift), expit(ends.below - shift)
             slope = self._by_cell(upper + lower - 1) @ self.membership * scale - effects
             weight = self._by_cell(upper * (1 - upper) + lower * (1 - lower))
-            curved = np.einsum("sc,cq,cr->sqr", weight, self.membership, self.membership)
+            curved = self.membership.T @ (weight[:, :, None] * self.membership)
             information = identity + curved * scale[:, :, None] * scale[:, None, :]
             step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
             if np.sum(slope * step, axis=1).max() < _FLAT:
                 break
             for _ in range(_MOST_HALVINGS):
-                tried = self._height(above, below, gap, scale, effects + step)
+                tried = self._height(ends, scale, effects + step)
                 worse = ~(tried >= height - _ROUNDING)
                 if not worse.any():
                     break
@@ -381,15 +387,10 @@ class _Likelihood:
         return effects, height, information
 
     def _height(
-        self,
-        above: NDArray[np.float64],
-        below: NDArray[np.float64],
-        gap: NDArray[np.float64],
-        scale: NDArray[np.float64],
-        effects: NDArray[np.float64],
+        self, ends: _Ends, scale: NDArray[np.float64], effects: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         shift = self._shift(scale, effects)
-        rated = self._logs(above - shift, below - shift, gap) @ self.times
+        rated = ends.logs(shift) @ self.times
         height: NDArray[np.float64] = rated - np.sum(effects**2, axis=1) / 2
         return height
 
@@ -400,13 +401,12 @@ class _Likelihood:
         return ((effects * scale) @ self.membership.T)[:, self.cell]
 
     def _by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.add.reduceat(values * self.times, self.starts, axis=-1)
+        sums: NDArray[np.float64] = np.add.reduceat(values * self.times, self.starts, axis=-1)
+        return sums
 
     def _quadrature(
         self,
-        above: NDArray[np.float64],
-        below: NDArray[np.float64],
-        gap: NDArray[np.float64],
+        ends: _Ends,
         scale: NDArray[np.float64],
         mode: NDArray[np.float64],
         spread: NDArray[np.float64],
@@ -417,12 +417,13 @@ class _Likelihood:
         for node, weight in zip(nodes, weights, strict=True):
             effects = mode + math.sqrt(2) * node * spread
             shift = self._shift(scale, effects)
-            rated = self._by_cell(self._logs(above - shift, below - shift, gap))
+            rated = self._by_cell(ends.logs(shift))
             # A single random intercept has a cell per group, but in the order of the cells.
             prior = (effects @ self.membership.T) ** 2 / 2
             logs.append(rated - prior + node**2 + math.log(weight))
         sums = logsumexp(np.stack(logs), axis=0) + np.log(spread @ self.membership.T)
-        return np.sum(sums - math.log(math.pi) / 2, axis=1)
+        total: NDArray[np.float64] = np.sum(sums - math.log(math.pi) / 2, axis=1)
+        return total
 
 
 _SMALL_STEP = 1e-3

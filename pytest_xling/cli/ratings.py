@@ -1,0 +1,90 @@
+"""``xling ratings FILE…``: what people's ratings of answers depend on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.analysis.ratings import (
+    COLUMNS,
+    fit_ratings,
+    parse_column,
+    parse_predictors,
+    read_ratings,
+)
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.values import count
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal.ratings_table import ratings_object, ratings_sheets
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "FILE has a row per rating, as CSV, TSV or JSON lines, with the columns\n"
+        f"  {','.join(COLUMNS)}\n"
+        "A cumulative link mixed model is fitted (logit link; random intercepts of annotators, in\n"
+        "languages if these have several), as R's ordinal::clmm does; --points=1 is its default.\n"
+        "The exit code is 0 also where no model can be fitted and the reason is printed."
+    )
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", type=parse_path, help="people's ratings"
+    )
+    parser.add_argument(
+        "--by",
+        metavar="COLUMNS",
+        type=parse_predictors,
+        default=parse_predictors("model"),
+        help="what explains the ratings: model, model+type or model*type. Default: model",
+    )
+    parser.add_argument(
+        "--scale",
+        metavar="LOW-HIGH",
+        type=_scale,
+        default=(1, 5),
+        help="the lowest and the highest rating. Default: 1-5",
+    )
+    parser.add_argument(
+        "--column",
+        metavar="NAME=COLUMN",
+        type=parse_column,
+        action="append",
+        default=[],
+        help="what the file calls a column, such as annotator=rater. Repeatable",
+    )
+    parser.add_argument(
+        "--points",
+        metavar="N",
+        type=count(1),
+        default=10,
+        help="points of the quadrature over a single random intercept. Default: 10",
+    )
+    parser.add_argument("--json", action="store_true", help="print an object instead, not rounded")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, fit and print."""
+    files = [Path(path) for path in args.files]
+    ratings = read_ratings(files, predictors=args.by, scale=args.scale, names=dict(args.column))
+    model = fit_ratings(ratings, predictors=args.by, points=args.points)
+    if args.json:
+        print_json(ratings_object(model, scale=args.scale))
+        return 0
+    sheets = ratings_sheets(model, scale=args.scale)
+    print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
+    return 0
+
+
+def _scale(text: str) -> tuple[int, int]:
+    read = re.fullmatch(r"\s*([0-9]{1,4})\s*-\s*([0-9]{1,4})\s*", text)
+    if not read or int(read[1]) >= int(read[2]):
+        msg = f"{text!r} is no scale; write the lowest and the highest rating, such as 1-5"
+        raise ValueError(msg)
+    return int(read[1]), int(read[2])
