@@ -150,7 +150,7 @@ def _cell(value: JsonValue, place: Place, column: str) -> str:
 def _rating(text: str, place: Place, column: str, scale: tuple[int, int]) -> int:
     low, high = scale
     # pandas writes whole numbers as 4.0 where some are missing.
-    if not re.fullmatch(r"-?[0-9]{1,9}(\.0+)?", text) or not low <= int(float(text)) <= high:
+    if not re.fullmatch(r"[0-9]{1,9}(\.0+)?", text) or not low <= int(float(text)) <= high:
         msg = (
             f"{place}: column {column!r} is {text!r}, not a whole number from {low} to {high}; "
             "correct it, or name the scale: --scale=LOW-HIGH"

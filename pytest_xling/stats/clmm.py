@@ -436,8 +436,8 @@ _ROUNDING = 1e-9
 _SLOPE_STEP = 1e-5
 _CURVE_STEP = 1e-3
 _CONVERGED = 1e-8
-_UNBOUNDED = 30.0
-"""Groups that differ by so many log odds use one category each."""
+_UNBOUNDED = 10.0
+"""Groups that differ by so many log odds use a category each."""
 
 
 def _maximise(

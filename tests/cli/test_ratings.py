@@ -1,0 +1,248 @@
+"""``xling ratings``: from tables of people's ratings to a model, or to why there is none."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RATINGS = Path(__file__).parents[1] / "stats" / "data" / "ratings.csv"
+HEAD = "rating,model,language,annotator,question"
+LINES = ["4,one,hi,ana,q1", "2,two,hi,ana,q1", "3,one,hi,ben,q1", "5,two,hi,ben,q1"]
+BAD, GOOD = 4, 0
+
+
+def written(folder: Path, *lines: str, head: str = HEAD, name: str = "r.csv") -> str:
+    """Write a table and return its path."""
+    path = folder / name
+    path.write_text("\n".join([head, *lines, ""]), encoding="utf-8")
+    return str(path)
+
+
+def drawn(folder: Path, keep: Iterable[str]) -> str:
+    """Write those of the drawn ratings that have one of *keep* as annotator or language."""
+    wanted = set(keep)
+    with RATINGS.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if wanted & {row["annotator"], row["language"]}]
+    return written(folder, *(",".join(row.values()) for row in rows), head=f"{HEAD},type")
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print for 80 columns without colours."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+def test_the_tables_of_a_nested_model(capsys: pytest.CaptureFixture[str]) -> None:
+    """What R's ``clmm`` and ``emmeans`` give for it."""
+    assert GOOD == main(["ratings", str(RATINGS)])
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    for line in (
+        "of 1 2 3 4 5 n mean",
+        "mixtral 41 36 30 8 5 120 2.17",
+        "annotator:language 15 0.4639 0.6811",
+        "language 5 0.9291 0.9639",
+        "gpt 0.4823 0.2373 2.032 0.0421*",
+        "mixtral -1.6707 0.2475 -6.751 <.0001***",
+        "360 ratings, log-likelihood -497.52, AIC 1011.04.",
+        "3|4 0.4827 0.4986 0.968",
+        "mixtral -1.506 0.501 -2.489 to -0.524",
+        "claude – gpt -0.482 0.237 -2.032 0.1045",
+        "p is adjusted by Tukey's method for a family of 3 means.",
+    ):
+        assert line in lines
+    assert any(line.startswith("rating ~ model + (1 | language/annotator)") for line in lines)
+
+
+def test_an_interaction(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its coefficients and all pairs of combinations, as R gives them; not rounded with --json."""
+    assert GOOD == main(["ratings", str(RATINGS), "--by", "model*type", "--json"])
+    made = json.loads(capsys.readouterr().out)
+    fit = made["fit"]
+    assert -489.1751509 == pytest.approx(fit["log_likelihood"], abs=1e-5)
+    estimates = {each["name"]: each["estimate"] for each in fit["fixed"]}
+    assert {"gpt", "mixtral", "specific", "gpt:specific", "mixtral:specific"} == estimates.keys()
+    assert -0.193710 == pytest.approx(estimates["gpt:specific"], abs=1e-4)
+    pairs = {(pair["first"], pair["second"]): pair for pair in fit["contrasts"]}
+    assert 15 == len(pairs)
+    pair = pairs["claude, specific", "mixtral, agnostic"]
+    assert 0.942139 == pytest.approx(pair["estimate"], abs=1e-4)
+    assert 0.0579 == pytest.approx(pair["p"], abs=1e-4)
+    assert {"1": 41, "2": 36, "3": 30, "4": 8, "5": 5} == {
+        key: sum(row["ratings"][key] for row in made["counts"] if row["of"].startswith("mixtral"))
+        for key in "12345"
+    }
+
+
+def test_two_columns_are_averaged_over_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """As ``emmeans`` does."""
+    assert GOOD == main(["ratings", str(RATINGS), "--by", "model+type", "--json"])
+    fit = json.loads(capsys.readouterr().out)["fit"]
+    means = {mean["level"]: mean["estimate"] for mean in fit["means"]}
+    assert ["claude", "gpt", "mixtral", "agnostic", "specific"] == list(means)
+    assert 0.1642042 == pytest.approx(means["claude"], abs=1e-4)
+    assert 0.6890173 == pytest.approx(means["gpt"], abs=1e-4)
+    assert ["model"] * 3 + ["type"] == [pair["of"] for pair in fit["contrasts"]]
+
+
+def test_one_language_has_one_intercept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Integrated by quadrature, or as told; few annotators are told of."""
+    file = drawn(tmp_path, ["hi"])
+    for option, method in (([], "quadrature, 10 points"), (["--points=1"], "Laplace's")):
+        assert GOOD == main(["ratings", file, "--json", *option])
+        made = json.loads(capsys.readouterr().out)
+        assert "rating ~ model + (1 | annotator)" == made["formula"]
+        assert method in made["method"]
+        assert ["annotator"] == [term["name"] for term in made["fit"]["random"]]
+        assert "3 groups of annotator" in made["notes"][0]
+
+
+def test_an_annotator_per_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Is one intercept, where R gives two that mean nothing."""
+    assert GOOD == main(["ratings", drawn(tmp_path, ["ana"]), "--json"])
+    made = json.loads(capsys.readouterr().out)
+    assert [5] == [term["groups"] for term in made["fit"]["random"]]
+    assert "cannot be told apart" in made["notes"][0]
+
+
+def test_one_annotator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There is no intercept, and that is told."""
+    file = drawn(tmp_path, ["hi"])
+    lines = [line for line in Path(file).read_text().splitlines() if ",ana," in line]
+    assert GOOD == main(["ratings", written(tmp_path, *lines, head=f"{HEAD},type")])
+    out = capsys.readouterr().out
+    assert "Random intercepts" not in out
+    assert "All ratings are by 'ana'" in out
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["4,one,hi,ana,q1", "4,two,hi,ben,q1"], "No model: all 2 ratings are 4"),
+        (
+            [
+                f"{r},{m},hi,{a},{q}"
+                for m, r in (("one", 2), ("two", 4))
+                for a in "ab"
+                for q in "xy"
+            ],
+            "Separated: two above one.",
+        ),
+        (
+            [f"{3 + len(q)},one,hi,{a},{q}" for a in "ab" for q in ("x", "yy")],
+            "column 'model' is 'one' throughout",
+        ),
+    ],
+    ids=["one category", "perfect separation", "one model"],
+)
+def test_without_a_model_the_counts_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[str], told: str
+) -> None:
+    """And why there is none."""
+    file = written(tmp_path, *lines)
+    assert GOOD == main(["ratings", file])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "of 1 2 3 4 5 n mean" in out
+    assert told in out
+    assert GOOD == main(["ratings", file, "--json"])
+    made = json.loads(capsys.readouterr().out)
+    assert made["fit"] is None
+    assert made["reason"]
+
+
+def test_a_combination_never_rated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Is named."""
+    lines = [line for line in RATINGS.read_text().splitlines()[1:] if "gpt" not in line]
+    more = ["3,gpt,hi,ana,q9,agnostic", "4,gpt,hi,ben,q9,agnostic"]
+    file = written(tmp_path, *lines, *more, head=f"{HEAD},type")
+    assert GOOD == main(["ratings", file, "--by=model*type"])
+    assert "Never rated: gpt, specific." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "told"),
+    [
+        (HEAD, "6,one,hi,ana,q2", ":6: column 'rating' is '6', not a whole number from 1 to 5"),
+        (HEAD, "good,one,hi,ana,q2", ":6: column 'rating' is 'good', not a whole number"),
+        (HEAD, "4.5,one,hi,ana,q2", ":6: column 'rating' is '4.5', not a whole number"),
+        (HEAD, "4,one,hi,,q2", ":6: column 'annotator' is empty; fill it"),
+        (HEAD, "4,one,hindu,ana,q2", ":6: column 'language': "),
+        (HEAD, "4,one,hi,ana,q1", "r.csv:2 already; keep one"),
+        (HEAD, "4,one,hi", ":6: the row has 3 cells, and the head 5"),
+        (
+            HEAD.replace("annotator", "rater"),
+            "4,one,hi,ana,q2",
+            ":1: column 'annotator' is missing.",
+        ),
+    ],
+)
+def test_a_wrong_row_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], head: str, line: str, told: str
+) -> None:
+    """With file, line, column and fix."""
+    file = written(tmp_path, *LINES, line, head=head)
+    assert BAD == main(["ratings", file])
+    err = capsys.readouterr().err
+    assert file in err
+    assert told in err
+
+
+@pytest.mark.parametrize("text", ["", f"{HEAD}\n"])
+def test_an_empty_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    """Has no row."""
+    file = tmp_path / "empty.csv"
+    file.write_text(text)
+    assert BAD == main(["ratings", str(file)])
+    assert f"{file}: there is no row in it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--by=model*type+set", "mixes + and *"),
+        ("--by=model+model", "each once"),
+        ("--by=rating", "is what is explained"),
+        ("--by=annotator", "is a random intercept"),
+        ("--by=typ", "column 'typ' is missing. Did you mean 'type'?"),
+        ("--scale=5", "is no scale"),
+        ("--scale=5-1", "is no scale"),
+        ("--column=rater", "must be NAME=COLUMN"),
+        ("--column=annotater=rater", "Did you mean 'annotator'?"),
+        ("--points=0", "--points"),
+    ],
+)
+def test_a_wrong_option(capsys: pytest.CaptureFixture[str], option: str, told: str) -> None:
+    """Says what would be right."""
+    assert BAD == main(["ratings", str(RATINGS), option])
+    assert told in capsys.readouterr().err
+
+
+def test_other_names_and_scales(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files of several raters, with names of their own, as JSON lines too."""
+    head = HEAD.replace("annotator", "rater")
+    given = [
+        (r + 5, m, a, q)
+        for q, r in enumerate((0, 1, 2, 1, 0, 2))
+        for m, a in zip("mn", "ab", strict=True)
+    ]
+    lines = [f"{r + (m == 'n' and q % 2)},{m},hi,{a},{q}" for r, m, a, q in given]
+    first = written(tmp_path, *lines[:6], head=head, name="a.csv")
+    second = tmp_path / "b.jsonl"
+    keys = head.split(",")
+    second.write_text(
+        "\n".join(json.dumps(dict(zip(keys, line.split(","), strict=True))) for line in lines[6:])
+    )
+    options = ["--column", "annotator=rater", "--scale=5-8", "--json"]
+    assert GOOD == main(["ratings", first, str(second), *options])
+    made = json.loads(capsys.readouterr().out)
+    assert [5, 8] == made["scale"]
+    assert 12 == made["fit"]["n"]
