@@ -122,35 +122,41 @@ def fit_clmm(
 ) -> Clmm | NoFit:
     """Fit the model by maximum likelihood.
 
-    The integral over one random intercept is taken by adaptive Gauss–Hermite quadrature, over
-    several (nested or crossed) by Laplace's approximation. Standard errors are of the observed
-    information. A category that nobody used has no threshold.
+    The integral over one random intercept is taken by adaptive Gauss–Hermite quadrature, over two
+    by Laplace's approximation. Standard errors are of the observed information. A category that
+    nobody used has no threshold.
 
     Args:
         ratings: whole numbers, n of them.
         fixed: columns of the design without an intercept, n numbers each, by name.
-        random: the groups that the ratings belong to, n labels each, by name. Those of a nested
-            kind need labels of their own: ``("hi", "ana")``.
+        random: the groups that the ratings belong to, n labels each, by name; of two the first is
+            nested in the second (annotators in languages), with labels such as ``("hi", "ana")``.
         points: of the quadrature over one random intercept; 1 is Laplace's approximation.
 
     Returns:
         The model, or why there is none: one category, a separation, as many groups as ratings.
 
     Raises:
-        ValueError: *points* is below 1, or a column has another length than *ratings*.
+        ValueError: *points* is below 1, a column has another length than *ratings*, or *random* are
+            more than two or not nested.
     """
     fixed, random = fixed or {}, random or {}
     if points < 1:
         msg = f"points must be at least 1, not {points!r}"
         raise ValueError(msg)
-    if any(len(np.asarray(column)) != len(ratings) for column in (*fixed.values(),)) or any(
-        len(labels) != len(ratings) for labels in random.values()
-    ):
+    columns = (*map(np.asarray, fixed.values()), *random.values())
+    if any(len(column) != len(ratings) for column in columns):
         msg = "each column needs a value for each rating"
+        raise ValueError(msg)
+    labels = list(random.values())
+    if len(labels) > 2 or (  # noqa: PLR2004  annotators and languages
+        len(labels) > 1 and len(set(zip(*labels, strict=True))) > len(set(labels[0]))
+    ):
+        msg = "random intercepts are at most two, the first nested in the second"
         raise ValueError(msg)
     levels, categories = np.unique(np.asarray(ratings, dtype=int), return_inverse=True)
     design = _matrix(fixed, len(ratings))
-    codes = [_codes(labels) for labels in random.values()]
+    codes = [_codes(groups) for groups in labels]
     counts = [int(code.max()) + 1 if len(code) else 0 for code in codes]
     if reason := _unfit(levels, categories, design, dict(zip(random, counts, strict=True))):
         return NoFit(reason=reason)
@@ -278,12 +284,31 @@ class _Ends:
         return logs
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mode:
+    """The random effects where the likelihood of ratings and effects together is highest."""
+
+    effects: NDArray[np.float64]
+    """In standard deviations, S x groups."""
+    height: NDArray[np.float64]
+    information: NDArray[np.float64]
+    """About each of the effects, S x groups."""
+    log_information: NDArray[np.float64]
+    """The logs of the determinants of the whole."""
+
+
 class _Likelihood:
     """The log-likelihood at many parameters at once: derivatives are taken numerically.
 
     Parameters are S x P: thresholds as the first and the logs of the steps to the next, then
     coefficients, then standard deviations of the random intercepts, whose sign does not matter, so
     that 0 is no border.
+
+    Args:
+        categories: from 0 without a gap, n of them.
+        design: n x p.
+        codes: the groups of none, one or two random intercepts, the first nested in the second.
+        points: of the quadrature over one.
     """
 
     def __init__(
@@ -293,26 +318,25 @@ class _Likelihood:
         codes: Sequence[NDArray[np.intp]],
         points: int,
     ) -> None:
-        # Equal ratings of equal rows in equal groups count several times; ordered by groups, sums
-        # over a cell (the ratings that share all their groups) are those of slices.
-        columns = [*codes, categories, *design.T]
-        rows, self.times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
-        terms = len(codes)
-        self.categories = rows[:, terms].astype(int)
-        self.design = rows[:, terms + 1 :]
+        self.terms = len(codes)
+        self.points = points
         self.borders = int(categories.max())
         self.share = np.bincount(categories) / len(categories)
-        self.points = points
-        self.sizes = [int(code.max()) + 1 for code in codes]
-        cells, first, self.cell = np.unique(
-            rows[:, :terms].astype(int), axis=0, return_index=True, return_inverse=True
+        # An intercept that is not there is one of a single group with standard deviation 0. Equal
+        # ratings of equal rows in a group count several times; sorted, the sums over groups, and
+        # those over groups of groups, are sums of slices.
+        one_group = np.zeros(len(categories), dtype=np.intp)
+        inner, outer = [*codes, one_group, one_group][:2]
+        columns = np.column_stack([outer, inner, categories, design])
+        rows, self.times = np.unique(columns, axis=0, return_counts=True)
+        self.categories = rows[:, 2].astype(int)
+        self.design = rows[:, 3:]
+        pairs, self.starts, self.group = np.unique(
+            rows[:, :2], axis=0, return_index=True, return_inverse=True
         )
-        self.starts = first
-        starts = np.cumsum([0, *self.sizes])
-        self.term = np.repeat(np.arange(terms), self.sizes)
-        self.membership = np.zeros((len(cells), int(starts[-1])))
-        for term in range(terms):
-            self.membership[np.arange(len(cells)), starts[term] + cells[:, term]] = 1.0
+        _, self.outer_starts, self.parent = np.unique(
+            pairs[:, 0], return_index=True, return_inverse=True
+        )
 
     @property
     def start(self) -> NDArray[np.float64]:
@@ -321,7 +345,7 @@ class _Likelihood:
         thresholds = np.log(reached / (1 - reached))
         steps = np.log(np.maximum(np.diff(thresholds), _SMALL_STEP))
         zeros = np.zeros(self.design.shape[1])
-        return np.concatenate([thresholds[:1], steps, zeros, np.ones(len(self.sizes))])
+        return np.concatenate([thresholds[:1], steps, zeros, np.ones(self.terms)])
 
     def natural(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return S x P parameters whose thresholds are thresholds."""
@@ -332,8 +356,7 @@ class _Likelihood:
 
     def __call__(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return S log-likelihoods of S x P parameters."""
-        wide = max(len(self.times) * self.points, self.membership.shape[1] ** 2, 1)
-        together = max(1, _MOST_NUMBERS // wide)
+        together = max(1, _MOST_NUMBERS // len(self.times))
         parts = [
             self._values(self.natural(parameters[at : at + together]))
             for at in range(0, len(parameters), together)
@@ -346,83 +369,92 @@ class _Likelihood:
         width = self.design.shape[1]
         eta = parameters[:, self.borders : self.borders + width] @ self.design.T
         ends = _Ends(thresholds[:, self.categories + 1] - eta, thresholds[:, self.categories] - eta)
-        if not self.sizes:
-            fixed_only: NDArray[np.float64] = ends.logs(0.0) @ self.times
-            return fixed_only
-        scale = parameters[:, self.borders + width :][:, self.term]
-        mode, height, information = self._mode(ends, scale)
-        if len(self.sizes) == 1 and self.points > 1:
-            spread = 1 / np.sqrt(np.diagonal(information, axis1=1, axis2=2))
-            return self._quadrature(ends, scale, mode, spread)
-        laplace: NDArray[np.float64] = height - np.linalg.slogdet(information)[1] / 2
+        none = np.zeros((len(parameters), 2))
+        sds = np.hstack([parameters[:, self.borders + width :], none])
+        at = self._mode(ends, sds[:, :1], sds[:, 1:2])
+        if self.terms == 1 and self.points > 1:
+            return self._quadrature(ends, sds[:, :1], at)
+        laplace: NDArray[np.float64] = at.height - at.log_information / 2
         return laplace
 
-    def _mode(
-        self, ends: _Ends, scale: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the most likely groups' effects (in standard deviations), height, information.
+    def _mode(self, ends: _Ends, inner: NDArray[np.float64], outer: NDArray[np.float64]) -> _Mode:
+        """Return the groups' most likely effects, by Newton's method: all is strictly concave.
 
-        By Newton's method: the function is strictly concave.
+        The information has an arrow's form within each outer group, and what is left of that
+        group when its inner ones are eliminated (Schur's complement) is a number.
         """
-        effects = np.zeros_like(scale)
-        height = self._height(ends, scale, effects)
-        identity = np.eye(scale.shape[1])
+        effects = np.zeros((len(inner), len(self.starts)))
+        outer_effects = np.zeros((len(inner), len(self.outer_starts)))
+        height = self._height(ends, inner, outer, effects, outer_effects)
         for _ in range(_MOST_STEPS):
-            shift = self._shift(scale, effects)
-            upper, lower = expit(ends.above - shift), expit(ends.below - shift)
-            slope = self._by_cell(upper + lower - 1) @ self.membership * scale - effects
-            weight = self._by_cell(upper * (1 - upper) + lower * (1 - lower))
-            curved = self.membership.T @ (weight[:, :, None] * self.membership)
-            information = identity + curved * scale[:, :, None] * scale[:, None, :]
-            step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
-            if np.sum(slope * step, axis=1).max() < _FLAT:
+            shift = self._shift(inner, outer, effects, outer_effects)[:, self.group]
+            above, below = expit(ends.above - shift), expit(ends.below - shift)
+            slope = self._by_group(above + below - 1)
+            weight = self._by_group(above * (1 - above) + below * (1 - below))
+            slopes = inner * slope - effects
+            outer_slopes = outer * self._by_outer(slope) - outer_effects
+            information = 1 + inner**2 * weight
+            shared = inner * outer * weight
+            left = 1 + outer**2 * self._by_outer(weight) - self._by_outer(shared**2 / information)
+            outer_step = (outer_slopes - self._by_outer(shared * slopes / information)) / left
+            step = (slopes - shared * outer_step[:, self.parent]) / information
+            gain = np.sum(slopes * step, axis=1) + np.sum(outer_slopes * outer_step, axis=1)
+            if gain.max() < _FLAT:
                 break
             for _ in range(_MOST_HALVINGS):
-                tried = self._height(ends, scale, effects + step)
+                tried = self._height(ends, inner, outer, effects + step, outer_effects + outer_step)
                 worse = ~(tried >= height - _ROUNDING)
                 if not worse.any():
                     break
                 step[worse] /= 2
-            effects, height = effects + step, tried
-        return effects, height, information
+                outer_step[worse] /= 2
+            effects, outer_effects, height = effects + step, outer_effects + outer_step, tried
+        logs = np.sum(np.log(information), axis=1) + np.sum(np.log(left), axis=1)
+        return _Mode(effects=effects, height=height, information=information, log_information=logs)
 
     def _height(
-        self, ends: _Ends, scale: NDArray[np.float64], effects: NDArray[np.float64]
+        self,
+        ends: _Ends,
+        inner: NDArray[np.float64],
+        outer: NDArray[np.float64],
+        effects: NDArray[np.float64],
+        outer_effects: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        shift = self._shift(scale, effects)
-        rated = ends.logs(shift) @ self.times
-        height: NDArray[np.float64] = rated - np.sum(effects**2, axis=1) / 2
+        shift = self._shift(inner, outer, effects, outer_effects)
+        rated = ends.logs(shift[:, self.group]) @ self.times
+        priors = np.sum(effects**2, axis=1) + np.sum(outer_effects**2, axis=1)
+        height: NDArray[np.float64] = rated - priors / 2
         return height
 
     def _shift(
-        self, scale: NDArray[np.float64], effects: NDArray[np.float64]
+        self,
+        inner: NDArray[np.float64],
+        outer: NDArray[np.float64],
+        effects: NDArray[np.float64],
+        outer_effects: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return what its groups add to each row."""
-        return ((effects * scale) @ self.membership.T)[:, self.cell]
+        """Return what each group adds, its own effect and its parent's."""
+        return inner * effects + outer * outer_effects[:, self.parent]
 
-    def _by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _by_group(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         sums: NDArray[np.float64] = np.add.reduceat(values * self.times, self.starts, axis=-1)
         return sums
 
-    def _quadrature(
-        self,
-        ends: _Ends,
-        scale: NDArray[np.float64],
-        mode: NDArray[np.float64],
-        spread: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def _by_outer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = np.add.reduceat(values, self.outer_starts, axis=-1)
+        return sums
+
+    def _quadrature(self, ends: _Ends, sd: NDArray[np.float64], at: _Mode) -> NDArray[np.float64]:
         """Integrate each group's likelihood over its effect, at points about its mode."""
         nodes, weights = np.polynomial.hermite.hermgauss(self.points)
+        spread = 1 / np.sqrt(at.information)
         logs = []
         for node, weight in zip(nodes, weights, strict=True):
-            effects = mode + math.sqrt(2) * node * spread
-            shift = self._shift(scale, effects)
-            rated = self._by_cell(ends.logs(shift))
-            # A single random intercept has a cell per group, but in the order of the cells.
-            prior = (effects @ self.membership.T) ** 2 / 2
-            logs.append(rated - prior + node**2 + math.log(weight))
-        sums = logsumexp(np.stack(logs), axis=0) + np.log(spread @ self.membership.T)
-        total: NDArray[np.float64] = np.sum(sums - math.log(math.pi) / 2, axis=1)
+            effects = at.effects + math.sqrt(2) * node * spread
+            rated = self._by_group(ends.logs((sd * effects)[:, self.group]))
+            logs.append(rated - effects**2 / 2 + node**2 + math.log(weight))
+        sums = logsumexp(np.stack(logs), axis=0) + np.log(spread) - math.log(math.pi) / 2
+        total: NDArray[np.float64] = np.sum(sums, axis=1)
         return total
 
 
@@ -454,7 +486,7 @@ def _maximise(
 
     solved: Any = minimize(slope, likelihood.start, jac=True, method="BFGS", options={"gtol": 1e-6})
     at: NDArray[np.float64] = solved.x
-    sds = np.abs(at[size - len(likelihood.sizes) :])
+    sds = np.abs(at[size - likelihood.terms :])
     if sds.size and sds.max() > _UNBOUNDED:
         return NoFit(reason="the groups of raters share no category: how they differ has no bound")
     value, gradient = slope(at)

@@ -285,3 +285,6 @@ def test_wrong_arguments() -> None:
         fit_clmm([1, 2], points=0)
     with pytest.raises(ValueError, match="a value for each rating"):
         fit_clmm([1, 2], fixed={"x": [1.0]})
+    for random in ({"a": "xxyy", "b": "xyxy"}, {"a": "wxyz", "b": "xxyy", "c": "xxxx"}):
+        with pytest.raises(ValueError, match="at most two, the first nested in the second"):
+            fit_clmm([1, 2, 1, 2], random={name: list(groups) for name, groups in random.items()})
