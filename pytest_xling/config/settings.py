@@ -64,6 +64,7 @@ class Settings:
     """``english`` or ``native``."""
     encoder: str = option("encoder").default
     stance: str = option("stance").default
+    empathy: str = option("empathy").default
     """``head``, ``llm`` or ``nli:`` and a model."""
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """``metric.field`` to its value."""
@@ -106,6 +107,7 @@ class Settings:
             "text_in": self.text_in,
             "encoder": self.encoder,
             "stance": self.stance,
+            "empathy": self.empathy,
             "parameters": dict(self.parameters),
             "stop_early": self.stop_early,
             "baseline": self.baseline,
@@ -249,6 +251,7 @@ def resolve(
         text_in=find("text-in").value,
         encoder=find("encoder").value,
         stance=find("stance").value,
+        empathy=find("empathy").value,
         parameters=find("param").value or {},
         stop_early=find("stop-early").value,
         baseline=_file_or_name(find("baseline")),

@@ -32,8 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
 
-SHARED = {"stance": "--xling-stance", "text_in": "--xling-text-in"}
-"""Options for what metrics of stances and the annotators behind them must have alike."""
+SHARED = {
+    "empathy": "--xling-empathy",
+    "stance": "--xling-stance",
+    "text_in": "--xling-text-in",
+}
+"""Options for what metrics of stances, or of empathy, and the annotators behind them must have
+alike."""
+_CHOOSING = SHARED.keys() - {"text_in"}
+"""Fields that say which annotator a metric rests on."""
 
 UNSIGNED = ("device",)
 """Fields that change no number."""
@@ -64,10 +71,11 @@ class StepFactory:
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
-            if key in SHARED and ("stance" in known or (kind == "annotator" and cls.calibrated)):
+            chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
+            if key in SHARED and chosen:
                 msg = (
-                    f"--xling-param: {place} is the same for all that find or read stances; set it "
-                    f"with {SHARED[key]}"
+                    f"--xling-param: {place} is the same for all that find or read stances, or "
+                    f"empathy; set it with {SHARED[key]}"
                 )
                 raise ConfigError(msg)
             if key not in known:
@@ -154,6 +162,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
     factory = StepFactory(
         common={
             "device": settings.device,
+            "empathy": settings.empathy,
             "encoder": settings.encoder,
             "seed": settings.seed,
             "stance": settings.stance,

@@ -35,6 +35,8 @@ class Annotator:
     """What to call it where people read of it."""
     calibrated: ClassVar[bool] = False
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
+    aspects: ClassVar[tuple[str, ...]] = ("",)
+    """What of its values is measured there by itself; one without a name where that is all."""
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ SHAPING: Final = {
     "text_in": "text-in",
     "encoder": "encoder",
     "stance": "stance",
+    "empathy": "empathy",
     "parameters": "param",
     "stop_early": "stop-early",
 }
@@ -198,6 +199,7 @@ def _asked_beside(settings: Settings) -> str:
         "translator": settings.translator,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
         "stances by": None if settings.stance == option("stance").default else settings.stance,
+        "empathy by": None if settings.empathy == option("empathy").default else settings.empathy,
         "text in": "English" if settings.text_in == "english" else None,
     }
     parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)

@@ -18,7 +18,8 @@ from pytest_xling.annotators.stance.head.features import (
 )
 from pytest_xling.annotators.stance.head.training.examples import examples
 from pytest_xling.annotators.stance.head.training.pairs import digest
-from pytest_xling.annotators.stance.head.weights import Weights, encoder_identity
+from pytest_xling.annotators.stance.head.weights import Weights
+from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.errors import DataError
 from pytest_xling.text.stance import STANCES
 
