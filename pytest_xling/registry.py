@@ -99,7 +99,9 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
     "dataset": {
         "calmqa": "calmqa:CalmqaReader",
         "claims": "claims:ClaimsReader",
+        "epitome": "epitome:EpitomeReader",
         "jsonl": "jsonl:JsonlReader",
+        "mmlu": "mmlu:MmluReader",
         "uphill": "uphill:UphillReader",
         "xlinghealth": "xlinghealth:XLingHealthReader",
     },

@@ -261,7 +261,9 @@ def test_a_provider_refuses_what_is_not_there(
 DAMAGED = {
     "calmqa": "datasets/dataset-specific-hindi.json",
     "claims": "claims.jsonl",
+    "epitome": "emotional-reactions-reddit.csv",
     "jsonl": "en.jsonl",
+    "mmlu": "mmlu_en.csv",
     "uphill": "UPHILL.csv",
     "xlinghealth": "LiveQA.xlsx",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["parse", "read_text", "require_name", "require_text", "unique_keys"]
+__all__ = ["parse", "plain_name", "read_text", "require_name", "require_text", "unique_keys"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -128,6 +130,14 @@ def require_name(value: JsonValue, *, where: str, key: str) -> str:
         )
         raise DataError(msg)
     return text
+
+
+def plain_name(name: str) -> str:
+    """Return *name* as it can stand in a case id, still unlike any other name; "" stays so."""
+    if not name or _NAME.fullmatch(name):
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{_NOT_IN_NAMES.sub('_', name).strip('_')}_{digest}".lstrip("_")
 
 
 _decoder = json.JSONDecoder()

@@ -7,22 +7,21 @@ each response, ``queries.csv`` one for each query.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_xling.datasets.uphill.table import SUFFIXES, table_rows
 from pytest_xling.errors import DataError, did_you_mean
-from pytest_xling.files.strict_json import require_text
+from pytest_xling.files.strict_json import plain_name, require_text
+from pytest_xling.files.tables import SUFFIXES, table_rows
 from pytest_xling.text.stance import LEVELS, require_veracity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.datasets.uphill.table import Place
+    from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.stance import Veracity
 
@@ -44,8 +43,6 @@ QUERY_COLUMNS = (
     "query_with_presupposition",
 )
 ANSWER_COLUMNS = ("conversational_model", "response_num", "model_response")
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 _QUERIES = "queries.csv"
 _IN_FOLDERS = tuple(suffix for suffix in SUFFIXES if suffix != ".jsonl")
 
@@ -110,7 +107,7 @@ def uphill_rows(file: Path, *, required: Collection[str] = QUERY_COLUMNS) -> Ite
         where = str(place)
         stored = require_text(_text(cells["claim_id"]), where=where, key="claim_id").strip()
         if stored not in names:
-            names[stored] = _plain(stored)
+            names[stored] = plain_name(stored)
         yield UphillRow(
             place=place,
             claim_id=names[stored],
@@ -185,14 +182,6 @@ def _required(cells: Mapping[str, JsonValue], key: str, *, where: str) -> str:
 def _text(value: JsonValue) -> JsonValue:
     """Return a number of JSONL as its digits."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _plain(name: str) -> str:
-    """Return *name* as it can stand in a case id, still unlike any other name."""
-    if _PLAIN.fullmatch(name):
-        return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{_NOT_PLAIN.sub('_', name).strip('_')}_{digest}".lstrip("_")
 
 
 def _level(value: JsonValue, *, where: str) -> int:

@@ -1,4 +1,4 @@
-"""Read tables with a head from CSV, TSV, JSON or JSONL: row by row, since UPHILL's are large."""
+"""Read tables from CSV, TSV, JSON or JSONL: row by row, since UPHILL's are large."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.files.strict_json import parse, unique_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
@@ -61,7 +61,9 @@ _SIGN = re.compile(r"\S")
 _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
-def table_rows(file: Path, *, required: Collection[str]) -> Iterator[TableRow]:
+def table_rows(
+    file: Path, *, required: Collection[str], headless: Sequence[str] = ()
+) -> Iterator[TableRow]:
     """Yield the rows of *file*, in the format that its suffix and its first character tell.
 
     Cells of CSV and TSV are texts; those of JSON what they are.
@@ -69,7 +71,9 @@ def table_rows(file: Path, *, required: Collection[str]) -> Iterator[TableRow]:
     Args:
         file: CSV or TSV with a row of names above the others, a JSON array of objects, or an object
             a line, in UTF-8.
-        required: columns it must have.
+        required: columns it must have; upper and lower case do not matter in CSV and TSV.
+        headless: what the columns of CSV or TSV are called if the first row has no cell that is the
+            first of these names, and so is no head; without them the first row is the head.
 
     Raises:
         DataError: names the file, the line and the fix.
@@ -95,7 +99,9 @@ def table_rows(file: Path, *, required: Collection[str]) -> Iterator[TableRow]:
         rows = _json_rows(file, chain(blank, [first], lines), required)
     else:
         lines = chain(blank, [first], lines)
-        rows = _csv_rows(file, lines, required, delimiter="\t" if suffix == ".tsv" else ",")
+        rows = _csv_rows(
+            file, lines, required, headless, delimiter="\t" if suffix == ".tsv" else ","
+        )
     empty = True
     for row in rows:
         empty = False
@@ -224,9 +230,15 @@ def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[s
 
 
 def _csv_rows(
-    file: Path, lines: Iterable[str], required: Collection[str], *, delimiter: str
+    file: Path,
+    lines: Iterable[str],
+    required: Collection[str],
+    headless: Sequence[str],
+    *,
+    delimiter: str,
 ) -> Iterator[TableRow]:
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    spellings = {name.casefold(): name for name in (*required, *headless)}
     head: list[str] = []
     while True:
         start = reader.line_num + 1  # a cell may hold line breaks
@@ -241,19 +253,35 @@ def _csv_rows(
         if not cells:
             continue
         if not head:
-            head = [name.strip() for name in cells]
+            names = (name.strip() for name in cells)
+            head = [spellings.get(name.casefold(), name) for name in names]
+            if headless and headless[0] not in head:
+                if len(cells) != len(headless):
+                    msg = (
+                        f"{file}:{start}: column {headless[0]!r} is missing; or, if this is no "
+                        f"head, the row has {len(cells)} cells in place of {len(headless)}: "
+                        f"{', '.join(headless)}"
+                    )
+                    raise DataError(msg)
+                head = list(headless)
+                yield _csv_row(cells, head, file, start)
+                continue
             _check_columns(head, required, where=f"{file}:{start}")
             if twice := sorted({name for name in head if name and head.count(name) > 1}):
                 msg = f"{file}:{start}: column {twice[0]!r} is there twice; keep one"
                 raise DataError(msg)
-        elif len(cells) != len(head):
-            msg = (
-                f"{file}:{start}: the row has {len(cells)} cells, and the head {len(head)}; check "
-                "its quotes and separators"
-            )
-            raise DataError(msg)
         else:
-            yield Place(file=file, number=start), dict(zip(head, cells, strict=True))
+            yield _csv_row(cells, head, file, start)
+
+
+def _csv_row(cells: Sequence[str], head: Sequence[str], file: Path, start: int) -> TableRow:
+    if len(cells) != len(head):
+        msg = (
+            f"{file}:{start}: the row has {len(cells)} cells, and the head {len(head)}; check "
+            "its quotes and separators"
+        )
+        raise DataError(msg)
+    return Place(file=file, number=start), dict(zip(head, cells, strict=True))
 
 
 @contextmanager
