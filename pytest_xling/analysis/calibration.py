@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.registry import load
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.calibrations import Calibration, add_calibration
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.analysis.labelled import Labelled, LabelledSet
+    from pytest_xling.analysis.labelled import LabelledAnswer, LabelledSet
     from pytest_xling.engine.run import Run
     from pytest_xling.keys import JsonValue
     from pytest_xling.stats.labelling import Labelling
@@ -27,7 +27,7 @@ async def calibrate(
     database: Database,
     *,
     annotator: str,
-    labelled: LabelledSet,
+    labelled: LabelledSet[LabelledAnswer],
     languages: Sequence[str],
 ) -> list[Calibration]:
     """Measure *annotator* in *languages*, and keep what comes of it in the store.
@@ -55,33 +55,36 @@ async def calibrate(
             for item, value in zip(items, values, strict=True)
             if item.language == language
         ]
-        calibration = Calibration(
-            annotator=annotator,
-            signature=signature,
-            language=language,
-            source=labelled.source,
-            human=labelled.human,
-            created_at=now,
-            quality=_measured(own),
-        )
-        calibrations.append(calibration)
+        calibrations += [
+            Calibration(
+                annotator=annotator,
+                aspect=aspect,
+                signature=signature,
+                language=language,
+                source=labelled.source,
+                human=labelled.human,
+                created_at=now,
+                quality=_measured(own, aspect, labels=labelled.labels),
+            )
+            for aspect in load("annotator", annotator).aspects
+        ]
     with database.write() as connection:
         for calibration in calibrations:
             add_calibration(connection, calibration)
     return calibrations
 
 
-def _measured(own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
-    stances: list[str | None] = []
-    for _, value in own:
-        if not isinstance(value, dict):
-            msg = "what is calibrated must give the values of a stance annotator"
+def _measured(
+    own: Sequence[tuple[LabelledAnswer, JsonValue]], aspect: str, *, labels: Sequence[str]
+) -> Labelling:
+    known, given, clusters = [], [], []
+    for item, value in own:
+        if not isinstance(value, dict) or (aspect or "stance") not in value:
+            msg = f"what is calibrated must give values with {aspect or 'stance'!r}"
             raise ConfigError(msg)
-        stance: Any = value["stance"]
-        stances.append(stance)
-    return labelling(
-        [item.label for item, _ in own],
-        stances,
-        labels=STANCES,
-        clusters=[item.cluster for item, _ in own],
-    )
+        if aspect in item.known:
+            label: Any = value[aspect or "stance"]
+            known.append(item.known[aspect])
+            given.append(label)
+            clusters.append(item.cluster)
+    return labelling(known, given, labels=labels, clusters=clusters)

@@ -1,4 +1,4 @@
-"""Answers whose stance people have labelled, to measure annotators on."""
+"""Answers that people have labelled, to measure annotators on; those whose stance they have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -19,15 +19,49 @@ from pytest_xling.text.display import csv_text
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Labelled", "LabelledSet", "bundled_labels", "read_labels"]
+__all__ = [
+    "Labelled",
+    "LabelledAnswer",
+    "LabelledSet",
+    "bundled_labels",
+    "read_labels",
+    "source_name",
+]
 
 BUNDLED = "bundled"
 COLUMNS = ("language", "claim", "response", "label")
 OPTIONAL = ("claim_id", "claim_english", "rater")
 _ENGLISH = "en"
+
+
+class LabelledAnswer(Protocol):
+    """An answer, and what is known of it."""
+
+    @property
+    def language(self) -> str:
+        """The language it is in."""
+        ...
+
+    @property
+    def cluster(self) -> str:
+        """What answers share that are not independent."""
+        ...
+
+    @property
+    def answer(self) -> Answer:
+        """It as annotators see it."""
+        ...
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """Its label by aspect of the annotator that is measured."""
+        ...
+
+
+Item_co = TypeVar("Item_co", bound=LabelledAnswer, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +77,11 @@ class Labelled:
     claim_english: str | None = None
 
     @property
+    def known(self) -> Mapping[str, str]:
+        """Its stance: all that annotators of stances are measured by."""
+        return {"": self.label}
+
+    @property
     def answer(self) -> Answer:
         """The response as annotators see it."""
         prompt = {"claim": self.claim}
@@ -55,28 +94,30 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledSet:
-    """Labelled responses and where they are from."""
+class LabelledSet(Generic[Item_co]):
+    """Labelled answers and where they are from."""
 
     source: str
     """``bundled``, or the file's name, with a digest."""
     human: bool
     """Whether the user's own raters labelled them."""
-    items: tuple[Labelled, ...]
+    items: tuple[Item_co, ...]
+    labels: tuple[str, ...] = STANCES
+    """All there are."""
     undecided: int = 0
-    """Responses left out because raters were split evenly."""
+    """Labels left out because raters were split evenly."""
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The codes of their languages, sorted."""
         return tuple(sorted({item.language for item in self.items}))
 
-    def of(self, language: str) -> tuple[Labelled, ...]:
+    def of(self, language: str) -> tuple[Item_co, ...]:
         """Return those in *language*."""
         return tuple(item for item in self.items if item.language == language)
 
 
-def bundled_labels() -> LabelledSet:
+def bundled_labels() -> LabelledSet[Labelled]:
     """Return the held-out pairs that come along: the shipped classifier has not learnt from them.
 
     They were written by a language model together with their labels; people's own are better.
@@ -100,7 +141,7 @@ def bundled_labels() -> LabelledSet:
     return LabelledSet(source=_source(BUNDLED, items), human=False, items=items)
 
 
-def read_labels(path: Path) -> LabelledSet:
+def read_labels(path: Path) -> LabelledSet[Labelled]:
     """Read labels of the user's own raters from a CSV file.
 
     Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral),
@@ -203,6 +244,9 @@ def _majority(labels: Sequence[str]) -> str | None:
 
 
 def _source(name: str, items: Iterable[Labelled]) -> str:
-    """Name a set so that another one has another name."""
-    rows = sorted([i.language, i.claim, i.response, i.label] for i in items)
-    return f"{name}@{content_key(rows).hex()[:12]}"
+    return source_name(name, ([i.language, i.claim, i.response, i.label] for i in items))
+
+
+def source_name(name: str, rows: Iterable[list[str]]) -> str:
+    """Name a set of labelled answers, given as *rows*, so that another one has another name."""
+    return f"{name}@{content_key(sorted(rows)).hex()[:12]}"

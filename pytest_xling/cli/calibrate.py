@@ -1,14 +1,15 @@
-"""``xling calibrate stance``: measure an annotator on labelled answers, per language."""
+"""``xling calibrate``: measure an annotator on labelled answers, per language."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.analysis.calibration import calibrate
-from pytest_xling.analysis.labelled import bundled_labels, read_labels
+from pytest_xling.analysis.labelled import Labelled, bundled_labels, read_labels
+from pytest_xling.analysis.labelled_empathy import bundled_replies, read_replies
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.settings import resolve
@@ -24,9 +25,9 @@ from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from pytest_xling.analysis.labelled import LabelledSet
+    from pytest_xling.analysis.labelled import LabelledAnswer, LabelledSet
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.calibrations import Calibration
@@ -35,6 +36,7 @@ __all__ = ["add_arguments", "run"]
 
 SHARED = (
     "stance",
+    "empathy",
     "model",
     "judge",
     "judge-price",
@@ -54,6 +56,15 @@ SHARED = (
 """
 
 
+_READERS: Mapping[
+    str, tuple[Callable[[], LabelledSet[Any]], Callable[[Path], LabelledSet[Any]]]
+] = {
+    "stance": (bundled_labels, read_labels),
+    "empathy": (bundled_replies, read_replies),
+}
+"""What can be measured: how the labels that come along are read, and the user's own."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
@@ -61,14 +72,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
         "measures on the labels that come along. Your own labels go before those:\n"
         "  language,claim,response,label,rater\n"
-        "  hi,…,…,disagree,ana"
+        "  hi,…,…,disagree,ana\n"
+        "and for empathy, where 1 is present:\n"
+        "  language,seeker,response,emotional_reactions,interpretations,explorations"
     )
-    parser.add_argument("what", choices=["stance"], metavar="WHAT", help="of what: stance")
+    parser.add_argument(
+        "what", choices=list(_READERS), metavar="WHAT", help="of what: stance or empathy"
+    )
     parser.add_argument(
         "--labels",
         metavar="FILE",
         type=parse_path,
-        help="CSV of answers with the stance people saw in them. Default: the ones that come along",
+        help="CSV of answers with the labels people gave them. Default: the ones that come along",
     )
     parser.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     add_cli_options(parser, SHARED)
@@ -77,16 +92,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
     settings = _settings(args)
-    labelled = bundled_labels() if args.labels is None else read_labels(Path(args.labels))
+    bundled, read = _READERS[args.what]
+    labelled: LabelledSet[LabelledAnswer]
+    labelled = bundled() if args.labels is None else read(Path(args.labels))
     languages = _languages(settings, labelled)
-    made = asyncio.run(_calibrated(settings, labelled, languages))
+    made = asyncio.run(_calibrated(settings, labelled, languages, what=args.what))
     if args.json:
         print_json(calibration_rows(made))
         return 0
     sheets = calibration_sheets(made)
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
     if labelled.undecided:
-        print_text(f"{labelled.undecided} responses left out: their raters were split evenly.")
+        print_text(f"{labelled.undecided} labels left out: their raters were split evenly.")
     return 0
 
 
@@ -94,10 +111,10 @@ def _settings(args: argparse.Namespace) -> Settings:
     """Settle the options as pytest does; only who judges needs to be a model."""
     given = dict(vars(args))
     asked = given[option("model").dest] or os.environ.get(option("model").env)
-    stance = given[option("stance").dest] or os.environ.get(option("stance").env)
+    how = given[option(args.what).dest] or os.environ.get(option(args.what).env)
     judge = given[option("judge").dest] or os.environ.get(option("judge").env)
-    if not asked and stance == "llm" and not judge:
-        msg = "--xling-stance=llm asks a judge: name one with --xling-judge=MODEL"
+    if not asked and how == "llm" and not judge:
+        msg = f"--xling-{args.what}=llm asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
     given[option("model").dest] = asked or judge or "embedded"
     if not asked and judge:  # one model, so one price
@@ -117,7 +134,7 @@ def _settings(args: argparse.Namespace) -> Settings:
     )
 
 
-def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
+def _languages(settings: Settings, labelled: LabelledSet[LabelledAnswer]) -> list[str]:
     """Return the languages to measure in.
 
     Raises:
@@ -138,9 +155,10 @@ def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
 
 
 async def _calibrated(
-    settings: Settings, labelled: LabelledSet, languages: list[str]
+    settings: Settings, labelled: LabelledSet[LabelledAnswer], languages: list[str], *, what: str
 ) -> list[Calibration]:
-    annotator = f"stance_{settings.stance.partition(':')[0]}"
+    how: str = getattr(settings, what)
+    annotator = f"{what}_{how.partition(':')[0]}"
     factory = make_step_factory(settings)
     made = factory.make("annotator", annotator)
     made.check()
@@ -164,10 +182,11 @@ async def _calibrated(
         database.close()
 
 
-def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
+def _check_english(labelled: LabelledSet[LabelledAnswer], languages: Iterable[str]) -> None:
     """Refuse claims without an English version: all answers to them would count as misread."""
     for language in languages:
-        lacking = next((i for i in labelled.of(language) if i.claim_english is None), None)
+        claims = [item for item in labelled.of(language) if isinstance(item, Labelled)]
+        lacking = next((i for i in claims if i.claim_english is None), None)
         if language != "en" and lacking is not None:
             msg = (
                 f"{labelled.source}: with texts in English each claim needs one, too; fill the "

@@ -315,7 +315,8 @@ OPTIONS: tuple[Option, ...] = (
         in_file=True,
         metavar="MODEL",
         help="Model that compares answers with the reference, and with --xling-stance=llm with the"
-        " claim, or with --xling-empathy=llm with the post it responds to, named as for --xling-model. Default: the model under test judges itself.",
+        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Default: the"
+        " model under test judges itself.",
     ),
     Option(
         name="judge-price",

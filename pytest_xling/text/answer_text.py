@@ -21,7 +21,7 @@ __all__ = [
     "ENGLISH",
     "Readable",
     "ReadingAnnotator",
-        "TextMetric",
+    "TextMetric",
     "WordMetric",
     "needs_of",
     "readable",

@@ -35,7 +35,9 @@ SAID = LABELS | {"It helps a little.": "neutral"}
 """What the judge says: one mistake."""
 
 
-def labelled(*languages: str, source: str = "bundled@1", human: bool = False) -> LabelledSet:
+def labelled(
+    *languages: str, source: str = "bundled@1", human: bool = False
+) -> LabelledSet[Labelled]:
     """Return the same four answers in each language."""
     items = tuple(
         Labelled(
@@ -56,7 +58,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def measured(
-    database: Database, tmp_path: Path, labels: LabelledSet, languages: list[str]
+    database: Database, tmp_path: Path, labels: LabelledSet[Labelled], languages: list[str]
 ) -> list[Calibration]:
     """Measure a judge that follows a script."""
     rules = [{"when": {"contains": text}, "text": says(stance)} for text, stance in SAID.items()]
