@@ -176,6 +176,11 @@ class Answer:
         """The language the answer should be in."""
         return self.sample.language
 
+    @property
+    def size(self) -> int:
+        """How many characters its text has."""
+        return len(self.text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSet:
@@ -192,6 +197,14 @@ class AnswerSet:
     """What they are compared with: for the unit ``pivot`` the answers to the same question in the
     pivot language, for ``neutral`` the one to the neutral query; else empty."""
     pivot_missing: int = 0
+    checks: tuple[Answer, ...] = ()
+    """What the metric made of them to be annotated, such as each claim of one answer beside the
+    text of another: see :meth:`pytest_xling.interfaces.metric.Metric.checks`."""
+
+    @property
+    def size(self) -> int:
+        """How many characters the texts of its answers have together."""
+        return sum(answer.size for answer in (*self.answers, *self.pivot))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,9 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "explorations": "empathy:Explorations",
         "factual_accuracy": "stance.answers:FactualAccuracy",
         "flip_to_false": "stance.sets:FlipToFalse",
+        "information": "information:Information",
+        "information_precision": "information:InformationPrecision",
+        "information_recall": "information:InformationRecall",
         "interpretations": "empathy:Interpretations",
         "language_consistency": "language_consistency:LanguageConsistency",
         "length": "length:Length",
@@ -78,6 +81,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "wrong_language": "wrong_language:WrongLanguage",
     },
     "annotator": {
+        "claims": "claims:Claims",
         "correctness_label": "correctness_label:CorrectnessLabel",
         "empathy_head": "empathy.head:EmpathyHead",
         "empathy_llm": "empathy.llm:EmpathyLlm",
@@ -87,6 +91,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_head": "stance.head:StanceHead",
         "stance_llm": "stance.llm:StanceLlm",
         "stance_nli": "stance.nli:StanceNli",
+        "support_llm": "support.llm:SupportLlm",
         "translate": "translate:Translate",
     },
     "provider": {

@@ -102,6 +102,12 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
     values["translate"] = {"text": text, "reason": "", "sentences": 1, "resampled": 0}
     for name in ("stance_head", "stance_llm", "stance_nli"):
         values[name] = stance_value(stance, reason="" if stance else reason)
+    values["claims"] = {
+        "claims": [{"text": text, "sentence": text, "native": text}] * (number % 3) or None,
+        "reason": reason,
+    }
+    supported = (True, False, None)[number % 3]
+    values["support_llm"] = {"supported": supported, "p": None, "reason": reason}
     assert values.keys() == ANNOTATORS.keys()
     return {name: Annotation(kind=name, value=said, signature="") for name, said in values.items()}
 
@@ -205,7 +211,15 @@ def test_any_text_has_a_reading(name: str, pairs: list[tuple[str, str]]) -> None
         )
         for text, language in pairs
     ]
-    _assert_readings(metric, sets)
+    _assert_readings(metric, [_checked(metric, each) for each in sets])
+
+
+def _checked(metric: Metric[Any], answers: AnswerSet) -> AnswerSet:
+    checks = tuple(
+        dataclasses.replace(check, annotations=_annotations(check.text, check.language))
+        for check in metric.checks(answers)
+    )
+    return dataclasses.replace(answers, checks=checks)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.analysis.labelled import TASKS, task_of
 from pytest_xling.registry import load
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.calibrations import Calibration, add_calibration
@@ -13,7 +13,7 @@ from pytest_xling.store.calibrations import Calibration, add_calibration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.analysis.labelled import LabelledAnswer, LabelledSet
+    from pytest_xling.analysis.labelled import Labelled, LabelledSet
     from pytest_xling.engine.run import Run
     from pytest_xling.keys import JsonValue
     from pytest_xling.stats.labelling import Labelling
@@ -27,7 +27,7 @@ async def calibrate(
     database: Database,
     *,
     annotator: str,
-    labelled: LabelledSet[LabelledAnswer],
+    labelled: LabelledSet,
     languages: Sequence[str],
 ) -> list[Calibration]:
     """Measure *annotator* in *languages*, and keep what comes of it in the store.
@@ -64,7 +64,7 @@ async def calibrate(
                 source=labelled.source,
                 human=labelled.human,
                 created_at=now,
-                quality=_measured(own, aspect, labels=labelled.labels),
+                quality=_measured(annotator, aspect, own),
             )
             for aspect in load("annotator", annotator).aspects
         ]
@@ -74,17 +74,12 @@ async def calibrate(
     return calibrations
 
 
-def _measured(
-    own: Sequence[tuple[LabelledAnswer, JsonValue]], aspect: str, *, labels: Sequence[str]
-) -> Labelling:
-    known, given, clusters = [], [], []
-    for item, value in own:
-        if not isinstance(value, dict) or (aspect or "stance") not in value:
-            msg = f"what is calibrated must give values with {aspect or 'stance'!r}"
-            raise ConfigError(msg)
-        if aspect in item.known:
-            label: Any = value[aspect or "stance"]
-            known.append(item.known[aspect])
-            given.append(label)
-            clusters.append(item.cluster)
-    return labelling(known, given, labels=labels, clusters=clusters)
+def _measured(annotator: str, aspect: str, own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
+    label = load("annotator", annotator).label
+    of = [(item, value) for item, value in own if item.aspect == aspect]
+    return labelling(
+        [item.label for item, _ in of],
+        [label(value, aspect) for _, value in of],
+        labels=TASKS[task_of(annotator)].labels,
+        clusters=[item.cluster for item, _ in of],
+    )

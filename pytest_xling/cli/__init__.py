@@ -30,7 +30,7 @@ COMMANDS = {
     "promote": "let later runs of a model be compared with a run",
     "tune": "propose limits that runs like these would pass, and say how often they err",
     "export": "write a run as JSON, to be kept as a baseline",
-    "table": "print the tables of the CaLMQA, XLingEval and UPHILL papers for stored runs",
+    "table": "print the tables of CaLMQA, XLingEval, UPHILL and Found in Translation for runs",
     "report": "write a run as one HTML page that needs no network",
     "review": "draw answers of a run for people to label, in one offline page",
     "agreement": "compare people's labels with the judge's and with each other",

@@ -1,15 +1,14 @@
-"""``xling calibrate``: measure an annotator on labelled answers, per language."""
+"""``xling calibrate WHAT``: measure an annotator on labelled answers, per language."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
-from pytest_xling.analysis.labelled import Labelled, bundled_labels, read_labels
-from pytest_xling.analysis.labelled_empathy import bundled_replies, read_replies
+from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.settings import resolve
@@ -25,9 +24,9 @@ from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
-    from pytest_xling.analysis.labelled import LabelledAnswer, LabelledSet
+    from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.calibrations import Calibration
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHARED = (
-    "stance",
-    "empathy",
+    *TASKS,
     "model",
     "judge",
     "judge-price",
@@ -56,15 +54,6 @@ SHARED = (
 """
 
 
-_READERS: Mapping[
-    str, tuple[Callable[[], LabelledSet[Any]], Callable[[Path], LabelledSet[Any]]]
-] = {
-    "stance": (bundled_labels, read_labels),
-    "empathy": (bundled_replies, read_replies),
-}
-"""What can be measured: how the labels that come along are read, and the user's own."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
@@ -72,13 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
         "measures on the labels that come along. Your own labels go before those:\n"
         "  language,claim,response,label,rater\n"
-        "  hi,…,…,disagree,ana\n"
-        "and for empathy, where 1 is present:\n"
-        "  language,seeker,response,emotional_reactions,interpretations,explorations"
+        "  hi,…,…,disagree,ana"
     )
-    parser.add_argument(
-        "what", choices=list(_READERS), metavar="WHAT", help="of what: stance or empathy"
-    )
+    what = " or ".join(f"{name} ({', '.join(task.labels)})" for name, task in TASKS.items())
+    parser.add_argument("what", choices=list(TASKS), metavar="WHAT", help=f"of what: {what}")
     parser.add_argument(
         "--labels",
         metavar="FILE",
@@ -92,18 +78,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
     settings = _settings(args)
-    bundled, read = _READERS[args.what]
-    labelled: LabelledSet[LabelledAnswer]
-    labelled = bundled() if args.labels is None else read(Path(args.labels))
+    if args.labels is None:
+        labelled = bundled_labels(args.what)
+    else:
+        labelled = read_labels(Path(args.labels), args.what)
     languages = _languages(settings, labelled)
-    made = asyncio.run(_calibrated(settings, labelled, languages, what=args.what))
+    made = asyncio.run(_calibrated(settings, args.what, labelled, languages))
     if args.json:
         print_json(calibration_rows(made))
         return 0
     sheets = calibration_sheets(made)
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
     if labelled.undecided:
-        print_text(f"{labelled.undecided} labels left out: their raters were split evenly.")
+        print_text(f"{labelled.undecided} responses left out: their raters were split evenly.")
     return 0
 
 
@@ -112,6 +99,7 @@ def _settings(args: argparse.Namespace) -> Settings:
     given = dict(vars(args))
     asked = given[option("model").dest] or os.environ.get(option("model").env)
     how = given[option(args.what).dest] or os.environ.get(option(args.what).env)
+    how = how or option(args.what).default
     judge = given[option("judge").dest] or os.environ.get(option("judge").env)
     if not asked and how == "llm" and not judge:
         msg = f"--xling-{args.what}=llm asks a judge: name one with --xling-judge=MODEL"
@@ -134,7 +122,7 @@ def _settings(args: argparse.Namespace) -> Settings:
     )
 
 
-def _languages(settings: Settings, labelled: LabelledSet[LabelledAnswer]) -> list[str]:
+def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
     """Return the languages to measure in.
 
     Raises:
@@ -155,10 +143,10 @@ def _languages(settings: Settings, labelled: LabelledSet[LabelledAnswer]) -> lis
 
 
 async def _calibrated(
-    settings: Settings, labelled: LabelledSet[LabelledAnswer], languages: list[str], *, what: str
+    settings: Settings, what: str, labelled: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
-    how: str = getattr(settings, what)
-    annotator = f"{what}_{how.partition(':')[0]}"
+    chosen: str = getattr(settings, what)
+    annotator = f"{what}_{chosen.partition(':')[0]}"
     factory = make_step_factory(settings)
     made = factory.make("annotator", annotator)
     made.check()
@@ -182,11 +170,10 @@ async def _calibrated(
         database.close()
 
 
-def _check_english(labelled: LabelledSet[LabelledAnswer], languages: Iterable[str]) -> None:
+def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
     """Refuse claims without an English version: all answers to them would count as misread."""
     for language in languages:
-        claims = [item for item in labelled.of(language) if isinstance(item, Labelled)]
-        lacking = next((i for i in claims if i.claim_english is None), None)
+        lacking = next((i for i in labelled.of(language) if i.claim_english is None), None)
         if language != "en" and lacking is not None:
             msg = (
                 f"{labelled.source}: with texts in English each claim needs one, too; fill the "

@@ -1,11 +1,11 @@
-"""``xling table NAME RUN…``: the tables of CaLMQA, XLingEval and UPHILL for stored runs."""
+"""``xling table NAME RUN…``: the tables of four papers for stored runs."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import (
@@ -28,6 +28,7 @@ from pytest_xling.reports.papers.calmqa import (
     length_table,
     surface_table,
 )
+from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
 from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
 from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from pytest_xling.reports.rendering import listing
@@ -37,7 +38,7 @@ from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -57,9 +58,9 @@ ABOUT = {
     "indicators": "apologies, names of languages, translation, emoji, in % (App. C.2)",
 }
 TEXTS = ("model", "set", "language", "indicator", "languages")
-PAPER_TABLES = {**XLINGEVAL_TABLES, **UPHILL_TABLES}
+PAPER_TABLES = {**XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
-OPTIONS = ("pairwise", "welch", "majority")
+OPTIONS = ("pairwise", "welch", "majority", "by", "training")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
             "of UPHILL:",
             *(f"  {name:15}{table.about}" for name, table in UPHILL_TABLES.items()),
+            "of Found in Translation:",
+            *(f"  {name:15}{table.about}" for name, table in PARITY_TABLES.items()),
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
@@ -95,6 +98,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--majority", action="store_true", help="of several repeats, the stance that most have"
     )
     parser.add_argument(
+        "--by", choices=GROUPINGS, help="groups of languages by this only, and languages in them"
+    )
+    parser.add_argument(
+        "--training",
+        metavar="LANGS",
+        help="what the model was trained on: languages, or a family such as llama-3.1",
+    )
+    parser.add_argument(
         "--svg", metavar="FILE", type=parse_path, help="draw the curves of one run there, too"
     )
     parser.add_argument("--force", action="store_true", help="replace that FILE if it exists")
@@ -109,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
     table = PAPER_TABLES.get(args.table)
     columns = table.columns if table else CALMQA_TABLES[args.table][1]
     known = table.options if table else frozenset()
-    asked = {name for name in OPTIONS if getattr(args, name)}
-    if unknown := sorted(asked - known):
+    asked = {name: value for name in OPTIONS if (value := getattr(args, name)) not in {None, False}}
+    if unknown := sorted(asked.keys() - known):
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
     _check_drawing(args, table)
@@ -164,14 +175,14 @@ def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
 
 
 def _rows(
-    connection: Connection, name: str, args: argparse.Namespace, asked: set[str]
+    connection: Connection, name: str, args: argparse.Namespace, asked: Mapping[str, Any]
 ) -> list[Row]:
     """Return the rows of one run, of one language where one is asked for."""
     make = PAPER_TABLES[args.table].rows if args.table in PAPER_TABLES else None
     if make is None:
         rows = CALMQA_TABLES[args.table][0](connection, name, benchmark=args.benchmark)
     else:
-        rows = make(connection, name, benchmark=args.benchmark, **dict.fromkeys(asked, True))
+        rows = make(connection, name, benchmark=args.benchmark, **asked)
     if args.language is None:
         return rows
     keys = {"language", "first", "second"}
@@ -183,6 +194,10 @@ def _rows(
 
 def _sheets(table: PaperTable, rows_of: dict[str, list[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
+    if table.together:
+        return table.sheets(
+            [{"run": name, **row} for name, rows in rows_of.items() for row in rows]
+        )
     return [
         replace(
             s, title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else "")

@@ -378,6 +378,15 @@ OPTIONS: tuple[Option, ...] = (
         " default), head:DIR (one that `xling train empathy` made), or llm (the judge).",
     ),
     Option(
+        name="support",
+        parse=values.model,
+        default="llm",
+        in_file=True,
+        metavar="HOW",
+        help="What finds whether a text supports a claim: llm (the judge, default), or nli:NAME,"
+        " the name or directory of a transformers model of natural language inference.",
+    ),
+    Option(
         name="param",
         parse=values.parameter,
         action="append",

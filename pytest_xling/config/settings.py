@@ -64,8 +64,11 @@ class Settings:
     """``english`` or ``native``."""
     encoder: str = option("encoder").default
     stance: str = option("stance").default
-    empathy: str = option("empathy").default
     """``head``, ``llm`` or ``nli:`` and a model."""
+    empathy: str = option("empathy").default
+    """``head``, ``llm`` or ``head:`` and a folder."""
+    support: str = option("support").default
+    """``llm`` or ``nli:`` and a model."""
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """``metric.field`` to its value."""
     stop_early: str | None = None
@@ -108,6 +111,7 @@ class Settings:
             "encoder": self.encoder,
             "stance": self.stance,
             "empathy": self.empathy,
+            "support": self.support,
             "parameters": dict(self.parameters),
             "stop_early": self.stop_early,
             "baseline": self.baseline,
@@ -252,6 +256,7 @@ def resolve(
         encoder=find("encoder").value,
         stance=find("stance").value,
         empathy=find("empathy").value,
+        support=find("support").value,
         parameters=find("param").value or {},
         stop_early=find("stop-early").value,
         baseline=_file_or_name(find("baseline")),

@@ -107,7 +107,7 @@ def _posts(path: Path) -> dict[tuple[str, str], EpitomeRow]:
     for file in files:
         for row in epitome_rows(file):
             first = posts.setdefault((_language(row), row.sp_id), row)
-            if first.seeker_post != row.seeker_post:
+            if first.seeker_post.split() != row.seeker_post.split():  # blanks do not matter
                 msg = (
                     f"{row.place}: key 'seeker_post' of {row.sp_id!r} is not the text it has at "
                     f"{first.place}; correct one, or give each post its own sp_id"

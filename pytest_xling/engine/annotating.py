@@ -98,7 +98,7 @@ class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
 
     async def compute(self, answers: Sequence[Answer]) -> Sequence[JsonValue | XlingError]:
         """Annotate *answers* in batches of similar length."""
-        sizes = [len(answer.text) for answer in answers]
+        sizes = [answer.size for answer in answers]
         annotate = self._annotator.annotate
         return await in_batches(annotate, answers, sizes=sizes, executor=self._executor)
 

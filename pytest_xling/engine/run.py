@@ -56,7 +56,8 @@ class Run:
     """Evaluates jobs on the running event loop.
 
     Args:
-        run_id: the run they belong to; it must be in the store.
+        run_id: the run they belong to; it must be in the store. Empty where annotators are only
+            measured: that is no run, and has no progress.
         database: the store.
         tested: the model that answers.
         roles: who judges and translates.
@@ -357,6 +358,8 @@ class Run:
                 await self._report()
 
     async def _report(self) -> None:
+        if not self.run_id:
+            return
         state = self._reported = self.progress
         await self._store.write(
             partial(run_store.put_progress, run_id=self.run_id, worker=self._worker, state=state)

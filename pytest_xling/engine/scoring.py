@@ -78,7 +78,7 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         outcomes = await in_batches(
             self._score,
             inputs,
-            sizes=[self._size(scored) for scored in inputs],
+            sizes=[scored.size for scored in inputs],
             executor=self._executor,
             max_batch=self.max_batch,
         )
@@ -94,10 +94,6 @@ class ReadingStep(Generic[AnyScorable, Scored]):
 
     async def _annotated(self, scorables: Sequence[AnyScorable]) -> list[Scored | XlingError]:
         """Return what the metric is given; what went wrong stands in its place."""
-        raise NotImplementedError
-
-    def _size(self, scored: Scored) -> int:
-        """Return how long the texts of *scored* are."""
         raise NotImplementedError
 
     def payload(self, _scorable: object) -> None:
@@ -135,9 +131,6 @@ class Scoring(ReadingStep[Scorable, Answer]):
     async def _annotated(self, scorables: Sequence[Scorable]) -> list[Answer | XlingError]:
         return await annotated_with(self._annotators, [s.answer for s in scorables])
 
-    def _size(self, answer: Answer) -> int:
-        return len(answer.text)
-
 
 class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
     """Scores sets of answers with one metric.
@@ -152,9 +145,6 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
         if self._metric.fitted:
             return await self._fit(scorables)
         return await super().compute(scorables)
-
-    def _size(self, answer_set: AnswerSet) -> int:
-        return sum(len(answer.text) for answer in (*answer_set.answers, *answer_set.pivot))
 
     async def _fit(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
         """Score whole corpora, whatever part of them is asked for."""
@@ -209,24 +199,50 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
         return ""
 
     async def _annotated(self, scorables: Sequence[ScorableSet]) -> list[AnswerSet | XlingError]:
-        """Annotate all answers of the sets; what went wrong stands in place of a whole set."""
+        """Annotate all answers of the sets, then what the metric makes of them to be checked.
+
+        What went wrong stands in place of a whole set.
+        """
         sets = [scorable.answer_set for scorable in scorables]
         if not self._annotators:
             return [*sets]
-        flat = [
-            answer for answer_set in sets for answer in (*answer_set.answers, *answer_set.pivot)
-        ]
-        annotated = iter(await annotated_with(self._annotators, flat))
-        outcomes: list[AnswerSet | XlingError] = []
-        for answer_set in sets:
-            members = [next(annotated) for _ in (*answer_set.answers, *answer_set.pivot)]
-            answers = tuple(m for m in members if not isinstance(m, XlingError))
-            fault = next((m for m in members if isinstance(m, XlingError)), None)
-            size = len(answer_set.answers)
-            outcomes.append(
-                fault or replace(answer_set, answers=answers[:size], pivot=answers[size:])
-            )
-        return outcomes
+        checker = self._metric.checked_by
+        needs = {name: each for name, each in self._annotators.items() if name != checker}
+        outcomes: dict[int, AnswerSet | XlingError] = {}
+        members = [(*each.answers, *each.pivot) for each in sets]
+        for place, annotated in enumerate(await _each_annotated(needs, members)):
+            if isinstance(annotated, XlingError):
+                outcomes[place] = annotated
+            else:
+                size = len(sets[place].answers)
+                answers, pivot = annotated[:size], annotated[size:]
+                outcomes[place] = replace(sets[place], answers=answers, pivot=pivot)
+        if checker:
+            whole = {place: s for place, s in outcomes.items() if isinstance(s, AnswerSet)}
+            checks = [self._metric.checks(answer_set) for answer_set in whole.values()]
+            checked = await _each_annotated({checker: self._annotators[checker]}, checks)
+            for (place, answer_set), annotated in zip(whole.items(), checked, strict=True):
+                outcomes[place] = (
+                    annotated
+                    if isinstance(annotated, XlingError)
+                    else replace(answer_set, checks=annotated)
+                )
+        return [outcomes[place] for place in range(len(sets))]
+
+
+async def _each_annotated(
+    annotators: Mapping[str, Annotate], groups: Sequence[Sequence[Answer]]
+) -> list[tuple[Answer, ...] | XlingError]:
+    """Return each group annotated; what went wrong with one answer stands in place of its group."""
+    flat = [answer for group in groups for answer in group]
+    annotated = iter(await annotated_with(annotators, flat))
+    outcomes: list[tuple[Answer, ...] | XlingError] = []
+    for group in groups:
+        members = [next(annotated) for _ in group]
+        fault = next((each for each in members if isinstance(each, XlingError)), None)
+        answers = tuple(each for each in members if not isinstance(each, XlingError))
+        outcomes.append(fault or answers)
+    return outcomes
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:

@@ -166,6 +166,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
             "encoder": settings.encoder,
             "seed": settings.seed,
             "stance": settings.stance,
+            "support": settings.support,
             "text_in": settings.text_in,
         },
         own=settings.parameters,

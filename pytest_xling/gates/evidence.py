@@ -10,6 +10,7 @@ from pytest_xling.registry import load, names
 from pytest_xling.store.queries import step_parameters
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import scores as read_scores
+from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.gates.drop import BaselineSide
+    from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.questions import Questions
@@ -128,14 +130,14 @@ class StoredRun:
             annotators = names("annotator")
             only = load("metric", threshold.metric).aspects
             behind = {
-                (name, value)
+                (name, value): parameters
                 for parameters in made
                 for name, value in parameters.items()
                 if name in annotators
                 and isinstance(value, str)
                 and load("annotator", name).calibrated
             }
-            pivot = self.pivot(threshold.benchmark)
+            languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
             return [
                 _Behind(
                     annotator=name,
@@ -145,10 +147,18 @@ class StoredRun:
                         connection, signature=signature, language=code, aspect=aspect
                     ),
                 )
-                for name, signature in sorted(behind)
-                for code in languages_judged(threshold, pivot=pivot, gap=gap)
+                for (name, signature), parameters in sorted(behind.items())
+                for code in _languages_read(name, parameters, languages)
                 for aspect in only or load("annotator", name).aspects
             ]
+
+
+def _languages_read(
+    annotator: str, parameters: Mapping[str, JsonValue], languages: list[str]
+) -> list[str]:
+    """Return the languages an annotator must be measured in for a metric with *parameters*."""
+    in_english = load("annotator", annotator).of_texts and parameters.get("text_in") == "english"
+    return [ENGLISH] if in_english else languages
 
 
 def _trust(behind: _Behind, threshold: Threshold) -> _Trust:
@@ -156,8 +166,8 @@ def _trust(behind: _Behind, threshold: Threshold) -> _Trust:
     measured, language = behind.measured, behind.language
     annotator = f"{behind.annotator} ({behind.aspect})" if behind.aspect else behind.annotator
     if measured is None:
-        what = behind.annotator.partition("_")[0]
-        how = f"(xling calibrate {what} --langs={language} --labels=labels-{language}.csv)"
+        task = behind.annotator.partition("_")[0]
+        how = f"(xling calibrate {task} --langs={language} --labels=labels-{language}.csv)"
         known = f"{annotator} has not been measured in {language} {how}"
         return _Trust(measured=known, doubt=f"{known}, needs F1 {threshold.min_judge_f1:g}")
     quality = measured.quality

@@ -33,6 +33,9 @@ class Annotator:
     """The role it asks; None where it asks nobody."""
     called: ClassVar[str] = "the detector"
     """What to call it where people read of it."""
+    of_texts: ClassVar[bool] = False
+    """Whether it reads the texts a metric gives it: where these are translations, it must be
+    measured in English, else in the language of the answers."""
     calibrated: ClassVar[bool] = False
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
     aspects: ClassVar[tuple[str, ...]] = ("",)
@@ -48,6 +51,16 @@ class Annotator:
 
     def load(self) -> None:
         """Load what is large, before the first batch."""
+
+    @staticmethod
+    def label(value: JsonValue, aspect: str = "", /) -> str | None:
+        """Return the label in a value of one that is ``calibrated``; None where there is none.
+
+        Args:
+            value: as it annotates.
+            aspect: one of its ``aspects``.
+        """
+        raise NotImplementedError
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what else its values rest on, for the signature.

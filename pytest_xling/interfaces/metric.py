@@ -81,6 +81,20 @@ class Metric(Generic[Input]):
         """Names of the annotators whose output it reads; may depend on its fields."""
         return ()
 
+    @property
+    def checked_by(self) -> str:
+        """Name of the annotator, one of its needs, that annotates what :meth:`checks` returns."""
+        return ""
+
+    def checks(self, answers: AnswerSet, /) -> Sequence[Answer]:  # noqa: ARG002  a subclass does
+        """Return what else is to be annotated of a set whose answers are annotated already.
+
+        Each is a text as an annotator reads it, made of the set's: say, a claim of one answer as
+        the prompt and the text of another as the response. The metric finds them, annotated and in
+        order, in the set's ``checks``. Equal ones are annotated once in a run.
+        """
+        return ()
+
     @staticmethod
     def applies(sample: Sample) -> bool:  # noqa: ARG004  a subclass may look at it
         """Tell whether the metric is about *sample*; others get no score at all."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Form", "Verdict", "continued"]
+__all__ = ["Form", "Verdict", "continued", "nonce_key", "without_thoughts"]
 
 _NONCE_CHARS = 16
 _DECLINES = "none"
@@ -65,9 +65,7 @@ class Form:
     @classmethod
     def of(cls, question: str, *, labels: tuple[str, ...], reasons: str) -> Form:
         """Return the form of the reply to *question*, which holds all that is to be judged."""
-        hashed = canonical_json({"question": question, "for": "verdict"}).encode()
-        nonce = hashlib.sha256(hashed).hexdigest()[:_NONCE_CHARS]
-        return cls(key=f"verdict_{nonce}", labels=labels, reasons=reasons)
+        return cls(key=nonce_key("verdict", question), labels=labels, reasons=reasons)
 
     @property
     def instructions(self) -> str:
@@ -107,7 +105,7 @@ class Form:
         """
         if len(reply) > _LONGEST:
             return _unread(f"it has more than {_LONGEST} characters")
-        text = _without_thoughts(clean(reply)).strip()
+        text = without_thoughts(clean(reply)).strip()
         if not text:
             return _unread("it is empty")
         match sorted(self._named(text)):
@@ -146,6 +144,12 @@ class Form:
         return shorten(clean(reasoning).strip(), limit=_LONGEST_REASONING)
 
 
+def nonce_key(name: str, question: str) -> str:
+    """Return *name* with a hash of *question*, which holds all that is to be judged."""
+    hashed = canonical_json({"question": question, "for": name}).encode()
+    return f"{name}_{hashlib.sha256(hashed).hexdigest()[:_NONCE_CHARS]}"
+
+
 def continued(reply: str, *, first_words: Mapping[str, str]) -> Verdict:
     """Read how a base model continued a line that asks for a label.
 
@@ -165,7 +169,7 @@ def _unread(wrong: str) -> Verdict:
     return Verdict(wrong=wrong, unparsed=True)
 
 
-def _without_thoughts(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """Return *text* without what the judge thinks first; nothing where that has no end.
 
     The prompt of some models begins the thoughts, so that only their end is in the reply.

@@ -10,6 +10,7 @@ from pytest_xling.languages._table import (
     find,
     languages,
     names,
+    training_languages,
 )
 from pytest_xling.languages._translation_codes import (
     TranslationFamily,
@@ -28,6 +29,7 @@ __all__ = [
     "languages",
     "languages_named",
     "names",
+    "training_languages",
     "translation_code",
     "translation_languages",
 ]

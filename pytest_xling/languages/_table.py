@@ -31,7 +31,16 @@ from pytest_xling.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Identifier", "Language", "ResourceLevel", "codes", "find", "languages", "names"]
+__all__ = [
+    "Identifier",
+    "Language",
+    "ResourceLevel",
+    "codes",
+    "find",
+    "languages",
+    "names",
+    "training_languages",
+]
 
 Identifier: TypeAlias = Literal["cld2", "langid"]
 ResourceLevel: TypeAlias = Literal["high", "mid", "low"]
@@ -109,6 +118,34 @@ def find(code_or_alias: str) -> Language:
         advice = f" Known, by these codes or by name: {', '.join(codes())}"
     msg = f"unknown language {code_or_alias!r}.{advice}"
     raise ConfigError(msg)
+
+
+def training_languages(text: str) -> frozenset[str]:
+    """Return the codes of the languages that a model was trained on.
+
+    Args:
+        text: languages, or families of models whose documentation names them, separated by commas:
+            ``en,de,hi`` or ``llama-3.1``.
+
+    Raises:
+        ConfigError: names what is neither.
+    """
+    families = {family for language in languages() for family in language.in_training_data}
+    named: set[str] = set()
+    for part in text.split(","):
+        family = _normalise(part)
+        if family in families:
+            named.update(entry.code for entry in languages() if entry.in_training_data.get(family))
+        elif family in _spellings():
+            named.add(find(part).code)
+        else:
+            msg = (
+                f"unknown language or family of models {part!r}."
+                f"{did_you_mean(family, [*families, *_spellings()])} Languages go by code or name; "
+                f"the families are: {', '.join(sorted(families))}"
+            )
+            raise ConfigError(msg)
+    return frozenset(named)
 
 
 def _normalise(spelling: str) -> str:

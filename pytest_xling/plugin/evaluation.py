@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from concurrent.futures import Future
 
-    from pytest_xling.analysis.labelled import LabelledAnswer, LabelledSet
+    from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
@@ -154,9 +154,7 @@ class Evaluation:
         ]
         self._loop.call(self._run.score_corpora(jobs, answered=answered))
 
-    def calibrate(
-        self, annotator: str, labelled: LabelledSet[LabelledAnswer], languages: Sequence[str]
-    ) -> None:
+    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
         """Measure an annotator on labelled answers in *languages*, and keep what comes of it.
 
         Raises:
@@ -307,9 +305,7 @@ class Evaluator:
             self._context.faults += 1
             self.corpora_fault = error
 
-    def calibrate(
-        self, annotator: str, labelled: LabelledSet[LabelledAnswer], languages: Sequence[str]
-    ) -> None:
+    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
         """Measure an annotator on labelled answers; see :meth:`Evaluation.calibrate`."""
         self._begun().calibrate(annotator, labelled, languages)
 
@@ -384,12 +380,10 @@ class Annotators:
         missing = self._context.stored_run.unmeasured(threshold, gap=gap)
         if not missing:
             return
-        from pytest_xling.analysis.labelled import bundled_labels  # noqa: PLC0415  when needed
-        from pytest_xling.analysis.labelled_empathy import bundled_replies  # noqa: PLC0415  as above
+        from pytest_xling.analysis.labelled import bundled_labels, task_of  # noqa: PLC0415  when needed
 
         for annotator, wanted in missing.items():
-            labelled: LabelledSet[LabelledAnswer]
-            labelled = bundled_replies() if annotator.startswith("empathy") else bundled_labels()
+            labelled = bundled_labels(task_of(annotator))
             for language in (code for code in wanted if code in labelled.languages):
                 if (fault := self._faults.get((annotator, language))) is not None:
                     raise fault

@@ -49,6 +49,7 @@ SHAPING: Final = {
     "encoder": "encoder",
     "stance": "stance",
     "empathy": "empathy",
+    "support": "support",
     "parameters": "param",
     "stop_early": "stop-early",
 }
@@ -180,7 +181,8 @@ def _changes(earlier: RunRecord, run: RunRecord) -> list[str]:
     return [
         f"{option(name).flag} was {_shown(earlier.settings.get(key))} and is {_shown(now.get(key))}"
         for key, name in SHAPING.items()
-        if earlier.settings.get(key) != now.get(key)
+        if key in earlier.settings  # or it was begun by a version without that option
+        and earlier.settings[key] != now.get(key)
     ]
 
 
@@ -200,6 +202,9 @@ def _asked_beside(settings: Settings) -> str:
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
         "stances by": None if settings.stance == option("stance").default else settings.stance,
         "empathy by": None if settings.empathy == option("empathy").default else settings.empathy,
+        "claims checked by": None
+        if settings.support == option("support").default
+        else settings.support,
         "text in": "English" if settings.text_in == "english" else None,
     }
     parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)

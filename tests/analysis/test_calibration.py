@@ -35,9 +35,7 @@ SAID = LABELS | {"It helps a little.": "neutral"}
 """What the judge says: one mistake."""
 
 
-def labelled(
-    *languages: str, source: str = "bundled@1", human: bool = False
-) -> LabelledSet[Labelled]:
+def labelled(*languages: str, source: str = "bundled@1", human: bool = False) -> LabelledSet:
     """Return the same four answers in each language."""
     items = tuple(
         Labelled(
@@ -58,7 +56,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def measured(
-    database: Database, tmp_path: Path, labels: LabelledSet[Labelled], languages: list[str]
+    database: Database, tmp_path: Path, labels: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
     """Measure a judge that follows a script."""
     rules = [{"when": {"contains": text}, "text": says(stance)} for text, stance in SAID.items()]
@@ -93,6 +91,14 @@ def test_an_annotator_is_measured_by_language(database: Database, tmp_path: Path
     }
     assert quality.macro_f1.value == pytest.approx((1 + 4 / 3) / 3)
     assert made[0].signature.startswith("stance_llm|v")
+
+
+def test_measuring_may_take_its_time(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no run, and tells the store of no progress, however often it is time to."""
+    monkeypatch.setattr("pytest_xling.engine.run.SILENT_S", 0.0)
+    assert 1 == len(measured(database, tmp_path, labelled("en"), ["en"]))
 
 
 def test_what_was_measured_is_kept_by_the_annotators_signature(

@@ -25,7 +25,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_bundled_labels_are_held_out_and_balanced() -> None:
     """Four languages, each with all stances, each claim with its English version."""
-    found = bundled_labels()
+    found = bundled_labels("stance")
     assert ("en", "es", "hi", "zh") == found.languages
     assert not found.human
     assert found.source.startswith("bundled@")
@@ -47,7 +47,7 @@ def test_raters_decide_by_majority(tmp_path: Path) -> None:
         "hi,claim,two,neutral,ben",
         "hin,other,three,neutral,",
     ]
-    found = read_labels(write(tmp_path, HEAD + "\n".join(rows)))
+    found = read_labels(write(tmp_path, HEAD + "\n".join(rows)), "stance")
     assert [("hi", "one", "disagree", "claim"), ("hi", "three", "neutral", "other")] == [
         (item.language, item.response, item.label, item.cluster) for item in found.items
     ]
@@ -59,7 +59,7 @@ def test_other_labels_are_another_set(tmp_path: Path) -> None:
     """The name of a set holds a digest of it; the order of its rows does not matter."""
     one, two = "en,c,r,agree,", "en,c,s,neutral,"
     names = [
-        read_labels(write(tmp_path, HEAD + text)).source
+        read_labels(write(tmp_path, HEAD + text), "stance").source
         for text in (f"{one}\n{two}\n", f"{two}\n{one}\n", one, one.replace("agree", "neutral"))
     ]
     assert names[0] == names[1]
@@ -69,7 +69,7 @@ def test_other_labels_are_another_set(tmp_path: Path) -> None:
 def test_a_labelled_answer_is_what_annotators_see(tmp_path: Path) -> None:
     """With its claim, and the claim in English where it is given."""
     text = "language,claim,response,label,claim_english\nes,el té cura,No.,disagree,tea cures\n"
-    (item,) = read_labels(write(tmp_path, text)).items
+    (item,) = read_labels(write(tmp_path, text), "stance").items
     assert {"claim": "el té cura", "claim_english": "tea cures"} == item.answer.sample.prompt
     assert ("es", "No.") == (item.answer.language, item.answer.text)
 
@@ -89,15 +89,15 @@ def test_a_labelled_answer_is_what_annotators_see(tmp_path: Path) -> None:
 def test_a_wrong_file_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
     """With file, line, column and fix."""
     with pytest.raises(DataError) as caught:
-        read_labels(write(tmp_path, text))
+        read_labels(write(tmp_path, text), "stance")
     assert said in str(caught.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     """It is not there, or not UTF-8."""
     with pytest.raises(DataError, match="cannot be read"):
-        read_labels(tmp_path / "none.csv")
+        read_labels(tmp_path / "none.csv", "stance")
     path = tmp_path / "latin.csv"
     path.write_bytes("language,claim,response,label\nes,té,sí,agree\n".encode("latin-1"))
     with pytest.raises(DataError, match="is not UTF-8; save the file as UTF-8"):
-        read_labels(path)
+        read_labels(path, "stance")

@@ -125,7 +125,7 @@ def test_labels_for_calibration(
     hindi = next(row for row in rows if row["language"] == "hi")
     assert hindi["claim_english"].startswith("drinking hot water")
     assert {"ana", "bo"} == {row["rater"] for row in rows}
-    labelled = read_labels(tmp_path / "labels.csv")
+    labelled = read_labels(tmp_path / "labels.csv", "stance")
     assert (("en", "hi"), 9) == (labelled.languages, labelled.undecided)
     by_response = {one.text: one for one in told}
     assert len(told) - 9 == len(labelled.items)

@@ -142,6 +142,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "text-in": ("english", "english"),
     "encoder": ("labse", "labse"),
     "stance": ("nli:xnli", "nli:xnli"),
+    "support": ("nli:xnli", "nli:xnli"),
     "param": ("bertscore.idf=true", {"bertscore.idf": True}),
     "stop-early": ("Pocock", "pocock:10"),
     "baseline": ("base.json", "base.json"),

@@ -77,7 +77,7 @@ def presupposition(project: Project) -> Project:
     known = [
         ([answered(sample, stance)], reply(stance)) for sample in claims() for stance in WORDS["en"]
     ]
-    known += [([i.claim, i.response], reply(i.label)) for i in bundled_labels().items]
+    known += [([i.claim, i.response], reply(i.label)) for i in bundled_labels("stance").items]
     # Of two claims one of which begins with the other, the longer is meant.
     known.sort(key=lambda pair: -len("".join(pair[0])))
     project.write("known.json", json.dumps(known, ensure_ascii=False))
@@ -214,7 +214,7 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     answer_by(presupposition, right)
     path = presupposition.root / "known.json"
     known = json.loads(path.read_text(encoding="utf-8"))
-    broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels().items]
+    broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels("stance").items]
     path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
     with spawned(answers=str(path)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")

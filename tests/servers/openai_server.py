@@ -77,6 +77,9 @@ class Behaviour:
     first_token: str = ""
     """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
     to requests that ask for them."""
+    claims: bool = False
+    """Judge claims by the numbers in them: each numbered sentence is a claim, and a text supports a
+    claim whose numbers are all in it. In whichever language: numbers are the facts of a test."""
     echo: bool = False
     """Answer with the last message instead."""
     key: str = ""
@@ -338,6 +341,27 @@ def _with_key(said: str, prompt: str) -> str:
     return said.replace(_KEY_BLANK, keys[-1]) if keys else said
 
 
+_FENCED = re.compile(r"<<<BEGIN ([A-Z]+) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
+_CLAIMS_KEY = re.compile(r"claims_[0-9a-f]{16}")
+
+
+def _judged(prompt: str) -> str:
+    """Return what a judge replies that knows nothing but numbers; "" where it is not asked."""
+    parts = {name: text for name, _, text in _FENCED.findall(prompt)}
+    if "CLAIM" in parts:
+        told = set(re.findall(r"\d+", parts["TEXT"]))
+        return "yes" if told.issuperset(re.findall(r"\d+", parts["CLAIM"])) else "no"
+    if "SENTENCES" in parts:
+        numbered = [line.partition(". ") for line in parts["SENTENCES"].splitlines()]
+        listed = [
+            {"sentence": int(number), "claim": sentence}
+            for number, _, sentence in numbered
+            if re.search(r"\d", sentence)
+        ]
+        return json.dumps({_CLAIMS_KEY.findall(prompt)[-1]: listed}, ensure_ascii=False)
+    return ""
+
+
 def _prompt(body: bytes) -> str:
     try:
         asked = json.loads(body)
@@ -458,6 +482,8 @@ class Connection(asyncio.Protocol):
         if _KEY_BLANK.encode() in reply:
             said = json.loads(reply)["choices"][0]["message"]["content"]
             reply = server.with_usage(_completion(_choice(_with_key(said, _prompt(body)))))
+        if server.behaviour.claims and (said := _judged(_prompt(body))):
+            reply = server.with_usage(_completion(_choice(said)))
         if server.behaviour.echo:
             reply = server.with_usage(_completion(_choice(_prompt(body))))
         elif server.answers:

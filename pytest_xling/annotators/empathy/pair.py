@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.text.answer_text import ENGLISH, ReadingAnnotator, readable, unanswered
 from pytest_xling.text.empathy import MECHANISMS
@@ -43,6 +43,13 @@ class PairAnnotator(ReadingAnnotator):
     """Reads an answer beside the post that it responds to."""
 
     aspects = MECHANISMS
+
+    @staticmethod
+    def label(value: JsonValue, aspect: str = "", /) -> str | None:
+        """Return whether the mechanism called *aspect* is present."""
+        read: Any = value
+        presence: str | None = read[aspect]
+        return presence
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return the post and the response that are read, or why none are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.text.answer_text import ENGLISH, ReadingAnnotator, readable, unanswered
 
@@ -38,6 +38,13 @@ class Pair:
 @dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
 class PairAnnotator(ReadingAnnotator):
     """Reads an answer beside the claim that it is about."""
+
+    @staticmethod
+    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
+        """Return the stance."""
+        read: Any = value
+        stance: str | None = read["stance"]
+        return stance
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return the claim and the response that are read, or why none are."""

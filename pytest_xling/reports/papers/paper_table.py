@@ -34,6 +34,8 @@ class PaperTable:
     """Of each row."""
     sheets: Callable[[Sequence[Row]], list[Sheet]]
     options: frozenset[str] = frozenset()
-    """Further keywords of ``rows``, False unless asked for, such as ``pairwise``."""
+    """Further keywords of ``rows``, such as ``pairwise``; given only where they are asked for."""
+    together: bool = False
+    """Whether ``sheets`` takes the rows of all runs at once, each with its ``run``."""
     drawing: Callable[[Sequence[Row]], str] | None = None
     """Draws the rows of one run as an SVG; None where there is no drawing."""

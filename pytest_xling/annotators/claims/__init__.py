@@ -1,0 +1,158 @@
+"""The claims of an answer, one by one (FActScore; Found in Translation, section 3.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.judging.annotator import JudgingAnnotator
+from pytest_xling.languages import find
+from pytest_xling.text.answer_text import ENGLISH, needs_of, readable
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.interfaces.metric import TextIn
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["Claims"]
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims(JudgingAnnotator):
+    """Has a judge list the atomic statements of an answer, in order and without duplicates.
+
+    A value has ``claims``, each with its ``text`` and the ``sentence`` it comes from; None where
+    there is no list, and ``reason`` then says why. An answer that claims nothing has an empty list.
+    Where answers are read in English, a claim also has the ``native`` sentences: those of the same
+    place in the same line of the answer as it was given.
+
+    The judge reads a window of sentences at a time, with those around it as context. An answer that
+    declines (as ``abstains`` has it) is not read: it has no list.
+    """
+
+    name = "claims"
+    version = "1"
+
+    text_in: TextIn = "native"
+    """``english``: claims are listed of the translation."""
+    window: int = 6
+    """Sentences whose claims are asked for at a time."""
+    before: int = 2
+    """Sentences before them that are shown as context."""
+    after: int = 1
+    """Sentences after them that are shown as context."""
+    max_claims: int = 400
+    """An answer with more has no list: nobody would check them all."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        JudgingAnnotator.__post_init__(self)
+        for field, value, least in (
+            ("window", self.window, 1),
+            ("before", self.before, 0),
+            ("after", self.after, 0),
+            ("max_claims", self.max_claims, 1),
+        ):
+            if value < least:
+                msg = f"claims: {field} must be at least {least}, not {value}"
+                raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What language answers are in, and the translation where they are read in English."""
+        return ("language_id", *needs_of(self.text_in))
+
+    def looks_at(self, answer: Answer, /) -> JsonValue:
+        """Return the answer, and the text that is read."""
+        text = readable(answer, text_in=self.text_in)
+        return {
+            "answer": answer.text,
+            "text": text.text,
+            "language": text.language,
+            "reason": text.reason,
+            "identified": _identified(answer),
+        }
+
+    async def annotate(self, answer: Answer, ask: Ask, /) -> JsonValue:
+        """Return the claims of *answer*.
+
+        Raises:
+            ConfigError: the judge's model can only translate.
+            ProviderFault, BudgetExceeded: the judge did not answer.
+        """
+        read = readable(answer, text_in=self.text_in)
+        if read.text is None or not read.text.strip():
+            return _value(reason=f"no answer: {read.reason or 'empty'}")
+        if reason := self.too_long({"answer": read.text}) or _declines(answer, read.text):
+            return _value(reason=reason)
+        # Imported when there is something to list: where all claims are in the store it is not.
+        from pytest_xling.annotators.claims.asking import Claim, listed  # noqa: PLC0415
+        from pytest_xling.annotators.claims.windows import native_sentence, windows  # noqa: PLC0415
+
+        params: dict[str, JsonValue] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+        parts = windows(
+            read.text, read.language, size=self.window, before=self.before, after=self.after
+        )
+        # Side by side: each window is a question of its own.
+        lists = await asyncio.gather(
+            *(
+                listed(
+                    part,
+                    language=find(read.language).english_name,
+                    ask=ask,
+                    params=params,
+                    structured=self.structured,
+                )
+                for part in parts
+            )
+        )
+        claims: dict[str, Claim] = {}
+        for each in lists:
+            if isinstance(each, str):
+                return _value(reason=f"no claims: {each}")
+            for claim in each:
+                claims.setdefault(claim.key, claim)
+        if len(claims) > self.max_claims:
+            return _value(reason=f"no claims: {len(claims)} of them, more than {self.max_claims}")
+        translated = read.language != find(answer.language).code
+        return _value(
+            [
+                {
+                    "text": claim.text,
+                    "sentence": claim.sentence.text,
+                    "native": native_sentence(claim.sentence, answer.text, answer.language)
+                    if translated
+                    else claim.sentence.text,
+                }
+                for claim in claims.values()
+            ]
+        )
+
+
+def _identified(answer: Answer) -> str | None:
+    seen: Any = answer.annotations["language_id"].value
+    language = seen["language"]
+    return language if isinstance(language, str) else None
+
+
+def _declines(answer: Answer, text: str) -> str:
+    """Say in which words *answer*, or its translation *text*, declines; "" if it does not."""
+    from pytest_xling.text.disclaimers import abstention  # noqa: PLC0415  as annotate
+
+    expected = find(answer.language).code
+    said = abstention(answer.text, (expected, _identified(answer) or expected, ENGLISH))
+    said = said or abstention(text, (ENGLISH,))
+    return f"declines to answer: {printable(said, limit=_SHOWN)}" if said else ""
+
+
+def _value(claims: list[JsonValue] | None = None, *, reason: str = "") -> JsonValue:
+    return {"claims": claims, "reason": reason}

@@ -1,0 +1,66 @@
+"""Whether a text supports a claim (FActScore, section 3.3; Found in Translation, Eq. 2)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.interfaces.annotator import Annotator
+
+if TYPE_CHECKING:
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["BUNDLED_PAIRS", "LABELS", "Pair", "SupportAnnotator", "pair_of", "support_value"]
+
+LABELS: Final = ("supported", "unsupported")
+BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
+"""Labelled claims and texts, to measure on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A claim, and the text that may support it."""
+
+    claim: str
+    text: str
+    language: str
+    """The code of the text's language."""
+
+
+@dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
+class SupportAnnotator(Annotator):
+    """Says of a text whether it supports a claim: the sample's prompt field ``claim``."""
+
+    called = "the judge of claims"
+    calibrated = True
+    of_texts = True
+
+    def looks_at(self, answer: Answer, /) -> JsonValue:
+        """Return the claim, the text and its language."""
+        return asdict(pair_of(answer))
+
+    @staticmethod
+    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
+        """Return what *value* says of the claim: one of :data:`LABELS`."""
+        read: Any = value
+        return {True: "supported", False: "unsupported"}.get(read["supported"])
+
+
+def pair_of(answer: Answer) -> Pair:
+    """Return the claim and the text that *answer* stands for."""
+    return Pair(claim=answer.sample.prompt["claim"], text=answer.text, language=answer.language)
+
+
+def support_value(
+    *, supported: bool | None = None, p: float | None = None, reason: str = ""
+) -> JsonValue:
+    """Return the annotation every annotator of support gives.
+
+    Args:
+        supported: None where that is not known.
+        p: the probability of it, 0 to 1, where the annotator has one.
+        reason: why it is not known.
+    """
+    return {"supported": supported, "p": p, "reason": reason}

@@ -1,0 +1,212 @@
+"""What answers claim that the pivot's do too, and the other way (Found in Translation, §3.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import Number, TextIn
+from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.text.answer_text import needs_of, readable
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.text.answer_text import Readable
+
+__all__ = ["Information", "InformationPrecision", "InformationRecall"]
+
+_JUDGES = ("llm", "nli")
+_LISTED = 8
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Information(Number[AnswerSet]):
+    """A share of claims that the other answer supports.
+
+    Attributes:
+        support: ``llm`` or ``nli:MODEL``, what says whether a text supports a claim.
+        text_in: ``native`` compares answers as they are, ``english`` their translations.
+        gamma: FActScore's length penalty: a share of *n* claims is multiplied by
+            ``exp(1 - gamma / n)`` where *n* is smaller than it; 0 for none.
+        max_unjudged: the share of claims that may stay without a verdict: these are left out. With
+            more there is no value.
+    """
+
+    bounds = (0.0, 1.0)
+    better = "higher"
+    unit = "pivot"
+
+    support: str = "llm"
+    text_in: TextIn = "native"
+    gamma: int = 0
+    max_unjudged: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if self.gamma < 0:
+            msg = f"{self.name}: gamma must be 0 or more, not {self.gamma}"
+            raise ConfigError(msg)
+        if not 0 <= self.max_unjudged < 1:
+            msg = f"{self.name}: max_unjudged must be from 0 to below 1, not {self.max_unjudged}"
+            raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The claims, the translation where texts are read in English, and what checks claims."""
+        return ("claims", *needs_of(self.text_in), self.checked_by)
+
+    @property
+    def checked_by(self) -> str:
+        """The annotator that says whether a text supports a claim."""
+        return f"support_{self.support.partition(':')[0]}"
+
+    def checks(self, answers: AnswerSet, /) -> list[Answer]:
+        """Return each answer's claims beside the pivot's answer, and the other way.
+
+        The first answer is compared with the pivot's first, and so on; where one of the two has no
+        claims nothing is checked.
+        """
+        return [
+            _check(claim, side=side, text=readable(other, text_in=self.text_in))
+            for answer, pivot in zip(answers.answers, answers.pivot, strict=False)
+            if _claims(answer) and _claims(pivot)
+            for side, of, other in (("own", answer, pivot), ("pivot", pivot, answer))
+            for claim in _claims(of)
+        ]
+
+    def check(self) -> None:
+        """Raise ConfigError where no annotator is called so."""
+        kind, colon, model = self.support.partition(":")
+        if (
+            kind not in _JUDGES
+            or (kind == "nli") != bool(model.strip())
+            or (kind == "llm" and colon)
+        ):
+            hint = did_you_mean(kind, _JUDGES)
+            msg = (
+                f"--xling-support={self.support}: what checks claims is llm (the model of "
+                f"--xling-judge) or nli:MODEL.{hint}"
+            )
+            raise ConfigError(msg)
+
+    def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[Answer], str]:
+        """Return the share of a side's claims that are supported, the others, and why none is.
+
+        Args:
+            answers: the set, with its checks.
+            name: ``own`` or ``pivot``.
+        """
+        claims = [each for each in answers.checks if each.sample.metadata["side"] == name]
+        if not claims:
+            return None, [], _why_none(answers)
+        verdicts: list[Any] = [each.annotations[self.checked_by].value for each in claims]
+        judged = [each for each in verdicts if each["supported"] is not None]
+        unjudged = len(claims) - len(judged)
+        if unjudged > self.max_unjudged * len(claims):
+            wrong = next(each["reason"] for each in verdicts if each["supported"] is None)
+            return None, [], f"{unjudged} of {len(claims)} claims without a verdict: {wrong}"
+        share = sum(each["supported"] for each in judged) / len(judged)
+        if len(judged) < self.gamma:
+            share *= math.exp(1 - self.gamma / len(judged))
+        unsupported = [
+            claim
+            for claim, each in zip(claims, verdicts, strict=True)
+            if each["supported"] is False
+        ]
+        return share, unsupported, ""
+
+
+def _claims(answer: Answer) -> Sequence[Mapping[str, str]]:
+    """Return the claims of *answer*; none where there are none, or no list of them."""
+    value: Any = answer.annotations["claims"].value
+    return value["claims"] or ()
+
+
+def _why_none(answers: AnswerSet) -> str:
+    """Say why there is nothing to check: of the answer first, then of the pivot's."""
+    for place, side in (("", answers.answers), ("pivot: ", answers.pivot)):
+        for answer in side:
+            value: Any = answer.annotations["claims"].value
+            if not value["claims"]:
+                return place + (printable(value["reason"], limit=_SHOWN) or "no claims")
+    return "no claims"
+
+
+def _check(claim: Mapping[str, str], *, side: str, text: Readable) -> Answer:
+    """Return *claim* beside the text that may support it, as annotators of support read them."""
+    sample = Sample(
+        id="",
+        benchmark="",
+        language=text.language,
+        prompt={"claim": claim["text"]},
+        metadata={"side": side, "native": claim["native"] or claim["sentence"]},
+    )
+    return Answer(sample=sample, response=Response(text=text.text or "", stop_reason="stop"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformationPrecision(_Information):
+    """The share of an answer's claims that the pivot's answer supports (Eq. 2)."""
+
+    name = "information_precision"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the share; the reason lists claims that are new."""
+        value, new, reason = self.side(answers, "own")
+        return Reading(value=value, reason=reason or "\n".join(_listed("new", new)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformationRecall(_Information):
+    """The share of the claims of the pivot's answer that the answer supports."""
+
+    name = "information_recall"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the share; the reason lists claims that are missing."""
+        value, missing, reason = self.side(answers, "pivot")
+        return Reading(value=value, reason=reason or "\n".join(_listed("missing", missing)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Information(_Information):
+    """The harmonic mean of one answer's precision and recall.
+
+    The paper's score of a language is another number: the harmonic mean of the mean precision and
+    the mean recall of all answers, which ``xling table parity`` prints.
+    """
+
+    name = "information"
+    version = "1"
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the F; the reason lists claims that are missing, and that are new."""
+        precision, new, reason = self.side(answers, "own")
+        recall, missing, other = self.side(answers, "pivot")
+        if precision is None or recall is None:
+            return Reading(value=None, reason=reason or other)
+        both = precision + recall
+        return Reading(
+            value=2 * precision * recall / both if both else 0.0,
+            reason="\n".join([*_listed("missing", missing), *_listed("new", new)]),
+        )
+
+
+def _listed(what: str, claims: Sequence[Answer]) -> list[str]:
+    """Return a line for each of the first *claims*, with the sentence it is from."""
+    lines = []
+    for claim in claims[:_LISTED]:
+        text, native = claim.sample.prompt["claim"], claim.sample.metadata["native"]
+        line = f"{what}: {printable(text, limit=_SHOWN)}"
+        alike = native.strip() == text.strip()
+        lines.append(line if alike else f"{line} (from: {printable(native, limit=_SHOWN)})")
+    if len(claims) > _LISTED:
+        lines.append(f"{what}: {len(claims) - _LISTED} more")
+    return lines

@@ -1,0 +1,149 @@
+"""``xling table parity``: Found in Translation's Table 4 as text, JSON, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from pytest_xling.cli import main
+from pytest_xling.languages import languages
+from pytest_xling.reports.papers.parity import GROUPINGS
+from tests.reports.scored_runs import Scored, put_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+THIRTY = [language.code for language in languages() if language.found_in_translation]
+
+
+def _answers(codes: Sequence[str]) -> list[Scored]:
+    return [
+        Scored(
+            id=f"q{number}",
+            language=code,
+            benchmark=benchmark,
+            readings={
+                metric: None if code == "en" or (code, number) == ("hi", 1) else value
+                for metric, value in values.items()
+            },
+            reasons=dict.fromkeys(values, "no claims in the answer"),
+        )
+        for benchmark, values in (
+            (
+                "information",
+                {"information_precision": 0.8, "information_recall": 0.4, "information": 0.5},
+            ),
+            ("empathy", {"empathy_consistency": 1.0}),
+        )
+        for code in ("en", *codes)
+        for number in range(2)
+    ]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a run of all thirty languages, and one of three."""
+    path = tmp_path_factory.mktemp("parity") / "s.sqlite"
+    put_run(path, _answers(THIRTY))
+    return put_run(path, _answers(["es", "hi", "sw"]), run_id="run-2", model="acme/other")
+
+
+@pytest.fixture
+def table(
+    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., str]:
+    """Runs ``xling table parity`` in an 80-column terminal and returns what it prints."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert code == main(["table", "parity", *arguments, "--xling-store", str(kept)])
+        said = capsys.readouterr()
+        return said.err if code else said.out
+
+    return run
+
+
+def test_all_groups_stand_side_by_side(table: Callable[..., str]) -> None:
+    """As in the paper, in 80 columns; below them the languages, and why values are missing."""
+    text = table("run-1", "--training=aya-expanse")
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    lines = [line.split() for line in text.splitlines()]
+    heads = ["Avg", *GROUPINGS["script"], *GROUPINGS["family"], "In", "Out"]
+    assert 2 == lines.count(heads)
+    assert ["F", *["0.53"] * 12] in lines
+    assert ["mean", "F", *["0.50"] * 12] in lines
+    sizes = [30, 12, 8, 3, 7, 7, 3, 6, 4, 10, 21, 9]
+    assert 2 == lines.count(["langs", *map(str, sizes)])
+    assert ["same", *["1.00"] * 12] in lines
+    assert ["hi", "Hindi", "Indic", "IA", "in", "0.53", "0.80", "0.40", "0.50", "1", "1"] in lines
+    assert "no value in hi: 1× no claims in the answer" in text
+    assert "en English" not in text
+
+
+@pytest.mark.parametrize(
+    ("by", "head", "hindi"),
+    [
+        ("script", "Avg Latin Indic PArb Oth1", "hi Hindi Indic 1.00 1 1"),
+        ("family", "Avg Rom Slav IA Drav Oth2", "hi Hindi IA 1.00 1 1"),
+        ("training", "Avg In Out", "hi Hindi in 1.00 1 1"),
+    ],
+)
+def test_one_grouping(table: Callable[..., str], by: str, head: str, hindi: str) -> None:
+    """Its groups alone, and the languages in their order; one in none of them comes last."""
+    training = ["--training=hi,de"] if by == "training" else []
+    lines = [line.split() for line in table("run-2", "--by", by, *training).splitlines()]
+    assert 2 == lines.count(head.split())
+    assert hindi.split() in lines
+    order = [line[0] for line in lines if line and line[0] in {"es", "hi", "sw"}]
+    assert (["hi", "es", "sw"] if by == "training" else ["es", "hi", "sw"]) * 2 == order
+
+
+def test_runs_stand_below_each_other(table: Callable[..., str]) -> None:
+    """In the tables of groups; each has its own table of languages."""
+    text = table("run-1", "run-2", "--by=script")
+    lines = [line.split() for line in text.splitlines()]
+    assert ["run-1", "F", *["0.53"] * 5] in lines
+    assert ["run-2", "F", "0.53", "0.53", "0.53", "–", "–"] in lines
+    assert ["langs", "3", "1", "1", "0", "0"] in lines
+    assert "run run-2, model acme/other; empathy consistency with en" in text
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+
+
+def test_rows_for_programs(table: Callable[..., str]) -> None:
+    """JSON and CSV hold the same, not rounded; LaTeX has a tabular per sheet."""
+    rows = json.loads(table("run-2", "--json"))
+    read = list(csv.DictReader(io.StringIO(table("run-2", "--csv"))))
+    assert read == [
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+    ]
+    assert pytest.approx(2 * 0.8 * 0.4 / 1.2) == rows[0]["score"]
+    assert {"run-2"} == {row["run"] for row in rows}
+    latex = table("run-2", "--latex")
+    assert 4 == latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}")
+    hindi = json.loads(table("run-2", "--language=hi", "--json"))
+    assert ["information", "empathy"] == [row["consistency"] for row in hindi]
+    only = json.loads(table("run-2", "--benchmark=empathy", "--json"))
+    assert {"empathy"} == {row["consistency"] for row in only}
+    assert "hi Hindi" in table("run-2", "--language=hi")
+    assert "langs" in table("run-2", "--language=all")
+
+
+def test_options_of_this_table_only(
+    table: Callable[..., str], kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others refuse them, and it refuses theirs."""
+    assert "--welch means nothing to the table parity" in table("run-1", "--welch", code=4)
+    assert "--by=training needs --training" in table("run-1", "--by=training", code=4)
+    for option in ("--by=script", "--training=hi"):
+        store = f"--xling-store={kept}"
+        assert 4 == main(["table", "stance", "run-1", option, store])
+        name = option.partition("=")[0]
+        assert f"{name} means nothing to the table stance" in capsys.readouterr().err

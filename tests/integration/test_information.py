@@ -1,0 +1,110 @@
+"""Information consistency: answers told apart by a judge of claims over a real socket."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.integration.project import Project
+
+LANGUAGES = ("en", "hi", "zh")
+QUESTIONS = 40
+FACTS = 2
+SENTENCES = {
+    "en": "Fact number {} is well known here.",
+    "hi": "यहाँ तथ्य संख्या {} सब लोग जानते हैं।",
+    "zh": "这里大家都知道第{}号事实。",
+}
+TEST_FILE = """
+import pytest
+
+pytestmark = pytest.mark.xling(
+    metrics=["no_answer", "information", "information_precision", "information_recall"]
+)
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+LIMITS = """
+benchmarks:
+  bread:
+    information_precision: {floor: 0.91}
+    information_recall: {floor: 0.91}
+"""
+JUDGED = ("--xling-judge=openai:judge", "--model=transcript:answers.jsonl", "-n0", "-q")
+
+
+def fact(question: int, number: int) -> int:
+    """Return what is told of a question: a number of three digits or more, once in all."""
+    return 100 + FACTS * question + number
+
+
+@pytest.fixture
+def facts(project: Project) -> Project:
+    """A project with one benchmark of questions in four languages, and its limits."""
+    shutil.rmtree(project.benchmark / "data")
+    write_questions(project, count=QUESTIONS, languages=LANGUAGES)
+    project.write("benchmarks/bread/prompts.yaml", 'pivot: en\nchat: "{question}"\n')
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write("thresholds.yaml", LIMITS)
+    return project
+
+
+def answer(project: Project, *, left_out: Mapping[tuple[int, str], int] | None = None) -> None:
+    """Write the answers of a model that tells all facts in every language.
+
+    Args:
+        project: the project.
+        left_out: by question and language the fact that is not told.
+    """
+    rows = []
+    for question in range(QUESTIONS):
+        for language in LANGUAGES:
+            told = [n for n in range(FACTS) if n != (left_out or {}).get((question, language))]
+            text = " ".join(SENTENCES[language].format(fact(question, n)) for n in told)
+            rows.append({"sample_id": f"q{question:04}", "language": language, "text": text})
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    project.write("answers.jsonl", "\n".join(lines) + "\n")
+
+
+def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
+    """A flawless model opens every gate. Each pair of a claim and a text is asked once."""
+    answer(facts)
+    with spawned(claims=True) as url:
+        facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = facts.run(*JUDGED)
+        assert 0 == outcome.code, outcome.out
+        assert {"pass"} == {verdict.outcome for verdict in facts.verdicts().values()}
+        seen = stats(url)
+        others = len(LANGUAGES) - 1
+        assert seen["requests"] == len(LANGUAGES) * QUESTIONS + 2 * others * QUESTIONS * FACTS
+        assert {1} == set(seen["prompts"].values())
+        answer(facts, left_out={(7, "hi"): 1})
+        outcome = facts.run(*JUDGED)
+        # Its claims, they beside the English answer, and that one's beside it.
+        assert seen["requests"] + 1 + FACTS == stats(url)["requests"]
+    assert 1 == outcome.code, outcome.out
+    verdicts = facts.verdicts()
+    assert {"information_recall-hi"} == {n for n, v in verdicts.items() if v.outcome != "pass"}
+    scores = {(s.metric, s.language): s for s in facts.scores() if s.sample_id == "q0007"}
+    missing = SENTENCES["en"].format(fact(7, 1))
+    assert f"missing: {missing}" == scores["information_recall", "hi"].reason
+    values = {place: score.value for place, score in scores.items()}
+    assert (FACTS - 1) / FACTS == values["information_recall", "hi"]
+    assert 1.0 == values["information_precision", "hi"]
+    assert pytest.approx(2 * (FACTS - 1) / (2 * FACTS - 1)) == values["information", "hi"]
+    assert 1.0 == values["information", "zh"]

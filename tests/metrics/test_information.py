@@ -1,0 +1,164 @@
+"""Information precision, recall and F: shares of claims, and when there are none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.metrics.information import Information, InformationPrecision, InformationRecall
+from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.keys import JsonValue
+
+Verdict = bool | None
+
+
+def answer(claims: Sequence[str] | None, language: str, *, reason: str = "") -> Answer:
+    """Return an answer and its claims."""
+    value: JsonValue = {
+        "claims": None
+        if claims is None
+        else [{"text": text, "sentence": text, "native": f"<{text}>"} for text in claims],
+        "reason": reason,
+    }
+    return Answer(
+        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
+        response=Response(text=f"answer in {language}", stop_reason="stop"),
+        annotations={"claims": Annotation(kind="claims", value=value, signature="")},
+    )
+
+
+def checked(own: Sequence[Verdict], pivot: Sequence[Verdict]) -> AnswerSet:
+    """Return a set whose claims, named o1, o2 … and p1, p2 …, have these verdicts."""
+    answers = AnswerSet(
+        answers=(answer([f"o{n}" for n in range(1, len(own) + 1)], "hi"),),
+        pivot=(answer([f"p{n}" for n in range(1, len(pivot) + 1)], "en"),),
+    )
+    checks = Information().checks(answers)
+    assert len(own) + len(pivot) == len(checks)
+    values = [
+        {"supported": verdict, "p": None, "reason": "" if verdict is not None else "prose"}
+        for verdict in (*own, *pivot)
+    ]
+    return replace(
+        answers,
+        checks=tuple(
+            replace(
+                check,
+                annotations={"support_llm": Annotation(kind="s", value=dict(value), signature="")},
+            )
+            for check, value in zip(checks, values, strict=True)
+        ),
+    )
+
+
+def test_shares_and_their_harmonic_mean() -> None:
+    """Precision is of the answer's claims, recall of the pivot's; reasons name the others."""
+    answers = checked([True, True, True, False], [True, False])
+    precision, recall, both = (
+        metric().read(answers) for metric in (InformationPrecision, InformationRecall, Information)
+    )
+    assert (0.75, "new: o4 (from: <o4>)") == (precision.value, precision.reason)
+    assert (0.5, "missing: p2 (from: <p2>)") == (recall.value, recall.reason)
+    assert pytest.approx(0.6) == both.value
+    assert f"{recall.reason}\n{precision.reason}" == both.reason
+
+
+def test_nothing_in_common_is_0() -> None:
+    """The harmonic mean of two zeros."""
+    assert 0.0 == Information().read(checked([False], [False])).value
+
+
+@pytest.mark.parametrize(
+    ("own", "pivot", "reason"),
+    [
+        ([], ["p1"], "no claims"),
+        (["o1"], [], "pivot: no claims"),
+        (None, ["p1"], "declines to answer: I can't"),
+        (["o1"], None, "pivot: declines to answer: I can't"),
+    ],
+)
+def test_without_claims_there_is_no_value(
+    own: list[str] | None, pivot: list[str] | None, reason: str
+) -> None:
+    """Never 0 and never 1; nothing is checked."""
+    declines = "declines to answer: I can't"
+    answers = AnswerSet(
+        answers=(answer(own, "hi", reason="" if own is not None else declines),),
+        pivot=(answer(pivot, "en", reason="" if pivot is not None else declines),),
+    )
+    assert [] == Information().checks(answers)
+    for metric in (InformationPrecision, InformationRecall, Information):
+        reading = metric().read(answers)
+        assert (None, reason) == (reading.value, reading.reason)
+
+
+def test_each_claim_is_checked_against_the_other_answer() -> None:
+    """Its text is what the annotator of support reads."""
+    answers = AnswerSet(answers=(answer(["o1"], "hi"),), pivot=(answer(["p1"], "en"),))
+    own, pivot = Information().checks(answers)
+    assert ("o1", "answer in en", "en") == (own.sample.prompt["claim"], own.text, own.language)
+    assert ("p1", "answer in hi", "hi") == (
+        pivot.sample.prompt["claim"],
+        pivot.text,
+        pivot.language,
+    )
+
+
+def test_repeats_are_compared_in_order() -> None:
+    """The first answer with the pivot's first; one without a partner is not checked."""
+    answers = AnswerSet(
+        answers=(answer(["o1"], "hi"), answer(["o2"], "hi")), pivot=(answer(["p1"], "en"),)
+    )
+    assert ["o1", "p1"] == [check.sample.prompt["claim"] for check in Information().checks(answers)]
+
+
+def test_claims_without_a_verdict_are_left_out_up_to_a_share() -> None:
+    """One of ten may lack one; with more there is no value, and the reason says how many."""
+    reading = InformationPrecision().read(checked([True] * 9 + [None], [True]))
+    assert 1.0 == reading.value
+    reading = InformationPrecision().read(checked([True] * 8 + [None] * 2, [True]))
+    assert (None, "2 of 10 claims without a verdict: prose") == (reading.value, reading.reason)
+    assert (
+        1.0
+        == InformationPrecision(max_unjudged=0.2)
+        .read(checked([True, None, *[True] * 3], [True]))
+        .value
+    )
+
+
+def test_few_claims_are_penalised_as_by_factscore() -> None:
+    """exp(1 - gamma / n) below gamma claims, 1 from there on."""
+    metric = InformationPrecision(gamma=4)
+    assert pytest.approx(math.exp(1 - 4 / 2)) == metric.read(checked([True, True], [True])).value
+    assert 1.0 == metric.read(checked([True] * 4, [True])).value
+    assert 1.0 == InformationPrecision().read(checked([True], [True])).value
+
+
+def test_many_claims_are_counted_and_the_first_shown() -> None:
+    """A reason stays readable."""
+    lines = InformationPrecision().read(checked([False] * 30, [True])).reason.splitlines()
+    assert 9 == len(lines)
+    assert "new: 22 more" == lines[-1]
+
+
+@pytest.mark.parametrize("support", ["lm", "nli", "nli:", "llm:gpt"])
+def test_who_checks_claims_must_be_known(support: str) -> None:
+    """The error names the option."""
+    with pytest.raises(ConfigError, match="--xling-support="):
+        Information(support=support).check()
+
+
+def test_fields_have_limits() -> None:
+    """The error names the metric and the field."""
+    with pytest.raises(ConfigError, match="information: gamma"):
+        Information(gamma=-1)
+    with pytest.raises(ConfigError, match="max_unjudged"):
+        Information(max_unjudged=1.0)
