@@ -45,8 +45,6 @@ _DEPTH = 2 / 3
 """Layers are read so deep: the last ones of an encoder of sentences are alike over all tokens."""
 _AT_ONCE = 256
 
-Told = "Mapping[Mechanism, Sequence[bool]]"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
@@ -193,7 +191,7 @@ def _by_length(text: str) -> tuple[int, str]:
     return len(text), text
 
 
-@dataclass(frozen=True, slots=True, kw_only=False)
+@dataclass(frozen=True, slots=True)
 class _Kept:
     """What is done already, under a name that changes with whatever would change it."""
 
