@@ -46,6 +46,15 @@ def values(*answers: Answer, **fields: Any) -> list[Any]:
     return list(EmpathyHead(device="cpu", **fields).annotate(answers))
 
 
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try two ways of training, both short."""
+    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
+
+    monkeypatch.setattr(fitting, "STEPS", (40,))
+    monkeypatch.setattr(fitting, "RATES", (2e-3, 5e-3))
+
+
 class CutOffError(Exception):
     """Training ends here."""
 
@@ -70,6 +79,7 @@ def train(tmp_path: Path, *, stop_at: str = "") -> Weights:
     ).weights
 
 
+@pytest.mark.usefixtures("_quick")
 def test_it_learns_and_goes_on_where_it_was_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,13 +88,13 @@ def test_it_learns_and_goes_on_where_it_was_cut_off(
         (tmp_path / name).mkdir()
     whole = train(tmp_path / "a")
     with pytest.raises(CutOffError):
-        train(tmp_path / "b", stop_at="rate 0.001, 6")
+        train(tmp_path / "b", stop_at="rate 0.005")
     reading: list[int] = []
     encoder = open_encoder("embedded", device="cpu", dtype="float32")
-    monkeypatch.setattr(type(encoder), "token_states", lambda *_, **__: reading.append(1))
-    assert save_weights(whole) == save_weights(train(tmp_path / "b"))
+    with monkeypatch.context() as patched:
+        patched.setattr(type(encoder), "token_states", lambda *_, **__: reading.append(1))
+        assert save_weights(whole) == save_weights(train(tmp_path / "b"))
     assert not reading
-    monkeypatch.undo()
 
     out = tmp_path / "out"
     out.mkdir()

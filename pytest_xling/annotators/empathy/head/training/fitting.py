@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save
 
 from pytest_xling.annotators.empathy.head.training.baselines import tfidf_regression
 from pytest_xling.annotators.empathy.head.training.examples import digest
-from pytest_xling.annotators.empathy.head.training.network import balanced_loss, fitted
+from pytest_xling.annotators.empathy.head.training.network import BATCH, balanced_loss, fitted
 from pytest_xling.annotators.empathy.head.weights import HALF, Weights, states_of
 from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.files.whole import whole, whole_bytes
@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from pytest_xling.stats.labelling import Labelling
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = ["EPOCHS", "RATES", "Trained", "train"]
+__all__ = ["RATES", "STEPS", "Trained", "train"]
 
 RATES: Final = (5e-4, 1e-3, 2e-3)
-EPOCHS: Final = (3, 6)
+STEPS: Final = (225, 450)
+"""So many, whatever there is to learn from: of EPITOME 3 and 6 epochs, of a few hundred pairs more.
+"""
 _VERSION = "1"
 """Raised whenever the same examples would make other weights by a change of code."""
 _DEPTH = 2 / 3
@@ -116,7 +118,8 @@ def train(
         return Weights(tensors=tensors, about=about)
 
     losses: dict[tuple[float, int], float] = {}
-    for rate, epochs in product(RATES, EPOCHS):
+    tried_epochs = [max(1, round(steps * BATCH / len(learnt))) for steps in STEPS]
+    for rate, epochs in product(RATES, tried_epochs):
         what = f"tuning: rate {rate:g}, {epochs} epochs"
 
         def dev_loss(rate: float = rate, epochs: int = epochs, what: str = what) -> float:

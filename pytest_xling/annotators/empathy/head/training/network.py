@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.empathy.head.training.examples import Example
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = ["balanced_loss", "fitted"]
+__all__ = ["BATCH", "balanced_loss", "fitted"]
 
 _ATTENDING = 32
 """Dimensions in which tokens of the response are compared with those of the post."""
 _DROPOUT = 0.2
 _DECAY = 0.01
-_BATCH = 32
+BATCH: Final = 32
 _SORTED = 16
 """Batches are made of so many times their size, by length, so that little is padding."""
 _WARM_UP = 0.1
@@ -182,12 +182,12 @@ def _batches(
     random = np.random.default_rng((seed, epoch))
     places = random.permutation(len(examples)).tolist()
     batches = []
-    for start in range(0, len(places), _BATCH * _SORTED):
+    for start in range(0, len(places), BATCH * _SORTED):
         some = sorted(
-            places[start : start + _BATCH * _SORTED],
+            places[start : start + BATCH * _SORTED],
             key=lambda place: len(states[examples[place].pair.response]),
         )
-        batches += [some[first : first + _BATCH] for first in range(0, len(some), _BATCH)]
+        batches += [some[first : first + BATCH] for first in range(0, len(some), BATCH)]
     return [batches[number] for number in random.permutation(len(batches))]
 
 
