@@ -1,4 +1,7 @@
-"""``xling calibrate WHAT``: measure an annotator on labelled answers, per language."""
+"""``xling calibrate WHAT``: measure per language what gates rest on.
+
+Annotators are measured on labelled answers; for the translator see ``calibrate_translation``.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
+from pytest_xling.cli import calibrate_translation
+from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
-from pytest_xling.config.settings import resolve
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.languages import find
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
 from pytest_xling.store.database import Database
@@ -48,10 +51,12 @@ SHARED = (
     "max-cost",
     "max-connections",
     "timeout",
+    "patience",
+    "seed",
     "device",
 )
-"""Options of pytest's that mean the same here: the annotator measured must be the one of the run.
-"""
+"""Options of pytest's that mean the same here: what is measured must be that of the run."""
+TRANSLATION = "translation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,10 +66,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
         "measures on the labels that come along. Your own labels go before those:\n"
         "  language,claim,response,label,rater\n"
-        "  hi,…,…,disagree,ana"
+        "  hi,…,…,disagree,ana\n"
+        "translation: English answers are translated into each language and back, and scored\n"
+        "beside themselves. RUN is a run whose English answers, metrics, languages and translator\n"
+        'are taken; FILE has lines such as {"id": "q1", "text": …}, and needs --metrics, --langs\n'
+        "and --xling-translator."
     )
     what = " or ".join(f"{name} ({', '.join(task.labels)})" for name, task in TASKS.items())
-    parser.add_argument("what", choices=list(TASKS), metavar="WHAT", help=f"of what: {what}")
+    parser.add_argument(
+        "what",
+        choices=[*TASKS, TRANSLATION],
+        metavar="WHAT",
+        help=f"of what: {what}; or translation",
+    )
+    calibrate_translation.add_arguments(parser)
     parser.add_argument(
         "--labels",
         metavar="FILE",
@@ -77,6 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
+    if args.what == TRANSLATION:
+        if args.labels is not None:
+            msg = "--labels means nothing to `xling calibrate translation`, which needs no labels"
+            raise ConfigError(msg)
+        return calibrate_translation.run(args)
+    calibrate_translation.refuse(args)
     settings = _settings(args)
     if args.labels is None:
         labelled = bundled_labels(args.what)
@@ -112,14 +133,7 @@ def _settings(args: argparse.Namespace) -> Settings:
                 or given[option(name).dest]
                 or os.environ.get(option(name).env)
             )
-    return resolve(
-        given,
-        os.environ,
-        lambda _: None,
-        thresholds_file=None,
-        rootdir=Path.cwd(),
-        language_code=lambda name: find(name).code,
-    )
+    return settled(given)
 
 
 def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
