@@ -5,6 +5,7 @@ Annotators are measured on labelled answers; for the translator see ``calibrate_
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 from pathlib import Path
@@ -26,7 +27,6 @@ from pytest_xling.reports.terminal.calibration_table import calibration_rows, ca
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from pytest_xling.analysis.labelled import LabelledSet
@@ -60,44 +60,44 @@ TRANSLATION = "translation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.epilog = (
-        "Give the options of the run whose annotator is to be measured. What comes of it is kept\n"
-        "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
-        "measures on the labels that come along. Your own labels go before those:\n"
-        "  language,claim,response,label,rater\n"
-        "  hi,…,…,disagree,ana\n"
-        "translation: English answers are translated into each language and back, and scored\n"
-        "beside themselves. RUN is a run whose English answers, metrics, languages and translator\n"
-        'are taken; FILE has lines such as {"id": "q1", "text": …}, and needs --metrics, --langs\n'
-        "and --xling-translator."
+    """Declare the command's arguments, for each WHAT its own."""
+    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True, title="what")
+    for name, task in TASKS.items():
+        labelled = kinds.add_parser(
+            name,
+            help=f"what labels answers as {', '.join(task.labels)}",
+            description="Measure an annotator on labelled answers.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            epilog="Give the options of the run whose annotator is to be measured. What comes of "
+            "it is kept\nin the store, where gates with `min_judge_f1` look it up; if they find "
+            "nothing, pytest\nmeasures on the labels that come along. Your own labels go before "
+            "those:\n  language,claim,response,label,rater\n  hi,…,…,disagree,ana",
+        )
+        labelled.add_argument(
+            "--labels",
+            metavar="FILE",
+            type=parse_path,
+            help="CSV of answers with the labels people gave them. Default: the ones that come"
+            " along",
+        )
+    translation = kinds.add_parser(
+        TRANSLATION,
+        help="what translation alone does to metrics",
+        description="Measure what translation alone does to metrics.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    what = " or ".join(f"{name} ({', '.join(task.labels)})" for name, task in TASKS.items())
-    parser.add_argument(
-        "what",
-        choices=[*TASKS, TRANSLATION],
-        metavar="WHAT",
-        help=f"of what: {what}; or translation",
-    )
-    calibrate_translation.add_arguments(parser)
-    parser.add_argument(
-        "--labels",
-        metavar="FILE",
-        type=parse_path,
-        help="CSV of answers with the labels people gave them. Default: the ones that come along",
-    )
-    parser.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
-    add_cli_options(parser, SHARED)
+    calibrate_translation.add_arguments(translation)
+    for kind in kinds.choices.values():
+        kind.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
+        add_cli_options(kind, SHARED)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
     if args.what == TRANSLATION:
-        if args.labels is not None:
-            msg = "--labels means nothing to `xling calibrate translation`, which needs no labels"
-            raise ConfigError(msg)
         return calibrate_translation.run(args)
-    calibrate_translation.refuse(args)
     settings = _settings(args)
     if args.labels is None:
         labelled = bundled_labels(args.what)

@@ -21,11 +21,16 @@ from pytest_xling.cli.opening import reading, settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import option
 from pytest_xling.config.values import count
-from pytest_xling.engine.models import make_models, make_provider, make_roles
+from pytest_xling.engine.models import (
+    check_role,
+    check_translates,
+    make_models,
+    make_provider,
+    make_roles,
+)
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.interfaces.provider import Translating
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
 from pytest_xling.store.database import Database
@@ -44,51 +49,40 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.translation_noise import TranslationNoise
 
-__all__ = ["add_arguments", "refuse", "run"]
+__all__ = ["add_arguments", "run"]
 
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
     for name in ("model", "seed", "judge", "translator", "text-in", "encoder", *TASKS)
 } | {"param": "parameters"}
 """Options that are the run's where they are not given, and its settings of that meaning."""
-OWN = ("answers", "metrics", "benchmark", "questions")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what only this kind of calibration takes."""
+    parser.epilog = (
+        "English answers are translated into each language and back, and scored beside\n"
+        "themselves. Of a run are taken, unless they are given, its answers, metrics, languages\n"
+        'and models. A file has lines such as {"id": "q1", "text": …} (and "question"), and needs\n'
+        "--metrics, --langs and --xling-translator. What comes of it is kept in the store, where\n"
+        "gates and `xling table parity` look it up."
+    )
     parser.add_argument(
-        "answers", nargs="?", metavar="RUN|FILE", help="translation: English answers to measure on"
+        "answers", metavar="RUN|FILE", help="a run's name, or `latest`, or a file of JSON lines"
     )
     parser.add_argument(
         "--metrics",
         metavar="NAMES",
         type=lambda text: tuple(dict.fromkeys(filter(None, map(str.strip, text.split(","))))),
-        help="translation: what to measure, such as information_recall,cross_sim_sent; default: "
-        "all of the run's that compare answers with the pivot language",
+        help="what to measure, such as information_recall,cross_sim_sent; default: all of the "
+        "run's that compare answers with the pivot language, or are read in English",
     )
-    parser.add_argument("--benchmark", metavar="NAME", help="translation: one of the run's only")
-    parser.add_argument(
-        "--questions", metavar="N", type=count(1), help="translation: draw so many questions"
-    )
-
-
-def refuse(args: argparse.Namespace) -> None:
-    """Refuse, of another kind of calibration, what only this one takes."""
-    for name in OWN:
-        if (value := getattr(args, name)) is not None:
-            said = repr(value) if name == "answers" else f"--{name}"
-            msg = f"{said} means nothing to `xling calibrate {args.what}`, only to translation"
-            raise ConfigError(msg)
+    parser.add_argument("--benchmark", metavar="NAME", help="one of the run's only")
+    parser.add_argument("--questions", metavar="N", type=count(1), help="draw so many questions")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
-    if args.answers is None:
-        msg = (
-            "name whose English answers are to be translated: `xling calibrate translation RUN` "
-            "(`latest` is the newest), or a file of JSON lines with id and text"
-        )
-        raise ConfigError(msg)
     path = Path(args.answers)
     in_file = path.is_file() or path.suffix == ".jsonl"
     measure = _measured_on_file if in_file else _measured_on_run
@@ -111,12 +105,17 @@ def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise],
     if args.benchmark is not None:
         msg = "--benchmark means nothing to a file of answers"
         raise ConfigError(msg)
-    model = option("model").dest
-    given[model] = _given(args, "model") or _given(args, "judge") or "embedded"
+    named = _given(args, "model") or _given(args, "judge")
+    given[option("model").dest] = named or "embedded"
     settings = settled(given)
     originals = file_originals(Path(args.answers))
     factory = make_step_factory(settings)
     metrics = _metrics(factory, args.metrics)
+    for metric in metrics:
+        judged = any(each.asks == "judge" for each in factory.annotators_of(metric).values())
+        if judged and not named:
+            msg = f"{metric.name!r} asks a judge: name one with --xling-judge=MODEL"
+            raise ConfigError(msg)
     if settings.languages == "all":
         msg = "--langs=all is too many for a file: name the languages, such as --langs=hi,zh"
         raise ConfigError(msg)
@@ -253,7 +252,7 @@ def _check(
     languages: Sequence[str],
 ) -> None:
     """Raise ConfigError for what would fail only once there is something to be paid for."""
-    asked: dict[Role, str] = {"translator": "`xling calibrate translation`"}
+    asked: dict[Role, str] = {"translator": "xling calibrate translation"}
     for originals, metrics in parts:
         if not _about(metrics, originals):
             named = ", ".join(metric.name for metric in metrics)
@@ -264,22 +263,8 @@ def _check(
             for made in (metric, *needed):
                 made.check()
             asked |= {each.asks: metric.name for each in needed if each.asks not in {None, *asked}}
-    for role, what in asked.items():
-        _check_role(roles.get(role), role, what)
-    translator = roles["translator"]
-    if isinstance(translator, Translating):
-        ways = [way for code in languages for way in ((ENGLISH, code), (code, ENGLISH))]
-        if why := next(filter(None, (translator.why_not(*way) for way in ways)), ""):
-            raise ConfigError(why)
-
-
-def _check_role(provider: Provider | None, role: Role, what: str) -> None:
-    if provider is None:
-        msg = f"{what} asks a {role}: name one with --xling-{role}=MODEL"
-        raise ConfigError(msg)
-    provider.check()
-    only_stored = not getattr(provider, "answers_prompts", True)
-    if only_stored or (role == "judge" and provider.style == "translation"):
-        does = "has only stored answers" if only_stored else "only translates"
-        msg = f"{what} asks a {role}, and {provider.name!r} {does}: give another --xling-{role}"
-        raise ConfigError(msg)
+    for role, needed_by in asked.items():
+        check_role(roles, role, needed_by)
+        roles[role].check()
+    ways = [way for code in languages for way in ((ENGLISH, code), (code, ENGLISH))]
+    check_translates(roles["translator"], ways)

@@ -76,7 +76,6 @@ def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
         if noise.matched.reason:
             reasons.setdefault(noise.matched.reason, []).append(noise.language)
     notes += [f"no value in {', '.join(codes)}: {reason}" for reason, codes in reasons.items()]
-    notes += [f"Signature: {first.signature}"]
     return Sheet(
         title=f"{first.metric} of {first.source}", columns=columns, left=1, notes=tuple(notes)
     )
