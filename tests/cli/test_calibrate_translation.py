@@ -134,6 +134,22 @@ def test_native_metrics_read_the_translation(
     assert not any("into English" in body for body in dropping.stats()["prompts"])
 
 
+@pytest.mark.usefixtures("dropping")
+def test_metrics_with_gaps_cost_what_their_mean_falls_by(xling: Xling, tmp_path: Path) -> None:
+    """By hand: two repeats share 2 of 6 words in English, and 2 of 11 after a fact was dropped."""
+    path = tmp_path / "repeats.jsonl"
+    texts = ["Fact 10 holds. Fact 11 holds.", "Fact 12 holds. Fact 13 holds."]
+    rows = [{"id": f"q{n}", "text": text} for n in range(3) for text in texts]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    asked = ("--metrics=sim_1gram", TRANSLATOR, "--langs=hi")
+    (row,) = measured(xling, str(path), *asked, ENGLISH)
+    assert (3, pytest.approx(2 / 11)) == (row["n"], row["matched"])
+    assert pytest.approx(2 / 6 - 2 / 11) == row["cost"]
+    assert None is row["mismatched"]
+    done = xling("calibrate", "translation", str(path), *asked)
+    assert "is read in English (--xling-text-in=english) and compared" in done.err
+
+
 def test_questions_are_drawn(xling: Xling, answers: Path, lossless: OpenaiServer) -> None:
     """One question alone has no other beside it, and no interval."""
     asked = (str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR, "--langs=hi", "--questions=1")
