@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Originals", "file_originals", "measurable", "measure_noise", "run_originals"]
 
 _KEYS = ("id", "text", "question")
-_SPAN_UNITS = {"answer", "repeats"}
+_GAP_UNITS = {"answer", "repeats"}
 _FEWEST = 2
 """Questions without which there is no other question's answer."""
 
@@ -146,7 +146,7 @@ def measurable(metric: Metric[Any]) -> bool:
         return False
     in_english = getattr(metric, "text_in", "native") == "english"
     return metric.unit == "pivot" or (
-        in_english and metric.unit in _SPAN_UNITS and metric.compares_languages()
+        in_english and metric.unit in _GAP_UNITS and metric.compares_languages()
     )
 
 
