@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import inspect
 import io
 import json
 import math
@@ -122,6 +123,7 @@ class _Importer:
         import_module("hypothesis.internal.observability")  # by its plugin, at the end of a run
         import_module("pytest_xling.text.langid").codes()
         import_module("pytest_xling.text.tokens").decode([])
+        inspect.getmodule(_end.__code__)  # learns the files of modules, which tracebacks look for
 
 
 def _serve() -> dict[str, Any]:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import unicodedata
 from collections import Counter, defaultdict
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import py3langid
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from pytest_xling.text.stance import STANCES
+from tests.annotators.labelled_pairs import (
+    LANGUAGES,
+    SCRIPTS,
+    latin_languages,
+    read_pairs,
+    script_share,
+)
 
 Row: TypeAlias = dict[str, str]
 
-LANGUAGES: Final = ("en", "es", "hi", "zh")
 SPLITS: Final = ("train", "held_out")
 FIELDS: Final = ["id", "claim_id", "split", "language", "claim", "response", "label", "kind"]
 KINDS: Final = {
@@ -32,19 +35,12 @@ TOPICS: Final = {
     *("sleep", "exercise", "skin", "hair", "eyes", "teeth", "ears", "posture", "stress"),
     *("hygiene", "food", "pets"),
 }
-SCRIPTS: Final = {"en": "LATIN", "es": "LATIN", "hi": "DEVANAGARI", "zh": "CJK"}
 BENCHMARK_CLAIMS: Final = (
     Path(__file__).parents[2] / "benchmarks" / "presupposition" / "data" / "claims.jsonl"
 )
 
 
-def _read() -> list[Row]:
-    """Return all rows of the shipped file."""
-    file = resources.files("pytest_xling.annotators.stance") / "pairs.jsonl"
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-ROWS: Final = _read()
+ROWS: Final[list[Row]] = read_pairs("stance")
 
 
 def _family(claim_id: str) -> str:
@@ -55,12 +51,6 @@ def _family(claim_id: str) -> str:
 def _similarity(first: str, second: str) -> float:
     """Return how much of two texts is the same, from 0 to 1, character by character."""
     return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio()
-
-
-def _script_share(text: str, script: str) -> float:
-    """Return which share of the letters and vowel signs of *text* is of *script*."""
-    letters = [char for char in text if unicodedata.category(char)[0] in "LM"]
-    return sum(script in unicodedata.name(char, "") for char in letters) / len(letters)
 
 
 def _is_english(row: Row) -> bool:
@@ -202,22 +192,17 @@ def test_texts_are_in_the_script_of_their_language() -> None:
     for row in ROWS:
         assert (row["id"], True) == (
             row["id"],
-            _script_share(row["claim"], SCRIPTS[row["language"]]) > 0.95,
+            script_share(row["claim"], SCRIPTS[row["language"]]) > 0.95,
         )
         script = "LATIN" if _is_english(row) else SCRIPTS[row["language"]]
-        assert (row["id"], True) == (row["id"], _script_share(row["response"], script) > 0.95)
+        assert (row["id"], True) == (row["id"], script_share(row["response"], script) > 0.95)
 
 
 def test_latin_responses_are_in_english_or_spanish_as_meant() -> None:
     """An independent language identifier tells the two languages of one script as we do."""
     latin = [row for row in ROWS if row["language"] in {"en", "es"} or _is_english(row)]
-    identifier = py3langid.langid.LanguageIdentifier.from_pickled_model(
-        py3langid.langid.MODEL_FILE, norm_probs=True
-    )
-    identifier.set_languages(["en", "es"])
-    found = [(row["id"], identifier.classify(row["response"])[0]) for row in latin]
-    expected = [(row["id"], "en" if _is_english(row) else "es") for row in latin]
-    assert expected == found
+    found = zip(latin, latin_languages(row["response"] for row in latin), strict=True)
+    assert [] == [r["id"] for r, code in found if code != ("en" if _is_english(r) else "es")]
 
 
 def test_long_responses_are_long() -> None:

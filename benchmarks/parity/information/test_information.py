@@ -1,6 +1,7 @@
 """Information: does the model tell as much in every language as in English?
 
-After Found in Translation (Gupta et al. 2025), so far without the metrics of that paper.
+After Found in Translation (Gupta et al. 2025): the claims of each answer are looked for in the
+English one, and those of the English one in it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ pytestmark = pytest.mark.xling(
         "repetition",
         "answer_length",
         "cross_sim_sent",
+        "information",
+        "information_precision",
+        "information_recall",
     ]
 )
 

@@ -1,0 +1,162 @@
+"""The labelled pairs behind `empathy`: well formed, balanced, and without shortcuts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.annotators.labelled_pairs import (
+    LANGUAGES,
+    SCRIPTS,
+    correlation,
+    latin_languages,
+    near_duplicates,
+    read_card,
+    read_pairs,
+    script_share,
+    telling_words,
+    words,
+)
+
+MECHANISMS: Final = ("emotional_reactions", "interpretations", "explorations")
+SPLITS: Final = ("train", "test")
+FIELDS: Final = ["id", "seeker", "response", "language", "split", *MECHANISMS]
+POSTS: Final = Path(__file__).parents[2] / "benchmarks" / "parity" / "empathy" / "data"
+
+ROWS: Final = read_pairs("empathy")
+
+
+def _some(language: str, split: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
+
+
+def _profile(row: dict[str, Any]) -> tuple[int, ...]:
+    """Return the three labels of a row."""
+    return tuple(row[mechanism] for mechanism in MECHANISMS)
+
+
+def test_every_row_has_the_fields_and_closed_values() -> None:
+    """A reader may rely on the fields, their order, and the sets their values come from."""
+    assert [f"e{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
+    bad = [
+        row["id"]
+        for row in ROWS
+        if list(row) != FIELDS
+        or not all(row[key].strip() == row[key] != "" for key in ("seeker", "response"))
+        or row["language"] not in LANGUAGES
+        or row["split"] not in SPLITS
+        or any(type(label) is not int or label not in {0, 1} for label in _profile(row))
+    ]
+    assert bad == []
+
+
+def test_there_are_enough_pairs() -> None:
+    """420 in all, 150 of them English, 90 in each other language; about a third to test on."""
+    assert len(ROWS) >= 420
+    for language in LANGUAGES:
+        rows = _some(language)
+        assert len(rows) >= (150 if language == "en" else 90)
+        assert 0.30 <= len(_some(language, "test")) / len(rows) <= 0.40
+
+
+def test_all_responses_to_a_seeker_lie_in_one_split() -> None:
+    """Nothing of a post to be tested on was seen in training."""
+    splits = defaultdict(set)
+    for row in ROWS:
+        splits[row["seeker"]].add((row["language"], row["split"]))
+    assert {1} == {len(found) for found in splits.values()}
+
+
+def test_the_post_does_not_tell_the_label() -> None:
+    """A post has two to four responses with profiles of which no two are equal."""
+    profiles = defaultdict(list)
+    for row in ROWS:
+        profiles[row["seeker"]].append(_profile(row))
+    assert {len(found) for found in profiles.values()} <= {2, 3, 4}
+    assert [] == [post for post, found in profiles.items() if len(set(found)) < len(found)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_labels_are_balanced(language: str) -> None:
+    """Each mechanism is found in 35 to 60 % of a language and split, in all eight profiles."""
+    for split in SPLITS:
+        rows = _some(language, split)
+        assert 8 == len({_profile(row) for row in rows})
+        for mechanism in MECHANISMS:
+            share = sum(row[mechanism] for row in rows) / len(rows)
+            assert (mechanism, split, True) == (mechanism, split, 0.35 <= share <= 0.60)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_texts_are_nearly_equal(language: str) -> None:
+    """They were written one by one, not filled into templates."""
+    rows = _some(language)
+    assert [] == near_duplicates([row["response"] for row in rows], 0.3)
+    assert [] == near_duplicates([*{row["seeker"] for row in rows}], 0.3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_length_tells_little(language: str) -> None:
+    """Short and long responses are found on both sides of every mechanism."""
+    rows = _some(language)
+    for mechanism in MECHANISMS:
+        found = correlation([len(row["response"]) for row in rows], [r[mechanism] for r in rows])
+        assert (mechanism, True) == (mechanism, abs(found) < 0.3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_word_or_mark_separates_a_label(language: str) -> None:
+    """Neither "sorry" nor the question mark does, though both must tell something."""
+    rows = _some(language)
+    texts = [words(row["response"], language) for row in rows]
+    for mechanism in MECHANISMS:
+        found = telling_words(texts, [row[mechanism] for row in rows])
+        assert {} == {word: value for word, value in found.items() if abs(value) > 0.55}
+
+
+def test_texts_are_in_the_script_of_their_language() -> None:
+    """Latin, Devanagari or Han throughout."""
+    for row in ROWS:
+        for key in ("seeker", "response"):
+            share = script_share(row[key], SCRIPTS[row["language"]])
+            assert (row["id"], key, True) == (row["id"], key, share > 0.95)
+
+
+def test_latin_pairs_are_in_english_or_spanish_as_meant() -> None:
+    """An independent language identifier tells the two languages of one script as we do."""
+    latin = [row for row in ROWS if SCRIPTS[row["language"]] == "LATIN"]
+    found = latin_languages(f"{row['seeker']} {row['response']}" for row in latin)
+    assert [row["language"] for row in latin] == found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_post_is_one_of_the_benchmark(language: str) -> None:
+    """An annotator must not have been trained on the posts whose answers it later judges."""
+    lines = (POSTS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
+    ours = [*{row["seeker"] for row in _some(language)}]
+    assert [] == near_duplicates([*ours, *(json.loads(line)["question"] for line in lines)], 0.3)
+
+
+def test_the_card_counts_what_there_is() -> None:
+    """Pairs, posts and positive labels per language and split."""
+    card = read_card("empathy")
+    for language in LANGUAGES:
+        for split in SPLITS:
+            rows = _some(language, split)
+            counts = [len({row["seeker"] for row in rows}), len(rows)]
+            counts += [sum(row[mechanism] for row in rows) for mechanism in MECHANISMS]
+            assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
+
+
+def test_the_card_counts_every_profile() -> None:
+    """In the order of the mechanisms, 1 for found."""
+    card = read_card("empathy")
+    for language in LANGUAGES:
+        counts = Counter(map(_profile, _some(language)))
+        cells = " | ".join(str(counts[profile]) for profile in sorted(counts))
+        assert f"| {language} | {cells} |" in card

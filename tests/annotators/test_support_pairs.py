@@ -1,0 +1,146 @@
+"""The labelled pairs that measure annotators of support: well formed, balanced, no shortcuts."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any, Final
+
+import pytest
+
+from pytest_xling.annotators.support import LABELS
+from tests.annotators.labelled_pairs import (
+    LANGUAGES,
+    SCRIPTS,
+    correlation,
+    latin_languages,
+    near_duplicates,
+    read_card,
+    read_pairs,
+    script_share,
+    telling_words,
+    words,
+)
+
+SPLITS: Final = ("train", "held_out")
+FIELDS: Final = ["id", "claim_id", "language", "split", "claim", "response", "label"]
+
+ROWS: Final = read_pairs("support")
+
+
+def _some(language: str, split: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
+
+
+def _is_supported(row: dict[str, Any]) -> bool:
+    return bool(row["label"] == "supported")
+
+
+def _by_text(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows by the text they are about."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row["response"]].append(row)
+    return found
+
+
+def test_every_row_has_the_fields_and_closed_values() -> None:
+    """A reader may rely on the fields, their order, and the sets their values come from."""
+    assert [f"s{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
+    bad = [
+        row["id"]
+        for row in ROWS
+        if list(row) != FIELDS
+        or not all(row[key].strip() == row[key] != "" for key in ("claim", "response"))
+        or row["language"] not in LANGUAGES
+        or row["split"] not in SPLITS
+        or row["label"] not in LABELS
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_pairs_and_both_labels(language: str) -> None:
+    """60 a language, about a quarter of them not to test on, and half of each part supported."""
+    rows = _some(language)
+    assert len(rows) >= 60
+    assert 0.7 <= len(_some(language, "held_out")) / len(rows) <= 0.8
+    for split in SPLITS:
+        part = _some(language, split)
+        assert 0.4 <= sum(map(_is_supported, part)) / len(part) <= 0.6
+
+
+def test_the_text_does_not_tell_the_label() -> None:
+    """A text has three to six claims, some supported and some not, all in one split."""
+    for text, rows in _by_text(ROWS).items():
+        assert (text, True) == (text, 3 <= len(rows) <= 6)
+        assert set(LABELS) == {row["label"] for row in rows}
+        assert 1 == len({(row["language"], row["split"]) for row in rows})
+
+
+def test_texts_are_passages_and_claims_are_sentences() -> None:
+    """Two to eight sentences against one."""
+    for row in ROWS:
+        assert (row["id"], True) == (row["id"], 2 <= _sentences(row["response"]) <= 8)
+        assert (row["id"], 1) == (row["id"], _sentences(row["claim"]))
+
+
+def _sentences(text: str) -> int:
+    """Return how many full stops end a sentence; decimal points and thousands do not."""
+    return len(re.findall(r"[。।]|\.(?!\d)", text))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_claims_and_no_two_texts_are_nearly_equal(language: str) -> None:
+    """A claim and its contrary share words, but not most of them."""
+    rows = _some(language)
+    assert [] == near_duplicates([row["claim"] for row in rows], 0.6)
+    assert [] == near_duplicates([*_by_text(rows)], 0.3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shared_words_do_not_tell_the_label(language: str) -> None:
+    """Of the words of a claim, the text has about as many whether it supports it or not."""
+    shares: dict[bool, list[float]] = {True: [], False: []}
+    for row in _some(language):
+        known = set(words(row["response"], language))
+        claim = words(row["claim"].rstrip(".。।"), language)
+        shares[_is_supported(row)].append(sum(word in known for word in claim) / len(claim))
+    supported, unsupported = (sum(found) / len(found) for found in shares.values())
+    assert abs(supported - unsupported) < 0.15
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_claim_alone_tells_little(language: str) -> None:
+    """Neither its length nor any one of its words."""
+    rows = _some(language)
+    labels = [_is_supported(row) for row in rows]
+    assert abs(correlation([len(row["claim"]) for row in rows], labels)) < 0.3
+    found = telling_words([words(row["claim"], language) for row in rows], labels)
+    assert {} == {word: value for word, value in found.items() if abs(value) > 0.4}
+
+
+def test_pairs_are_in_the_script_of_their_language() -> None:
+    """Latin, Devanagari or Han, but for a unit or an abbreviation."""
+    for row in ROWS:
+        for key in ("claim", "response"):
+            share = script_share(row[key], SCRIPTS[row["language"]])
+            assert (row["id"], key, True) == (row["id"], key, share > 0.95)
+
+
+def test_latin_pairs_are_in_english_or_spanish_as_meant() -> None:
+    """An independent language identifier tells the two languages of one script as we do."""
+    latin = [row for row in ROWS if SCRIPTS[row["language"]] == "LATIN"]
+    found = latin_languages(f"{row['claim']} {row['response']}" for row in latin)
+    assert [row["language"] for row in latin] == found
+
+
+def test_the_card_counts_what_there_is() -> None:
+    """Texts, pairs and supported claims per language and split."""
+    card = read_card("support")
+    for language in LANGUAGES:
+        for split in SPLITS:
+            rows = _some(language, split)
+            counts = [len(_by_text(rows)), len(rows), sum(map(_is_supported, rows))]
+            assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
