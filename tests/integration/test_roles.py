@@ -91,12 +91,11 @@ def readings(project: Project, metric: str) -> dict[tuple[str, str], tuple[float
     }
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_the_judge_labels_answers(judged: Project, workers: str) -> None:
+def test_the_judge_labels_answers(judged: Project) -> None:
     """Each answer gets its label; what the judge does not say is no label, with the reason."""
     use(judged, "contradictory", "less_comprehensive")
     judge = "--xling-judge=scripted:judge.yaml"
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, workers)
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, "-n2")
     assert 0 == outcome.code, outcome.out
     found = readings(judged, "contradictory")
     assert {
