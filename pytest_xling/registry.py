@@ -92,6 +92,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_llm": "stance.llm:StanceLlm",
         "stance_nli": "stance.nli:StanceNli",
         "support_llm": "support.llm:SupportLlm",
+        "support_nli": "support.nli:SupportNli",
         "translate": "translate:Translate",
     },
     "provider": {
@@ -204,10 +205,14 @@ def describe(name: str, traits: object, *, origin: str) -> None:
 
 
 @cache
-def _entry_points(kind: Kind) -> dict[str, Any]:
+def _installed() -> Any:  # noqa: ANN401  EntryPoints, of a module that is seldom needed
     from importlib.metadata import entry_points  # noqa: PLC0415  costs 10 ms, seldom needed
 
-    return {e.name: e for e in entry_points(group=f"pytest_xling.{kind}s")}
+    return entry_points()  # reads the files of all installed packages, whatever is looked for
+
+
+def _entry_points(kind: Kind) -> dict[str, Any]:
+    return {e.name: e for e in _installed().select(group=f"pytest_xling.{kind}s")}
 
 
 def names(kind: Kind) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ Starting Python, pytest and the plugin takes two seconds of CPU time, what most 
 tenth of that. `run` therefore asks a server, started once, that has imported all of it and forks.
 What runs is in every other respect a process of its own, with its own memory, folder, environment,
 streams, threads and exit status; so are the workers of pytest-xdist. Where it matters that nothing
-was imported before, and where a test sends signals, Python is started as users start it.
+was imported before, or how the interpreter itself ends, Python is started as users start it.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import inspect
 import io
 import json
 import math
@@ -35,12 +36,91 @@ if TYPE_CHECKING:
 
     import pytest
 
-__all__ = ["run", "run_pytester"]
+__all__ = ["Process", "run", "run_pytester", "start"]
 
 NOT_IMPORTED = re.compile(
     r"\.(encoders|models|hf|head|nli|translate|bertscore|topics|judging|__main__)\b"
 )
 """Modules that import torch, whose threads do not live through a fork, and those that are run."""
+
+
+class Process:
+    """What was forked: the part of `subprocess.Popen` that tests need."""
+
+    def __init__(self, pid: int, folder: TemporaryDirectory[str]) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._folder = folder
+        self._texts = ("", "")
+
+    def poll(self) -> int | None:
+        """Return the exit status if it has ended."""
+        return self._ended(wait=False)
+
+    def wait(self) -> int:
+        """Wait for its end and return the exit status."""
+        code = self._ended(wait=True)
+        assert code is not None
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self) -> tuple[str, str]:
+        """Wait for its end and return what it wrote to standard output and standard error."""
+        self.wait()
+        return self._texts
+
+    def _ended(self, *, wait: bool) -> int | None:
+        if self.returncode is None and (code := _ask({"pid": self.pid, "wait": wait})):
+            self.returncode = int(code)
+            with self._folder as folder:
+                out, err = (Path(folder, name) for name in ("out", "err"))
+                self._texts = (_text(out), _text(err))
+        return self.returncode
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def start(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float = 300,
+    one_stream: bool = False,
+    terminal: str = "",
+    new_session: bool = False,
+) -> Process:
+    """Start ``python -m module``.
+
+    Args:
+        module: ``pytest`` or ``pytest_xling.cli``.
+        arguments: of the command line.
+        cwd: the folder to run it in.
+        env: all of its environment; of what Python itself reads, it heeds ``PYTHONPATH`` only.
+        timeout_s: after which it is killed.
+        one_stream: whether standard error goes where standard output goes.
+        terminal: the device all its streams are; not given: none, and two files.
+        new_session: whether it begins a session, and so a process group, of its own.
+    """
+    folder = TemporaryDirectory()
+    out, err = (str(Path(folder.name, name)) for name in ("out", "err"))
+    request = {
+        "module": module,
+        "arguments": list(arguments),
+        "cwd": str(cwd),
+        "env": dict(env),
+        "timeout_s": timeout_s,
+        "streams": [terminal] * 3 if terminal else [os.devnull, out, out if one_stream else err],
+        "new_session": new_session,
+    }
+    return Process(int(_ask(request)), folder)
 
 
 def run(
@@ -52,37 +132,12 @@ def run(
     timeout_s: float = 300,
     one_stream: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m module`` and return how it ended.
-
-    Args:
-        module: ``pytest`` or ``pytest_xling.cli``.
-        arguments: of the command line.
-        cwd: the folder to run it in.
-        env: all of its environment; of what Python itself reads, it heeds ``PYTHONPATH`` only.
-        timeout_s: after which it is killed.
-        one_stream: whether standard error goes where standard output goes.
-    """
-    server = _server()
-    assert server.stdin is not None
-    assert server.stdout is not None
-    with TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        request = {
-            "module": module,
-            "arguments": list(arguments),
-            "cwd": str(cwd),
-            "env": dict(env),
-            "timeout_s": timeout_s,
-            "streams": [os.devnull, str(out), str(out if one_stream else err)],
-        }
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        code = int(server.stdout.readline())
-        err.touch()
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in (out, err)]
+    """Run ``python -m module`` and return how it ended; arguments as those of `start`."""
+    process = start(module, arguments, cwd=cwd, env=env, timeout_s=timeout_s, one_stream=one_stream)
+    code, (out, err) = process.wait(), process.communicate()
     if code == -signal.SIGALRM:
-        raise subprocess.TimeoutExpired([module, *arguments], timeout_s, *texts)
-    return subprocess.CompletedProcess([module, *arguments], code, *texts)
+        raise subprocess.TimeoutExpired([module, *arguments], timeout_s, out, err)
+    return subprocess.CompletedProcess([module, *arguments], code, out, err)
 
 
 def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
@@ -95,6 +150,16 @@ def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult
     return pytest.RunResult(
         done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), duration=0.0
     )
+
+
+def _ask(request: Mapping[str, object]) -> str:
+    """Send the server a request and return its answer: a process id, or an exit status."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    return server.stdout.readline().strip()
 
 
 @cache
@@ -122,23 +187,32 @@ class _Importer:
         import_module("hypothesis.internal.observability")  # by its plugin, at the end of a run
         import_module("pytest_xling.text.langid").codes()
         import_module("pytest_xling.text.tokens").decode([])
+        inspect.getmodule(_end.__code__)  # learns the files of modules, which tracebacks look for
 
 
 def _serve() -> dict[str, Any]:
-    """Fork for each request and answer with the exit status; return, forked, the request."""
-    with os.fdopen(os.dup(0)) as requests, os.fdopen(os.dup(1), "w") as codes:
+    """Fork for each request and tell the process id, later its status; return, forked, a request.
+
+    Asked whether a process has ended, it answers with the exit status, or with an empty line.
+    """
+    with os.fdopen(os.dup(0)) as requests, os.fdopen(os.dup(1), "w") as answers:
         for line in requests:
-            pid = os.fork()
-            if pid == 0:
-                request: dict[str, Any] = json.loads(line)
+            request: dict[str, Any] = json.loads(line)
+            if "pid" in request:
+                done, status = os.waitpid(request["pid"], 0 if request["wait"] else os.WNOHANG)
+                answer = str(os.waitstatus_to_exitcode(status)) if done else ""
+            elif pid := os.fork():
+                answer = str(pid)
+            else:
                 return request
-            _, status = os.waitpid(pid, 0)
-            print(os.waitstatus_to_exitcode(status), file=codes, flush=True)
+            print(answer, file=answers, flush=True)
     sys.exit()
 
 
 def _become(request: dict[str, Any]) -> None:
     """Make this process what a Python just started for the request would be."""
+    if request["new_session"]:
+        os.setsid()
     signal.alarm(math.ceil(request["timeout_s"]))
     os.chdir(request["cwd"])
     os.environ.clear()

@@ -42,23 +42,26 @@ def _project(root: Path, folder: str, name: str, more: str = "dest='theirs'") ->
 
 
 @pytest.mark.parametrize(
-    ("folder", "arguments"),
-    [("", ["--{}", "x"]), ("", ["--{}=x", "-n2"]), ("checks", ["checks", "--{}=x"])],
+    ("option", "folder", "arguments"),
+    [
+        ("model", "", ["--model", "x"]),
+        ("model", "checks", ["checks", "--model=x"]),
+        ("langs", "", ["--langs=x", "-n2"]),
+        ("baseline", "", ["--baseline", "x"]),
+    ],
 )
-@pytest.mark.parametrize("option", ["model", "langs", "baseline"])
 def test_a_conftest_with_our_option(
     tmp_path: Path, option: str, folder: str, arguments: list[str]
 ) -> None:
     """Theirs is theirs, and a warning names ours and how to be rid of the warning."""
     _project(tmp_path, folder, f"--{option}")
-    given = [argument.format(option) for argument in arguments]
-    done = _pytest(tmp_path, *given)
+    done = _pytest(tmp_path, *arguments)
     assert 0 == done.returncode, done.stdout + done.stderr
     shown = " ".join(done.stdout.split())
     assert f"--{option} belongs to a conftest.py or to another plugin" in shown
     assert f"use --xling-{option} for pytest-xling's" in shown
     assert 1 == shown.count("XlingShadowedOptionWarning")
-    done = _pytest(tmp_path, "-p", "no:xling_short", *given)
+    done = _pytest(tmp_path, "-p", "no:xling_short", *arguments)
     assert 0 == done.returncode, done.stdout + done.stderr
     assert "xling_short" not in done.stdout
 

@@ -35,10 +35,11 @@ __all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
 SHARED = {
     "empathy": "--xling-empathy",
     "stance": "--xling-stance",
+    "support": "--xling-support",
     "text_in": "--xling-text-in",
 }
-"""Options for what metrics of stances, or of empathy, and the annotators behind them must have
-alike."""
+"""Options for what metrics that rest on verdicts, such as stances, and the annotators behind them
+have alike."""
 _CHOOSING = SHARED.keys() - {"text_in"}
 """Fields that say which annotator a metric rests on."""
 
@@ -74,8 +75,9 @@ class StepFactory:
             chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
             if key in SHARED and chosen:
                 msg = (
-                    f"--xling-param: {place} is the same for all that find or read stances, or "
-                    f"empathy; set it with {SHARED[key]}"
+                    f"--xling-param: {place} is the same for all that find or read stances, "
+                    "whether claims are supported, or empathy; set it with "
+                    f"{SHARED[key]}"
                 )
                 raise ConfigError(msg)
             if key not in known:

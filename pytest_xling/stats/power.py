@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -373,6 +374,7 @@ def exact_power(
     return float(np.exp(ways + logs)[z > two_sided_z(alpha)].sum())
 
 
+@lru_cache(maxsize=64)  # a plan asks again for each number of repeats
 def exact_pairs(
     rates: PairedRates, *, alpha: float = 0.05, power: float = POWER, margin: float = 0.0
 ) -> int | None:

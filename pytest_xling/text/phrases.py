@@ -71,13 +71,10 @@ def compiled(
     Raises:
         KeyError: a phrase names a list that is none.
     """
-    return re.compile("|".join(_whole(phrase, lists, language) for phrase in phrases))
-
-
-def _whole(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> str:
-    """Return the pattern of a phrase that stands in no longer word."""
-    inner = f"(?:{_pattern(phrase, lists, language)})"
-    return inner if language in _UNSPACED else f"(?<!{_INSIDE}){inner}(?!{_INSIDE})"
+    inner = f"(?:{'|'.join(_pattern(phrase, lists, language) for phrase in phrases)})"
+    if language in _UNSPACED:
+        return re.compile(inner)
+    return re.compile(f"(?<!{_INSIDE}){inner}(?!{_INSIDE})")  # in no longer word
 
 
 def _pattern(phrase: str, lists: Mapping[str, Sequence[str]], language: str) -> str:

@@ -108,14 +108,21 @@ def _pattern(wanted: tuple[str, ...], cues: tuple[Cue, ...]) -> re.Pattern[str] 
     if not words:
         return None
     longest_first = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(_whole, longest_first)))
+    # Neighbours share the look at what is around: to compile it for each word takes long.
+    groups = itertools.groupby(longest_first, _around)
+    return re.compile(
+        "|".join(
+            f"{before}(?:{'|'.join(map(re.escape, group))}){after}"
+            for (before, after), group in groups
+        )
+    )
 
 
-def _whole(word: str) -> str:
-    """Return the pattern of *word*, not inside a longer one."""
+def _around(word: str) -> tuple[str, str]:
+    """Return what must be before and after *word*, which is not inside a longer one."""
     before = f"(?<!{_LETTER})" if _JOINED.match(word[0]) else ""
     after = f"(?!{_LETTER})" if _JOINED.match(word[-1]) else ""
-    return f"{before}{re.escape(word)}{after}"
+    return before, after
 
 
 @cache

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "hi", "zh")
 QUICK = Tuning(splits=40)
+FEW = Tuning(splits=2)
+"""Where nothing is asked of runs held out."""
 
 
 def _limits(
@@ -95,7 +97,7 @@ def _flags(random: Generator, rate: float, *, n: int = 60) -> dict[str, list[flo
 @pytest.mark.parametrize(
     ("metric", "key", "rate"),
     [
-        ("sim_sent", "floor", None),
+        pytest.param("sim_sent", "floor", None, marks=pytest.mark.slow),
         pytest.param("sim_sent", "max_gap", None, marks=pytest.mark.slow),
         pytest.param("no_answer", "max_rate", 0.0, marks=pytest.mark.slow),
         ("no_answer", "max_rate", 0.05),
@@ -159,11 +161,11 @@ def test_runs_known_to_be_bad() -> None:
     good = _run(_numbers(random), "sim_sent")
     bad = [_run(_numbers(random, shift=shift), "sim_sent") for shift in (0.3, 0.0)]
     limits = _limits("sim_sent", "floor")
-    far = _tuned(limits, good, bad=bad[:1])
+    far = _tuned(limits, good, bad=bad[:1], how=FEW)
     assert [0.0] * 3 == [proposal.missed_bad for proposal in far.proposals]
-    alike = _tuned(limits, good, bad=bad[1:])
+    alike = _tuned(limits, good, bad=bad[1:], how=FEW)
     assert all((proposal.missed_bad or 0) > 0.8 for proposal in alike.proposals)
-    assert all(p.missed_bad is None for p in _tuned(limits, good).proposals)
+    assert all(p.missed_bad is None for p in _tuned(limits, good, how=FEW).proposals)
 
 
 @pytest.mark.slow
@@ -200,7 +202,7 @@ def test_several_runs(runs: int, method: str) -> None:
 def test_runs_that_are_equal_are_one_run() -> None:
     """Four runs without a difference say nothing of the next: questions are drawn again."""
     run = _run(_numbers(np.random.default_rng(5)), "sim_sent")
-    found = _tuned(_limits("sim_sent", "floor"), run, run, run, run)
+    found = _tuned(_limits("sim_sent", "floor"), run, run, run, run, how=FEW)
     assert ["resampled"] * 3 == [proposal.method for proposal in found.proposals]
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli import main
 from pytest_xling.datasets.jsonl import JsonlReader
+from tests import forkserver
 
 if TYPE_CHECKING:
     import pytest
@@ -80,26 +79,20 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("XLING_", "PYTEST_"))
-    } | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--model=scripted"],
+    }
+    done = forkserver.run(
+        "pytest",
+        ["-p", "no:cacheprovider", "--model=scripted"],
         cwd=tmp_path,
         env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert 0 == done.returncode, done.stdout + done.stderr
     assert "15 passed, 6 skipped" in done.stdout
     assert "gate open: 3 of 9 gates passed, 6 inconclusive" in done.stdout
-    shown = subprocess.run(
-        [sys.executable, "-m", "pytest_xling.cli", "show", "latest", "--json"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
+    shown = forkserver.run(
+        "pytest_xling.cli", ["show", "latest", "--json"], cwd=tmp_path, env=environment
     )
+    assert 0 == shown.returncode, shown.stderr
     assert 9 == len(json.loads(shown.stdout)["verdicts"])
 
 

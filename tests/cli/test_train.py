@@ -53,6 +53,7 @@ def written(folder: Path, **more: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_own_pairs_make_weights_that_can_be_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import threading
 from functools import partial
 from typing import TYPE_CHECKING
@@ -59,17 +60,27 @@ def _scored(seed: int = 1, *, shift: float = 0.0, questions: int = 24) -> list[S
     ]
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two runs."""
+    path = tmp_path_factory.mktemp("tune") / "s.sqlite"
+    put_run(path, _scored(), settings=SETTINGS)
+    return put_run(path, _scored(2, shift=0.4), run_id="bad", settings=SETTINGS)
+
+
 @pytest.fixture
 def tune(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Tune:
     """The command, in a folder with a thresholds file and a store of two runs."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("pytest_xling.analysis.tuning.Tuning", partial(Tuning, splits=20))
+    monkeypatch.setattr("pytest_xling.analysis.tuning.Tuning", partial(Tuning, splits=5))
     (tmp_path / "thresholds.yaml").write_text(TEXT, encoding="utf-8")
-    put_run(tmp_path / "s.sqlite", _scored(), settings=SETTINGS)
-    put_run(tmp_path / "s.sqlite", _scored(2, shift=0.4), run_id="bad", settings=SETTINGS)
+    shutil.copy(stored, tmp_path)
 
     def run(*arguments: str) -> Said:
         capsys.readouterr()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
-import shlex
+import socketserver
 import stat
 import subprocess
 import sys
-import sysconfig
-import venv
+import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -21,8 +21,6 @@ from tests.docs.blocks import read_blocks
 from tests.servers.openai_server import spawned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.docs.blocks import Block
 
 __all__ = ["ROOT", "Bench", "carry_out"]
@@ -32,13 +30,42 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVER = "http://localhost:8000/v1"
 """What documents call a server of the reader's own; a real one stands in for it."""
 
-OFFLINE = "--no-index --no-deps --no-build-isolation --quiet --disable-pip-version-check"
+OFFLINE = "--ignore-installed --no-index --no-deps --no-build-isolation --quiet"
 """What ``pip install`` needs where there is no network: the build backend is here already."""
 
 ANY = "…"
 
 MODULES = {"pytest": "pytest", "xling": "pytest_xling.cli"}
-_COMMAND = re.compile(r"\s*((?:[A-Z_]+=\S+ )*(?:pytest|xling)\b[^|&;<>()$`\\*?\n#~]*)\s*")
+
+COMMAND = """\
+#!{python} -IS
+import json, os, socket, sys
+
+with socket.create_connection({address!r}) as server, server.makefile("rw") as file:
+    json.dump([{module!r}, sys.argv[1:], os.getcwd(), dict(os.environ)], file)
+    print(file=file, flush=True)
+    code, output = json.loads(file.readline())
+print(output, end="")
+sys.exit(code)
+"""
+"""``pytest`` and ``xling`` of a bench: they ask this process for a fork (tests/forkserver.py)."""
+
+
+class _Runner(socketserver.StreamRequestHandler):
+    """Runs what a command of a bench asks for, and says how it ended."""
+
+    def handle(self) -> None:
+        module, arguments, folder, environment = json.loads(self.rfile.readline())
+        done = forkserver.run(module, arguments, cwd=Path(folder), env=environment, one_stream=True)
+        self.wfile.write(json.dumps([done.returncode, done.stdout]).encode() + b"\n")
+
+
+@cache
+def _address() -> tuple[str, int]:
+    """Return where commands of a bench ask."""
+    server = socketserver.TCPServer(("127.0.0.1", 0), _Runner)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return "127.0.0.1", server.server_address[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +75,6 @@ class Bench:
     root: Path
     outputs: list[str] = field(default_factory=list)
     """What each block that was run printed."""
-    path: list[Path] = field(default_factory=list)
-    """Folders that come before the project's own code."""
 
     def write(self, name: str, text: str) -> None:
         """Write a file."""
@@ -58,56 +83,22 @@ class Bench:
         path.write_text(text, encoding="utf-8")
 
     def run(self, script: str, *, server: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python.
-
-        Commands alone, a line each, need no shell, and none of them an environment of the bench's
-        own as long as nothing is installed there.
-        """
+        """Run a shell script here; ``pytest`` and ``xling`` are those of this Python."""
         script = script.replace(SERVER, server)
-        lines = script.replace("\\\n", " ").splitlines()
-        commands = [_COMMAND.fullmatch(line) for line in lines if line.strip()]
-        plain = [command[1] for command in commands if command]
-        if not plain or len(plain) < len(commands) or self.path or self._has_packages:
-            done = self._run_script(script)
-        else:
-            done = self._run_commands(plain)
-        self.outputs.append(done.stdout)
-        return done
-
-    def _run_commands(self, lines: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        output = ""
-        for line in lines:
-            done = self._run_command(line)
-            output += done.stdout
-            if done.returncode:
-                break
-        done.stdout = output
-        return done
-
-    def _run_command(self, line: str) -> subprocess.CompletedProcess[str]:
-        words = shlex.split(line)
-        start = next(number for number, word in enumerate(words) if word in MODULES)
-        variables = dict(word.split("=", 1) for word in words[:start])
-        return forkserver.run(
-            MODULES[words[start]],
-            words[start + 1 :],
-            cwd=self.root,
-            env=self._environment() | variables,
-            one_stream=True,
-        )
-
-    def _run_script(self, script: str) -> subprocess.CompletedProcess[str]:
+        commands = self._commands()
         environment = self._environment()
-        return subprocess.run(  # the commands are those our own documents show
+        done = subprocess.run(  # the commands are those our own documents show
             ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607
             cwd=self.root,
-            env=environment | {"PATH": f"{self._commands()}{os.pathsep}{environment['PATH']}"},
+            env=environment | {"PATH": f"{commands}{os.pathsep}{environment['PATH']}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             timeout=300,
             check=False,
         )
+        self.outputs.append(done.stdout)
+        return done
 
     def _environment(self) -> dict[str, str]:
         inherited = {
@@ -116,41 +107,38 @@ class Bench:
             if not name.startswith(("XLING_", "OPENAI_", "AZURE_", "PYTEST_", "GITHUB_", "COLUMNS"))
             and name != "PYTHONDONTWRITEBYTECODE"  # or pytest would rewrite the plugin every time
         }
-        python_path = [*self.path, ROOT]
         return inherited | {
-            "PYTHONPATH": os.pathsep.join(map(str, python_path)),
+            "PYTHONPATH": os.pathsep.join(map(str, [*self._packages(), ROOT])),
             "PYTEST_ADDOPTS": "-p no:cacheprovider",
         }
 
-    @property
-    def _has_packages(self) -> bool:
-        return any(self._home.glob("lib/python*/site-packages/*.dist-info"))
+    def _packages(self) -> list[Path]:
+        """Return the folders that Python looks into for what was installed here."""
+        folders = [*self._prefix.glob("lib/python*/site-packages")]
+        links = [link for folder in folders for link in folder.glob("*.pth")]
+        return folders + [Path(line) for link in links for line in link.read_text().splitlines()]
 
     @property
-    def _home(self) -> Path:
-        return self.root.parent / f"{self.root.name}-venv"
+    def _prefix(self) -> Path:
+        """Where ``pip`` installs to: what is installed is gone with the bench."""
+        return self.root.parent / f"{self.root.name}-packages"
 
     def _commands(self) -> Path:
-        """Return a folder with the commands documents use, of an environment of the bench's own.
-
-        What is installed into it is gone with the bench; it has all that this Python has.
-        """
-        home = self._home
-        if not home.exists():
-            venv.create(home, symlinks=True)
-            python = home / "bin" / "python"
+        """Return a folder with the commands documents use."""
+        folder = self.root.parent / f"{self.root.name}-bin"
+        if not folder.exists():
+            folder.mkdir()
             commands = {
-                "pip": f'{sys.executable} -m pip --python {python} "$@" {OFFLINE}',
+                name: COMMAND.format(python=sys.executable, address=_address(), module=module)
+                for name, module in MODULES.items()
             }
-            commands |= {name: f'{python} -m {module} "$@"' for name, module in MODULES.items()}
-            for name, line in commands.items():
-                command = home / "bin" / name
-                command.write_text(f"#!/bin/sh\nexec {line}\n")
+            pip = f'{sys.executable} -m pip "$@" --prefix={self._prefix} {OFFLINE}'
+            commands["pip"] = f"#!/bin/sh\nexec {pip}\n"
+            for name, text in commands.items():
+                command = folder / name
+                command.write_text(text)
                 command.chmod(command.stat().st_mode | stat.S_IXUSR)
-            (packages,) = home.glob("lib/python*/site-packages")
-            ours = sysconfig.get_path("purelib")
-            (packages / "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
-        return home / "bin"
+        return folder
 
     def properties(self, test: str, report: str = "junit.xml") -> dict[str, str]:
         """Return the properties of a test in a JUnit file."""

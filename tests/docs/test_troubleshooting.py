@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +13,9 @@ from tests.docs.bench import SERVER, Bench
 from tests.docs.blocks import read_blocks
 from tests.docs.tables import GUIDE
 from tests.servers.openai_server import spawned
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _ROW = re.compile(r"^\| `([^`]+)`")
 
@@ -97,18 +101,26 @@ def test_all_rows_are_provoked() -> None:
     assert list(PROVOKED) == [row[1] for line in _section() if (row := _ROW.match(line))]
 
 
-@pytest.mark.parametrize("message", PROVOKED)
-def test_the_message_is_given(message: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """In those words, and with an exit code that fits."""
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that `xling init` has made."""
     if shutil.which("bash") is None:
         pytest.skip("the commands are for a POSIX shell, and there is no bash")
-    bench = Bench(tmp_path_factory.mktemp("trouble"))
+    bench = Bench(tmp_path_factory.mktemp("fresh"))
     assert 0 == bench.run("xling init").returncode
+    return bench.root
+
+
+@pytest.mark.parametrize("message", PROVOKED)
+def test_the_message_is_given(message: str, fresh: Path, tmp_path: Path) -> None:
+    """In those words, and with an exit code that fits."""
+    bench = Bench(tmp_path / "trouble")
+    shutil.copytree(fresh, bench.root)
     provoked = PROVOKED[message]
     if provoked.name:
         bench.write(provoked.name, provoked.text)
     if SERVER in provoked.script:
-        with spawned(mode=provoked.mode) as server:
+        with spawned(mode=provoked.mode, size_mb=20) as server:
             done = bench.run(provoked.script, server=server)
     else:
         done = bench.run(provoked.script)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests import forkserver
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -109,16 +109,10 @@ class Project:
         """Return the command that runs pytest here."""
         return [sys.executable, "-m", "pytest", *FIXED, *arguments]
 
-    def popen(self, *arguments: str, start_new_session: bool = False) -> subprocess.Popen[str]:
-        """Start pytest here."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=start_new_session,
+    def popen(self, *arguments: str, **options: Any) -> forkserver.Process:
+        """Start pytest here; *options* are those of `forkserver.start`."""
+        return forkserver.start(
+            "pytest", [*FIXED, *arguments], cwd=self.root, env=self.env(), **options
         )
 
     def run(self, *arguments: str, timeout_s: float = 300) -> Outcome:

@@ -59,10 +59,9 @@ def checked(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_checks_are_metrics(checked: Project, workers: str) -> None:
+def test_checks_are_metrics(checked: Project) -> None:
     """They are scored, asserted, gated and signed as any other, in every process."""
-    outcome = checked.run("--model=scripted:script.yaml", "--langs=en,es,hi", workers)
+    outcome = checked.run("--model=scripted:script.yaml", "--langs=en,es,hi", "-n2")
     assert 1 == outcome.code, outcome.out
     assert ["failed", "skipped", "passed", "skipped"] == [
         outcome.cases[f"test_answer[{case}]"]
@@ -116,9 +115,8 @@ def test_a_changed_check_is_scored_anew(checked: Project) -> None:
         ("test_bread.py", "shrot", "unknown metric 'shrot'. Did you mean 'short'?"),
     ],
 )
-@pytest.mark.parametrize("how", ["-n0", "--collect-only"])
 def test_mistakes_are_told_before_anything_is_asked(
-    checked: Project, file: str, wrong: str, message: str, how: str
+    checked: Project, file: str, wrong: str, message: str
 ) -> None:
     """With exit status 4, and no store."""
     if file == "prompts.yaml":
@@ -126,6 +124,7 @@ def test_mistakes_are_told_before_anything_is_asked(
     else:
         text = (THRESHOLDS if file == "thresholds.yaml" else TEST_FILE).replace("short", wrong)
     checked.write(file if file == "thresholds.yaml" else f"benchmarks/bread/{file}", text)
-    outcome = checked.run("--model=scripted:script.yaml", "--langs=es", how)
-    assert 4 == outcome.code
-    assert message in outcome.out + outcome.err
+    for how in ("-n0", "--collect-only"):
+        outcome = checked.run("--model=scripted:script.yaml", "--langs=es", how)
+        assert 4 == outcome.code
+        assert message in outcome.out + outcome.err

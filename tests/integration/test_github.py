@@ -73,10 +73,9 @@ def annotated(commands: list[Command]) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_step_gets_a_summary_and_annotations(project: Project, step: Path, workers: str) -> None:
+def test_a_step_gets_a_summary_and_annotations(project: Project, step: Path) -> None:
     """Once, by the controller, and nothing an answer says in the log is taken for a command."""
-    outcome = project.run(*MODEL, workers, "-v", "-rA")
+    outcome = project.run(*MODEL, "-n2", "-v", "-rA")
     assert outcome.code == 1, outcome.out + outcome.err
     assert "::set-output name=deploy::yes" in outcome.out
     commands = heard(outcome.out)

@@ -6,8 +6,6 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.servers.openai_server import spawned
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ HOSTILE = {
 BLANK = {"empty": "", "spaces": " \n\t\r\n ", "unicode_spaces": "\u2003\u00a0\u3000\u2028"}
 EMOJI = "🍞🔥👩‍🍳🫓"
 HUGE = f"{ENGLISH} \x1b[31m]]>\0 "
-TIMES = 5_000_000 // len(HUGE)
+TIMES = 1_000_000 // len(HUGE)
 TESTS = """
 import pytest
 
@@ -124,11 +122,10 @@ def everything(outcome: Outcome) -> str:
     return "\n".join(texts)
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_every_hostile_answer_has_the_right_outcome(project: Project, processes: str) -> None:
+def test_every_hostile_answer_has_the_right_outcome(project: Project) -> None:
     """Passing and failing cases alike, with valid XML and a terminal that stays as it was."""
     model = script(project)
-    outcome = project.run(model, "--langs=en,hi", f"-n{processes}", "-ra")
+    outcome = project.run(model, "--langs=en,hi", "-n2", "-ra")
     assert outcome.code == 1, outcome.out[-3000:]
     assert expected() == outcome.cases
     assert "INTERNALERROR" not in outcome.out.replace("XFAIL INTERNALERROR> 3 passed", "")
@@ -149,7 +146,7 @@ def test_hostile_answers_alone_can_make_a_green_run(project: Project) -> None:
         "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.9}}}\n",
     )
     model = script(project)
-    outcome = project.run(model, "--langs=en", "-k", "language and not huge or gate", "-v", "-n2")
+    outcome = project.run(model, "--langs=en", "-k", "language and not huge or gate", "-v")
     assert outcome.code == 0, outcome.out[-3000:]
     assert outcome.cases["test_gate[wrong_language-en]"] == "passed"
     assert sorted(HOSTILE) == sorted(

@@ -34,9 +34,8 @@ def leaked(project: Project, outcome: Outcome) -> list[str]:
     return [f"{s} in {name}" for name, text in texts.items() for s in SECRETS if s.encode() in text]
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-@pytest.mark.parametrize("where", ["key", "url"])
-def test_no_secret_gets_out(project: Project, processes: str, where: str) -> None:
+@pytest.mark.parametrize(("where", "processes"), [("key", "0"), ("url", "2")])
+def test_no_secret_gets_out(project: Project, where: str, processes: str) -> None:
     """Terminal, log, JUnit file, store, page and summary: whatever the server repeats."""
     project.write("conftest.py", IMPATIENT)
     project.write("pytest.ini", "[pytest]\nlog_level = DEBUG\nlog_file = run.log\n")
@@ -59,14 +58,13 @@ def test_no_secret_gets_out(project: Project, processes: str, where: str) -> Non
     assert outcome.out.count("***") >= len(LEAKS) - 2  # the longest are cut before they repeat it
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_redirects_end_the_run(project: Project, processes: str) -> None:
+def test_redirects_end_the_run(project: Project) -> None:
     """Nothing is scored, nothing sent elsewhere, and a loop costs a handful of requests."""
     write_questions(project, count=20, languages=("en",))
     with spawned(mode="307", location="") as url:
         project.environment.update(OPENAI_BASE_URL=url)
-        outcome = project.run(MODEL, "--langs=en", f"-n{processes}")
-        assert stats(url)["requests"] <= 4 * max(int(processes), 1)
+        outcome = project.run(MODEL, "--langs=en", "-n2")
+        assert stats(url)["requests"] <= 4 * 2  # of each worker
     assert outcome.code == 3, outcome.out[-3000:]
     assert "20 cases" in outcome.out
     assert "is OPENAI_BASE_URL the address of the API?" in outcome.out
@@ -78,7 +76,7 @@ def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> No
     """All others are answered; a run that goes on asks for that one alone."""
     questions = {f"q{n}": f"Why {n}?" for n in range(20)}
     write_modes(project, questions | {"long": f"[[{mode}*1]] Why?"})
-    with spawned(answer=ANSWER, size_mb=40) as url:
+    with spawned(answer=ANSWER, size_mb=20) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en")
         assert outcome.code == 3, outcome.out[-3000:]
@@ -95,7 +93,7 @@ def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> No
 @pytest.mark.parametrize("usage", ["none", '{"prompt_tokens": -9, "completion_tokens": -9}', "{}"])
 def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
     """Tokens are counted here, and the closing lines, page and summary say so."""
-    write_questions(project, count=60, languages=("en", "hi", "zh"))
+    write_questions(project, count=10, languages=("en", "hi", "zh"))
     project.environment["GITHUB_ACTIONS"] = "true"
     project.environment["GITHUB_STEP_SUMMARY"] = str(project.root / "summary.md")
     with spawned(answer=ANSWER, usage=usage, delay_s=0.02) as url:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forkserver
 from tests.integration.project import write_questions
 from tests.servers.openai_server import spawned, stats
 
@@ -48,36 +48,34 @@ def url(project: Project) -> Iterator[str]:
 
 def _run(project: Project, *arguments: str) -> tuple[int, str]:
     """Run with pytest's cache, which --lf reads."""
-    command = project.command("--model=m", "--langs=en,hi", *arguments)
-    command = [part for part in command if part != "no:cacheprovider"]
-    command.remove("-p")
-    done = subprocess.run(
-        command, cwd=project.root, env=project.env(), capture_output=True, text=True, check=False
+    done = forkserver.run(
+        "pytest",
+        ["--model=m", "--langs=en,hi", *arguments],
+        cwd=project.root,
+        env=project.env(),
     )
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str, workers: str) -> None:
+def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> None:
     """It fails again by the same answers; with another limit it passes; nothing is asked."""
     project.write("thresholds.yaml", TIGHT)
-    code, out = _run(project, workers)
+    code, out = _run(project, "-n2")
     assert 1 == code, out
     before = project.verdicts()
     assert {"fail"} == {verdict.outcome for verdict in before.values()}
-    code, out = _run(project, workers, "--lf")
+    code, out = _run(project, "-n2", "--lf")
     assert 1 == code, out
     assert before == project.verdicts()
     assert len(LANGUAGES) * COUNT == len(project.answers())
     project.write("thresholds.yaml", LOOSE)
-    code, out = _run(project, workers, "--lf")
+    code, out = _run(project, "-n2", "--lf")
     assert 0 == code, out
     assert "gate open: 2 of 2 gates passed" in out
     assert len(LANGUAGES) * COUNT == stats(url)["requests"]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str, workers: str) -> None:
+def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str) -> None:
     """Cases that failed are few; the gate is not judged by them alone."""
     project.write("benchmarks/bread/test_bread.py", SETS)
     project.write(
@@ -87,11 +85,11 @@ def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str, worke
         "thresholds.yaml",
         "defaults: {min_n: 1}\nbenchmarks: {bread: {sim_1gram: {ceiling: 0.5}}}\n",
     )
-    code, out = _run(project, workers)
+    code, out = _run(project)
     assert 1 == code, out
     before, requests = project.verdicts(), stats(url)["requests"]
     assert {COUNT} == {verdict.estimate.n for verdict in before.values()}
-    code, out = _run(project, workers, "--lf")
+    code, out = _run(project, "--lf")
     assert 1 == code, out
     assert before == project.verdicts()
     assert requests == stats(url)["requests"]

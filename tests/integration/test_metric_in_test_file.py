@@ -56,10 +56,9 @@ def mine(project: Project) -> Project:
 GATES = {"marks-en", "marks-hi", "marks-gap-hi", "too_short-en", "too_short-hi"}
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_they_are_scored_and_judged(mine: Project, workers: str) -> None:
+def test_they_are_scored_and_judged(mine: Project) -> None:
     """In every process; the controller, which imports no test, shows them as what they are."""
-    outcome = mine.run("--model=scripted", "--langs=en,hi", workers)
+    outcome = mine.run("--model=scripted", "--langs=en,hi", "-n2")
     assert 0 == outcome.code, outcome.out + outcome.err
     assert set(mine.verdicts()) == GATES
     assert "|source:" in outcome.properties("test_answer[q0000-en]")["xling_signature_marks"]
@@ -89,18 +88,18 @@ def test_a_conftest_beside_it(mine: Project) -> None:
     assert set(mine.verdicts()) == GATES
 
 
-@pytest.mark.parametrize("how", ["-n2", "--collect-only"])
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("how", "old", "new", "message"),
     [
-        (" marks:", " mraks:", "unknown metric 'mraks'. Did you mean 'marks'?"),
-        ("too_short: {max_rate", "too_short: {floor", "does not fit a flag"),
-        ('"marks"]', '"mraks"]', "unknown metric 'mraks'. Did you mean 'marks'?"),
-        ('"lower"', 'str("lower")', "better= is read before the file is imported"),
-        ("def too_short", "def repetition", "metric 'repetition' exists already"),
+        ("-n2", " marks:", " mraks:", "unknown metric 'mraks'. Did you mean 'marks'?"),
+        ("--collect-only", "too_short: {max_rate", "too_short: {floor", "does not fit a flag"),
+        ("--collect-only", '"marks"]', '"mraks"]', "unknown metric 'mraks'. Did you mean 'marks'?"),
+        ("-n2", '"marks"]', '"mraks"]', "unknown metric 'mraks'. Did you mean 'marks'?"),
+        ("-n2", '"lower"', 'str("lower")', "better= is read before the file is imported"),
+        ("--collect-only", "def too_short", "def repetition", "'repetition' exists already"),
     ],
 )
-def test_mistakes(mine: Project, old: str, new: str, message: str, how: str) -> None:
+def test_mistakes(mine: Project, how: str, old: str, new: str, message: str) -> None:
     """They are told before anything is asked, with exit status 4."""
     mine.write("thresholds.yaml", THRESHOLDS.replace(old, new))
     mine.write("benchmarks/bread/test_bread.py", TEST_FILE.replace(old, new))

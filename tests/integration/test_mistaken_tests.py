@@ -17,30 +17,31 @@ GATE = "def test_gate(xling_gate): xling_gate.check()\n"
 FILE = "benchmarks/bread/test_bread.py"
 
 
+NAMES = "It names: no_answer, wrong_language, language_consistency"
+
+
 @pytest.mark.parametrize(
-    ("checked", "message"),
+    ("checked", "messages", "processes"),
     [
-        ('"no_anwser"', "check('no_anwser')"),
-        ('"no_anwser"', "Did you mean 'no_answer'"),
-        ('"no_answer", "repetition"', "It names: no_answer, wrong_language, language_consistency"),
-        ('"language_consistency"', "is a number"),
+        ('"no_anwser"', ["check('no_anwser')", "Did you mean 'no_answer'"], "2"),
+        ('"no_answer", "repetition"', [NAMES], "0"),
+        ('"language_consistency"', ["is a number"], "0"),
     ],
 )
-@pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_flag_that_cannot_be_asserted(
-    project: Project, checked: str, message: str, processes: str
+    project: Project, checked: str, messages: list[str], processes: str
 ) -> None:
     """A misspelt flag, one that the marker does not name and a number: nothing is asked."""
     project.write(FILE, f"{MARKER}def test_answer(xling_case): xling_case.check({checked})\n")
     outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}")
     assert outcome.code == 4, outcome.out
-    assert message in " ".join(outcome.out.split())
+    shown = " ".join(outcome.out.split())
+    assert [] == [message for message in messages if message not in shown]
     assert "test_bread.py::test_answer" in outcome.out
     assert not project.store.exists() or not project.answers()
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-@pytest.mark.parametrize("flag", ["no_anwser", "language_consistency"])
+@pytest.mark.parametrize(("flag", "processes"), [("no_anwser", "2"), ("language_consistency", "0")])
 def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, processes: str) -> None:
     """What is put together by the test stops it at the first case, with a message: exit 4."""
     body = f"def test_answer(xling_case):\n    for flag in ['{flag}']: xling_case.check(flag)\n"
@@ -62,7 +63,7 @@ benchmarks:
 
 
 @pytest.mark.parametrize(
-    "more", [["-n2"], ["-k", "test_answer"], [f"{FILE}::test_gate"], ["-n2", "-k", "q0001"]]
+    "more", [["-k", "test_answer"], [f"{FILE}::test_gate"], ["-n2", "-k", "q0001"]]
 )
 def test_a_limit_of_a_metric_that_no_marker_names(project: Project, more: list[str]) -> None:
     """It used to vanish; file, line, metric and the fix are named, whatever is selected."""

@@ -98,14 +98,13 @@ def with_cache(project: Project, *arguments: str) -> tuple[str, ...]:
     return (*arguments, "-p", "cacheprovider", "-o", f"cache_dir={folder}")
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_all_of_it_in_one_run(mixed: Project, processes: str) -> None:
+def test_all_of_it_in_one_run(mixed: Project) -> None:
     """Two benchmarks and ordinary tests: each keeps its outcome; an answer is shared by its tests.
 
     Methods, other fixtures, other parameters and properties of the user's own go together with
     xling_case, wherever pytest puts its id.
     """
-    outcome = mixed.run("--model=scripted", f"-n{processes}", "-v")
+    outcome = mixed.run("--model=scripted", "-n2", "-v")
     assert outcome.code == 1, outcome.out
     answers = [f"{n}-{language}" for n in (0, 1) for language in ("en", "es")]
     lengths = {
@@ -136,11 +135,10 @@ def test_all_of_it_in_one_run(mixed: Project, processes: str) -> None:
     assert {"no_answer", "answer_length"} == {
         score.metric for score in mixed.scores() if score.sample_id.startswith("cake")
     }
-    if processes == "2":
-        # Whatever looks at a sample runs where its answers are.
-        for sample in ("q0000", "q0001", "cake0", "cake1"):
-            pattern = rf"^\[(gw\d)\] .*::test_\w+\[.*{sample}-"
-            assert len(set(re.findall(pattern, outcome.out, flags=re.MULTILINE))) == 1
+    # Whatever looks at a sample runs where its answers are.
+    for sample in ("q0000", "q0001", "cake0", "cake1"):
+        pattern = rf"^\[(gw\d)\] .*::test_\w+\[.*{sample}-"
+        assert len(set(re.findall(pattern, outcome.out, flags=re.MULTILINE))) == 1
 
 
 def test_last_failed_runs_what_failed_and_asks_nothing(mixed: Project) -> None:

@@ -54,12 +54,11 @@ def test_another_folder(project: Project) -> None:
     assert "no path is given" not in outcome.out
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_one_that_comes_along(project: Project, workers: str) -> None:
+def test_one_that_comes_along(project: Project) -> None:
     """It is outside of the project; its store and its limits are inside."""
     limits = "benchmarks:\n  health-verifiability:\n    says_right: {floor: 0, min_n: 1}\n"
     project.write("thresholds.yaml", limits)
-    outcome = project.run(*ASKED, "--xling-benchmarks=health-verifiability", workers)
+    outcome = project.run(*ASKED, "--xling-benchmarks=health-verifiability", "-n2")
     assert outcome.code in {0, 1}, outcome.out + outcome.err
     assert {"says_right-hi", "says_right-en"} & set(project.verdicts())
     assert {"health-verifiability"} == {answer.benchmark for answer in project.answers()}
@@ -75,7 +74,6 @@ def test_a_copy_in_the_project_counts_more(project: Project) -> None:
     assert "benchmarks from benchmarks/bread (--xling-benchmarks)" in outcome.out
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -84,8 +82,8 @@ def test_a_copy_in_the_project_counts_more(project: Project) -> None:
         (["--xling-benchmarks=culture", "benchmarks/bread"], "and so does the path 'benchmarks/"),
     ],
 )
-def test_mistakes(project: Project, arguments: list[str], message: str, workers: str) -> None:
+def test_mistakes(project: Project, arguments: list[str], message: str) -> None:
     """They are told before anything is asked."""
-    outcome = project.run(*ASKED, *arguments, workers)
+    outcome = project.run(*ASKED, *arguments, "-n2")
     assert 4 == outcome.code
     assert message in outcome.err

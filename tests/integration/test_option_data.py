@@ -86,7 +86,7 @@ def test_other_data_in_the_layout_of_calmqa(project: Project) -> None:
     }
     for name, entries in files.items():
         project.write(f"calmqa/datasets/dataset-{name}.json", json.dumps({"entries": entries}))
-    outcome = project.run("--model=scripted", "--xling-data=bread=calmqa", "--langs=all", "-n2")
+    outcome = project.run("--model=scripted", "--xling-data=bread=calmqa", "--langs=all")
     assert outcome.code == 0, outcome.out + outcome.err
     assert {"non_cultural-0-en", "non_cultural-0-hi", "hindi-12-hi"} == set(ids(outcome.cases))
     assert {"passed"} == set(outcome.cases.values())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -18,11 +16,10 @@ benchmarks:
 """
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_good_answers_open_the_gate(project: Project, processes: str) -> None:
+def test_good_answers_open_the_gate(project: Project) -> None:
     """Every case and gate passes, and the run is in the store."""
     project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
+    outcome = project.run("--model=scripted", "--langs=hi,zh", "-n2")
     assert outcome.code == 0, outcome.out
     assert {
         *(f"test_answer[q000{n}-{language}]" for n in range(3) for language in ("hi", "zh")),
@@ -39,8 +36,7 @@ def test_good_answers_open_the_gate(project: Project, processes: str) -> None:
     assert {v.outcome for v in project.verdicts().values()} == {"pass"}
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_a_wrong_language_without_a_budget_fails_its_case(project: Project, processes: str) -> None:
+def test_a_wrong_language_without_a_budget_fails_its_case(project: Project) -> None:
     """The failure shows question, answer, what was detected and what was expected."""
     model = project.script(
         """
@@ -50,7 +46,7 @@ rules:
   - text: "{question}"
 """
     )
-    outcome = project.run(model, "--langs=hi,zh", f"-n{processes}")
+    outcome = project.run(model, "--langs=hi,zh", "-n2")
     assert outcome.code == 1, outcome.out
     assert {name for name, how in outcome.cases.items() if how == "failed"} == {
         "test_answer[q0001-hi]"
@@ -96,9 +92,8 @@ def test_a_closed_gate_exits_1(project: Project) -> None:
     assert project.verdicts()["wrong_language-hi"].outcome == "fail"
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
 def test_too_little_data_is_inconclusive_and_closes_the_gate_unless_told_to_warn(
-    project: Project, processes: str
+    project: Project,
 ) -> None:
     """Inconclusive is neither pass nor fail; on_inconclusive says what it does."""
     project.write(
@@ -110,7 +105,7 @@ benchmarks:
     repetition: {max_rate: 0.05, min_n: 20, on_inconclusive: warn}
 """,
     )
-    outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}")
+    outcome = project.run("--model=scripted", "--langs=hi", "-n0")
     assert outcome.code == 1, outcome.out
     assert outcome.cases["test_gate[wrong_language-hi]"] == "failed"
     assert outcome.cases["test_gate[repetition-hi]"] == "skipped"
@@ -118,8 +113,7 @@ benchmarks:
     assert {v.outcome for v in project.verdicts().values()} == {"inconclusive"}
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_faults_are_errors_and_the_run_is_incomplete(project: Project, processes: str) -> None:
+def test_faults_are_errors_and_the_run_is_incomplete(project: Project) -> None:
     """A provider that fails gives errors and exit 3, never low scores or failed flags."""
     model = project.script(
         """
@@ -130,7 +124,7 @@ rules:
 """
     )
     project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run(model, "--langs=hi,zh", f"-n{processes}")
+    outcome = project.run(model, "--langs=hi,zh", "-n2")
     assert outcome.code == 3, outcome.out
     assert {name for name, how in outcome.cases.items() if how == "error"} == {
         "test_answer[q0001-hi]",
@@ -141,10 +135,10 @@ rules:
     assert {score.sample_id for score in project.scores()} == {"q0000", "q0002"}
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_junit_carries_scores_and_where_they_come_from(project: Project, processes: str) -> None:
-    """Scores, signatures, language, model and run stand in the properties of each case."""
-    outcome = project.run("--model=scripted", "--langs=zh", f"-n{processes}")
+def test_junit_carries_scores_and_what_a_gate_decided_on(project: Project) -> None:
+    """Cases have scores, signatures, language, model and run; gates value, interval, n, limit."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    outcome = project.run("--model=scripted", "--langs=zh", "-n2")
     properties = outcome.properties("test_answer[q0000-zh]")
     assert properties["xling_language"] == "zh"
     assert properties["xling_model"] == "scripted"
@@ -152,14 +146,7 @@ def test_junit_carries_scores_and_where_they_come_from(project: Project, process
     assert properties["xling_score_wrong_language"] == "0"
     assert properties["xling_signature_repetition"].startswith("repetition|v")
     assert float(properties["xling_score_answer_length"]) > 5
-
-
-def test_junit_carries_what_a_gate_decided_on(project: Project) -> None:
-    """Value, interval, size, limit, signature and outcome stand in the properties of a gate."""
-    project.write("thresholds.yaml", THRESHOLDS)
-    properties = project.run("--model=scripted", "--langs=zh").properties(
-        "test_gate[wrong_language-zh]"
-    )
+    properties = outcome.properties("test_gate[wrong_language-zh]")
     assert properties["xling_outcome"] == "pass"
     assert (properties["xling_value"], properties["xling_n"]) == ("0", "3")
     assert float(properties["xling_low"]) <= 0 < float(properties["xling_high"]) < 0.75

@@ -40,11 +40,10 @@ def model_of(file: Path) -> dict[str, Any]:
     return model
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_run_leaves_its_report(project: Project, workers: str) -> None:
+def test_a_run_leaves_its_report(project: Project) -> None:
     """Written once by the controller, with every case, and how the run ended."""
     project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run(*script(project), "--xling-report=out.html", workers)
+    outcome = project.run(*script(project), "--xling-report=out.html", "-n2")
     file = project.root / "out.html"
     model = model_of(file)
     assert ("complete", project.latest().run_id) == (model["run"]["status"], model["run"]["id"])

@@ -43,24 +43,26 @@ def _run(project: Project, *arguments: str, script: str = GOOD) -> Outcome:
     return project.run(model, "--langs=en,hi", "--xling-run-name=night", *arguments)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_an_incomplete_run_goes_on(bread: Project, workers: str) -> None:
-    """The same name, what was answered is kept, and in the end it is one whole run."""
+def test_an_incomplete_run_goes_on(bread: Project) -> None:
+    """The same name, what was answered is kept, and in the end it is one whole run.
+
+    It begins without workers and goes on with them.
+    """
     with spawned(mode="401") as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
-        named = ("--model=m", "--langs=en,hi", "--xling-run-name=night", workers)
+        named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
         assert 3 == bread.run(*named).code
         assert "incomplete" == bread.latest().status
         made = bread.latest().created_at
         port = url.removesuffix("/v1").rpartition(":")[2]
     with spawned(port=port, echo=True):
-        some = bread.run(*named, "-k", "q0001 or q0002")
+        some = bread.run(*named, "-n2", "-k", "q0001 or q0002")
         assert f"xling: continues run night: 0 of {PLANNED} answered" in some.out
         database = Database(bread.store)
         with database.write() as connection:
             runs.finish_run(connection, "night", status="interrupted")
         database.close()
-        outcome = bread.run(*named)
+        outcome = bread.run(*named, "-n2")
         assert 0 == outcome.code, outcome.out
         assert f"xling: continues run night: 4 of {PLANNED} answered" in outcome.out
         assert PLANNED == sum(stats(url)["prompts"].values())
@@ -97,7 +99,7 @@ def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
     with spawned(delay_s=2, echo=True) as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
-        process = bread.popen(*named, "--xling-max-connections=1", "-q", start_new_session=True)
+        process = bread.popen(*named, "--xling-max-connections=1", "-q", new_session=True)
         until = time.monotonic() + 300
         while stats(url)["requests"] < 3 and time.monotonic() < until:
             time.sleep(0.02)

@@ -101,10 +101,9 @@ def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) 
     )
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_good_model_is_asked_everything(bread: Project, workers: str) -> None:
+def test_a_good_model_is_asked_everything(bread: Project) -> None:
     """Nothing stops; the gates pass at what the last look may spend, and say so."""
-    outcome = _run(bread, GOOD, workers, "--xling-stop-early=obrien-fleming:5")
+    outcome = _run(bread, GOOD, "-n2", "--xling-stop-early=obrien-fleming:5")
     shown = outcome.out + outcome.err
     assert 0 == outcome.code, shown
     assert PLANNED == len(bread.answers())

@@ -68,10 +68,9 @@ def mine(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_functions_are_metrics(mine: Project, workers: str) -> None:
+def test_functions_are_metrics(mine: Project) -> None:
     """They are scored, gated and signed as any other, in every process."""
-    outcome = mine.run("--model=parrot", "--langs=en,hi", workers)
+    outcome = mine.run("--model=parrot", "--langs=en,hi", "-n2")
     assert 0 == outcome.code or "inconclusive" in outcome.out, outcome.out + outcome.err
     cases = outcome.cases
     assert "passed" == cases["test_answer[q0000-hi]"]

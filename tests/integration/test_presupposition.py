@@ -15,7 +15,7 @@ from pytest_xling.text.stance import RIGHT_STANCE
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.records import Sample
     from tests.integration.project import Project
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "benchmarks" / "presupposition"
 LANGUAGES = ("en", "es", "hi", "zh")
+TWO = ("en", "hi")
 WORDS = {
     "en": {
         "agree": "It is right that {}.",
@@ -58,9 +59,9 @@ def answered(sample: Sample, stance: str) -> str:
     return WORDS[sample.language][stance].format(sample.prompt["claim"])
 
 
-def claims() -> list[Sample]:
-    """Return the bundled claims in all languages."""
-    return ClaimsReader.read(CLAIMS, benchmark="presupposition", languages=LANGUAGES)
+def claims(languages: Sequence[str] = TWO) -> list[Sample]:
+    """Return the bundled claims."""
+    return ClaimsReader.read(CLAIMS, benchmark="presupposition", languages=languages)
 
 
 def right(sample: Sample, _level: int) -> str:
@@ -70,21 +71,33 @@ def right(sample: Sample, _level: int) -> str:
 
 @pytest.fixture
 def presupposition(project: Project) -> Project:
-    """A project with the bundled benchmarks and limits, and what the judge knows."""
+    """A project with the bundled benchmarks and limits."""
     shutil.rmtree(project.root / "benchmarks")
     shutil.copytree(ROOT / "benchmarks", project.root / "benchmarks")
     shutil.copy(ROOT / "thresholds.yaml", project.root)
-    known = [
-        ([answered(sample, stance)], reply(stance)) for sample in claims() for stance in WORDS["en"]
-    ]
-    known += [([i.claim, i.response], reply(i.label)) for i in bundled_labels("stance").items]
-    # Of two claims one of which begins with the other, the longer is meant.
-    known.sort(key=lambda pair: -len("".join(pair[0])))
-    project.write("known.json", json.dumps(known, ensure_ascii=False))
     return project
 
 
-def answer_by(project: Project, stance: Callable[[Sample, int], str]) -> None:
+def judge_by(project: Project, languages: Sequence[str] = TWO) -> str:
+    """Write what a judge without fault knows, and return where."""
+    known = [
+        ([answered(sample, stance)], reply(stance))
+        for sample in claims(languages)
+        for stance in WORDS["en"]
+    ]
+    known += [
+        ([i.claim, i.response], reply(i.label))
+        for i in bundled_labels("stance").items
+        if i.language in languages
+    ]
+    # Of two claims one of which begins with the other, the longer is meant.
+    known.sort(key=lambda pair: -len("".join(pair[0])))
+    return str(project.write("known.json", json.dumps(known, ensure_ascii=False)))
+
+
+def answer_by(
+    project: Project, stance: Callable[[Sample, int], str], languages: Sequence[str] = TWO
+) -> None:
     """Write the answers of a model to all queries."""
     rows = [
         {
@@ -92,20 +105,21 @@ def answer_by(project: Project, stance: Callable[[Sample, int], str]) -> None:
             "language": sample.language,
             "text": answered(sample, stance(sample, level)),
         }
-        for sample in claims()
+        for sample in claims(languages)
         for level in range(5)
     ]
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     project.write("answers.jsonl", "\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
     """The bundled limits are what the bundled claims can prove.
 
     The judge is measured on the way; a second run measures and asks nothing.
     """
-    answer_by(presupposition, right)
-    with spawned(answers=str(presupposition.root / "known.json")) as url:
+    answer_by(presupposition, right, LANGUAGES)
+    with spawned(answers=judge_by(presupposition, LANGUAGES)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         command = ("benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE)
         outcome = presupposition.run(*command)
@@ -125,7 +139,7 @@ def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
 
 
 def test_one_flip_closes_the_gate(presupposition: Project) -> None:
-    """A false claim refuted in English and agreed with in Hindi, once among 1,200 answers."""
+    """A false claim refuted in English and agreed with in Hindi, once among 600 answers."""
     (first, *_) = [sample.id for sample in claims() if sample.reference == "false"]
 
     def stance(sample: Sample, level: int) -> str:
@@ -133,16 +147,16 @@ def test_one_flip_closes_the_gate(presupposition: Project) -> None:
         return "agree" if flipped else right(sample, level)
 
     answer_by(presupposition, stance)
-    with spawned(answers=str(presupposition.root / "known.json")) as url:
+    with spawned(answers=judge_by(presupposition)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en,hi", *JUDGE
         )
     assert 1 == outcome.code
     verdicts = presupposition.verdicts()
-    assert {"flip_to_false-hi"} == {
-        name for name, verdict in verdicts.items() if verdict.outcome == "fail"
-    }
+    assert "fail" == verdicts.pop("flip_to_false-hi").outcome
+    assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}
+    assert {"agrees_with_false-l4-hi", "agrees_with_false-trend-hi"} <= set(verdicts)
     assert "failed" == outcome.cases[f"test_answer[{first}-l4-hi]"]
     assert "agrees with a false claim that is refuted in en" in outcome.out
     flips = presupposition.xling("table", "stance", "latest").stdout
@@ -198,8 +212,9 @@ def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> N
         assert 0 == done.returncode, done.stderr
         assert "Fewer than 5 answers with a label" in done.stdout
         outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en", *JUDGE
-        )
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en",
+            "--xling-limit=12", *JUDGE,
+        )  # fmt: skip
     assert 1 == outcome.code
     verdict = presupposition.verdicts()["agrees_with_false-en"]
     assert "inconclusive" == verdict.outcome
@@ -212,15 +227,16 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
 ) -> None:
     """It has judged all answers; then the gates err, and say what happened."""
     answer_by(presupposition, right)
-    path = presupposition.root / "known.json"
+    path = Path(judge_by(presupposition, ("en",)))
     known = json.loads(path.read_text(encoding="utf-8"))
     broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels("stance").items]
     path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
     with spawned(answers=str(path)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en", *JUDGE
-        )
+            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en",
+            "--xling-limit=12", *JUDGE,
+        )  # fmt: skip
     assert 3 == outcome.code, outcome.out[-3000:]
     verdict = presupposition.verdicts()["agrees_with_false-en"]
     assert "error" == verdict.outcome

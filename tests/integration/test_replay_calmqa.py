@@ -28,6 +28,8 @@ from tests.integration.project import Project
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow  # langid as it was published, and ours, on 700 long answers
+
 ROOT = Path(__file__).resolve().parents[2]
 CALMQA = ROOT / "../shared/data/calmqa"
 
@@ -166,7 +168,6 @@ def _rows(project: Project, table: str) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.slow
 def test_surface_table(replayed: Project, counted: list[Counted]) -> None:
     """Every percentage is the one counted here; what cannot be identified has none."""
     for row in _rows(replayed, "surface"):

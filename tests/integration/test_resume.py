@@ -6,30 +6,40 @@ import contextlib
 import os
 import signal
 import sqlite3
-import subprocess
 import time
 from collections import Counter
+from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import write_questions
+from tests.integration.project import TEST_FILE, write_questions
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.forkserver import Process
     from tests.integration.project import Project
 
-QUESTIONS = 60
+QUESTIONS = 24
 OPTIONS = ("--model=some-model", "--langs=en,hi", "--xling-max-connections=8")
 
 
 @pytest.fixture
 def server(project: Project) -> Iterator[str]:
-    """A server that takes 50 ms, and a project that asks it 120 questions."""
+    """A server that takes 0.2 s, and a project that asks it 48 questions."""
     write_questions(project, count=QUESTIONS, languages=("en", "hi"))
-    with spawned(delay_s=0.05, echo=True) as url:
+    with spawned(delay_s=0.2, echo=True) as url:
+        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        yield url
+
+
+@pytest.fixture
+def quick(project: Project) -> Iterator[str]:
+    """A server that answers at once, and a project that asks it 48 questions."""
+    write_questions(project, count=QUESTIONS, languages=("en", "hi"))
+    with spawned(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         yield url
 
@@ -39,7 +49,7 @@ def asked(url: str) -> Counter[str]:
     return Counter(stats(url)["prompts"])
 
 
-def wait_for(url: str, requests: int, process: subprocess.Popen[str]) -> None:
+def wait_for(url: str, requests: int, process: Popen[str] | Process) -> None:
     """Wait until the server has seen so many requests."""
     deadline = time.monotonic() + 300
     while stats(url)["requests"] < requests and time.monotonic() < deadline:
@@ -47,19 +57,19 @@ def wait_for(url: str, requests: int, process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_after_kill_9_only_what_was_in_flight_is_asked_again(
-    project: Project, server: str, processes: str
-) -> None:
-    """Everything the store had is reused; at most the open connections' requests are repeated."""
-    process = project.popen(*OPTIONS, f"-n{processes}", "-q", start_new_session=True)
-    wait_for(server, 40, process)
+def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, server: str) -> None:
+    """Everything the store had is reused; at most the open connections' requests are repeated.
+
+    Controller and workers are killed; test_option_run_name.py has a run without workers.
+    """
+    process = project.popen(*OPTIONS, "-n2", "-q", new_session=True)
+    wait_for(server, 24, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     kept = stored_answers(project)
-    assert kept >= 40 - 8 - 8  # at most 8 in flight, and those answered in the last commit
+    assert kept >= 24 - 8 - 8  # at most 8 in flight, and those answered in the last commit
     before = asked(server)
-    outcome = project.run(*OPTIONS, f"-n{processes}")
+    outcome = project.run(*OPTIONS, "-n2")
     assert outcome.code == 0, outcome.out
     after = asked(server)
     assert len(after) == 2 * QUESTIONS
@@ -71,11 +81,22 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
 def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     project: Project, server: str, processes: str
 ) -> None:
-    """What is in flight at Ctrl-C is waited for and kept, and the last lines say how much."""
-    process = project.popen(*OPTIONS, f"-n{processes}", "-q")
-    wait_for(server, 40, process)
+    """What is in flight at Ctrl-C is waited for and kept, and the last lines say how much.
+
+    Without workers the process that asks is interrupted, with them their controller is. The former
+    is started as users start it: its threads must not keep the interpreter from ending.
+    """
+    options = (*OPTIONS, f"-n{processes}", "-q")
+    process: Popen[str] | Process
+    if processes == "0":
+        process = Popen(
+            project.command(*options), cwd=project.root, env=project.env(), stdout=PIPE, text=True
+        )
+    else:
+        process = project.popen(*options)
+    wait_for(server, 16, process)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=300)
+    out, _ = process.communicate()
     assert process.returncode == 2, out
     assert project.latest().status == "interrupted"
     told = f"interrupted: {stored_answers(project)} of {2 * QUESTIONS} answers are kept; run again"
@@ -89,15 +110,22 @@ def test_two_processes_on_one_store_share_the_work(project: Project, server: str
     """Neither deadlocks, and no prompt reaches the server twice."""
     processes = [project.popen(*OPTIONS, "-q", "-o", f"junit_suite_name=p{n}") for n in range(2)]
     for process in processes:
-        out, _ = process.communicate(timeout=300)
+        out, _ = process.communicate()
         assert process.returncode == 0, out
     assert len(asked(server)) == 2 * QUESTIONS
     assert set(asked(server).values()) == {1}
 
 
-def test_a_warm_run_asks_nothing_and_scores_the_same(project: Project, server: str) -> None:
-    """The second run takes everything from the store, under xdist too."""
-    project.run(*OPTIONS)
+def test_the_english_answer_is_asked_once_however_many_workers(
+    project: Project, server: str
+) -> None:
+    """Workers share nothing but the store, and still no prompt is sent twice.
+
+    A second run takes everything from the store, and scores the same.
+    """
+    outcome = project.run("--model=some-model", "--langs=en,hi", "-n3")
+    assert outcome.code == 0, outcome.out
+    assert set(asked(server).values()) == {1}
     first, requests = project.scores(), stats(server)["requests"]
     again = project.run(*OPTIONS, "-n2")
     assert again.code == 0, again.out
@@ -105,20 +133,11 @@ def test_a_warm_run_asks_nothing_and_scores_the_same(project: Project, server: s
     assert first == project.scores()
 
 
-def test_the_english_answer_is_asked_once_however_many_workers(
-    project: Project, server: str
-) -> None:
-    """Workers share nothing but the store, and still no prompt is sent twice."""
-    outcome = project.run("--model=some-model", "--langs=en,hi", "-n3")
-    assert outcome.code == 0, outcome.out
-    assert set(asked(server).values()) == {1}
-
-
-def test_repeats_have_keys_of_their_own(project: Project, server: str) -> None:
+def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
     """K repeats are K requests for each question, and the first repeat is the plain one."""
     project.run(*OPTIONS)
     project.run(*OPTIONS, "--xling-samples=3")
-    assert set(asked(server).values()) == {3}
+    assert set(asked(quick).values()) == {3}
     assert len(project.answers()) == 6 * QUESTIONS
 
 
@@ -137,24 +156,34 @@ def test_errors_are_not_kept(project: Project) -> None:
         assert len(asked(url)) == 10
 
 
-def test_a_store_that_fills_up_stops_the_asking(project: Project, server: str) -> None:
+def test_a_store_that_fills_up_stops_the_asking(project: Project, quick: str) -> None:
     """What cannot be kept is not paid for; with room again, only what is missing is asked."""
-    write_questions(project, count=300, languages=("en", "hi"))
-    # No file grows beyond 400 blocks of 512 bytes, as on a full disk; nor could a JUnit file.
-    limited = ["sh", "-c", 'ulimit -f 400; exec "$@"', "sh", *project.command(*OPTIONS)]
-    limited.remove("--junitxml=junit.xml")
-    run = subprocess.run(
-        limited, cwd=project.root, env=project.env(), capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 3, run.stdout
-    assert "INTERNALERROR" not in run.stdout
-    assert "is full" in run.stdout
-    before = asked(server)
-    assert len(before) < 600
+    count, checks = 30, '"no_answer", "wrong_language", "repetition"'
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace(checks, '"no_answer"'))
+    write_questions(project, count=count, languages=("en", "hi"))
+    for path in (project.benchmark / "data").iterdir():
+        text = path.read_text(encoding="utf-8").replace(" (", f" {'?' * 2400} (")
+        path.write_text(text, encoding="utf-8")
+    conftest = project.write("conftest.py", FULL_DISK)
+    run = project.run(*OPTIONS, "--junitxml=/dev/null")  # that file would not fit either
+    assert run.code == 3, run.out
+    assert "INTERNALERROR" not in run.out
+    assert "is full" in run.out
+    before = asked(quick)
+    assert len(before) < 2 * count
     kept = stored_answers(project)
+    conftest.unlink()
     outcome = project.run(*OPTIONS)
     assert outcome.code == 0, outcome.out
-    assert sum((asked(server) - before).values()) == 600 - kept
+    assert sum((asked(quick) - before).values()) == 2 * count - kept
+
+
+FULL_DISK = """
+import resource
+
+# No file grows beyond 200 KB, as on a full disk.
+resource.setrlimit(resource.RLIMIT_FSIZE, (400 * 512, 400 * 512))
+"""
 
 
 def stored_answers(project: Project) -> int:

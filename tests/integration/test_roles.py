@@ -91,12 +91,11 @@ def readings(project: Project, metric: str) -> dict[tuple[str, str], tuple[float
     }
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_the_judge_labels_answers(judged: Project, workers: str) -> None:
+def test_the_judge_labels_answers(judged: Project) -> None:
     """Each answer gets its label; what the judge does not say is no label, with the reason."""
     use(judged, "contradictory", "less_comprehensive")
     judge = "--xling-judge=scripted:judge.yaml"
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, workers)
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, "-n2")
     assert 0 == outcome.code, outcome.out
     found = readings(judged, "contradictory")
     assert {
@@ -187,6 +186,26 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
         assert 3 == outcome.code
         assert 1 == stats(url)["requests"]
     assert "the cost cap" in outcome.out
+
+
+def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Project) -> None:
+    """Where the translator knows its languages; those that are not asked in do not matter."""
+    use(judged, "length")
+    judged.write(
+        "conftest.py",
+        "from pytest_xling.providers.scripted import ScriptedProvider\n\n"
+        "def why_not(self, source, target):\n"
+        "    return f'it cannot read {source}' if source == 'hi' else ''\n\n"
+        "ScriptedProvider.why_not = why_not\n",
+    )
+    arguments = (
+        "--model=scripted:script.yaml", "--xling-text-in=english", "-n0",
+        "--xling-translator=scripted:translator.yaml",
+    )  # fmt: skip
+    outcome = judged.run(*arguments, "--langs=en,hi")
+    assert 4 == outcome.code
+    assert "--xling-translator: it cannot read hi" in outcome.err + outcome.out
+    assert 0 == judged.run(*arguments, "--langs=en").code
 
 
 @pytest.mark.parametrize(

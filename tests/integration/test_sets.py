@@ -92,10 +92,9 @@ def similarities(project: Project) -> dict[tuple[str, str, str], float | None]:
     }
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_repeats_are_scored_together(repeated: Project, workers: str) -> None:
+def test_repeats_are_scored_together(repeated: Project) -> None:
     """One score for each question, language and temperature, the same on any number of workers."""
-    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", workers)
+    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n2")
     expected: dict[tuple[str, str, str], object] = {}
     for number in range(3):
         for language, at_one in (("en", 1.0), ("es", 1 / 7), ("hi", 2 / 6)):
@@ -157,11 +156,10 @@ def test_the_pivot_is_asked_though_not_named(repeated: Project) -> None:
     assert "no data for language 'en'" in outcome.err
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_gap_needs_a_pivot(repeated: Project, workers: str) -> None:
+def test_a_gap_needs_a_pivot(repeated: Project) -> None:
     """A benchmark that names none cannot have its languages compared: a mistake, so exit 4."""
     repeated.write("benchmarks/bread/prompts.yaml", PROMPTS.replace("pivot: en\n", ""))
-    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", workers)
+    outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", "-n2")
     assert 4 == outcome.code
     assert "incomplete" == repeated.latest().status
     assert "max_gap compares languages" in outcome.out
@@ -230,11 +228,10 @@ def pytest_collection_modifyitems(items):
 """
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_reordered_tests_score_the_same_sets(repeated: Project, workers: str) -> None:
+def test_reordered_tests_score_the_same_sets(repeated: Project) -> None:
     """Whatever order the tests run in, all repeats of a question are scored together."""
     repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n0")
     expected = similarities(repeated)
     repeated.write("conftest.py", SHUFFLED)
-    repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", workers)
+    repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n2")
     assert expected == similarities(repeated)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -20,11 +18,10 @@ def transcript(project: Project, ids: list[str], *, language: str = "en") -> str
     return "--model=transcript:a.jsonl"
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_its_languages_are_asked(project: Project, processes: str) -> None:
+def test_its_languages_are_asked(project: Project) -> None:
     """An English transcript asks in English; the header says what is left out."""
     model = transcript(project, ["q0000", "q0001", "q0002"])
-    outcome = project.run(model, f"-n{processes}")
+    outcome = project.run(model, "-n2")
     assert outcome.code == 0, outcome.out
     assert {"en"} == {answer.language for answer in project.answers()}
     assert len(project.answers()) == 3

@@ -105,20 +105,20 @@ def test_more_workers_than_samples_and_another_dist(project: Project) -> None:
 
 def test_x_ends_a_distributed_run_as_it_ends_any(project: Project) -> None:
     """With -x a failure stops the rest, gates included; it is not taken for an incomplete run."""
-    write_questions(project, count=30, languages=("en", "hi"))
+    write_questions(project, count=12, languages=("en", "hi"))
     project.write("thresholds.yaml", "benchmarks: {bread: {repetition: {max_rate: 0.5}}}\n")
     model = project.script('rules: [{text: "", stop_reason: refusal, delay_s: 0.05}]\n')
     outcome = project.run(model, "--langs=en,hi", "-n2", "-x")
     # xdist itself ends -x with pytest's "interrupted".
     assert outcome.code == 2, outcome.out[-3000:]
     assert "stopping after 1 failures" in outcome.out
-    assert 1 <= len(outcome.cases) < 30
+    assert 1 <= len(outcome.cases) < 12
     assert "incomplete" not in outcome.out
 
 
 def test_scores_are_the_same_however_many_processes(project: Project) -> None:
     """Values, reasons and order of -n2 are those of -n0; each asks each question once."""
-    write_questions(project, count=8, languages=("en", "hi", "zh"))
+    write_questions(project, count=4, languages=("en", "hi", "zh"))
     scores = {}
     with spawned(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url)
@@ -131,5 +131,5 @@ def test_scores_are_the_same_however_many_processes(project: Project) -> None:
             with Database(store, create=False).read() as connection:
                 latest = runs.get_run(connection, "latest").run_id
                 scores[number] = runs.scores(connection, latest)
-    assert len(scores[1]) == 8 * 3 * 4
+    assert len(scores[1]) == 4 * 3 * 4
     assert scores[1] == scores[2]

@@ -6,17 +6,14 @@ import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
 RUN = ("--model=scripted", "--langs=en,hi")
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_cases_and_gates_may_have_other_parameters_beside(project: Project, workers: str) -> None:
-    """Cases are evaluated, and gates still wait for them, on one process and on two."""
+def test_cases_and_gates_may_have_other_parameters_beside(project: Project) -> None:
+    """Cases are evaluated, and gates still wait for them, on two processes as well."""
     project.write(
         "benchmarks/bread/test_bread.py",
         """
@@ -41,7 +38,7 @@ def test_named_as_a_case(name):
         "thresholds.yaml",
         "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n",
     )
-    outcome = project.run(*RUN, workers)
+    outcome = project.run(*RUN, "-n2")
     assert outcome.code == 0, outcome.out
     assert Counter(passed=16 + 4 + 1) == Counter(outcome.cases.values())
 
@@ -91,8 +88,7 @@ def test_a_case_that_is_named_as_a_gate_is_refused(project: Project) -> None:
     assert project.answers() == []
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_case_the_user_skips_is_neither_asked_nor_counted(project: Project, workers: str) -> None:
+def test_a_case_the_user_skips_is_neither_asked_nor_counted(project: Project) -> None:
     """A question known to be bad must not weigh in the gate."""
     project.write(
         "conftest.py",
@@ -109,7 +105,7 @@ def pytest_collection_modifyitems(items):
         "thresholds.yaml",
         "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n",
     )
-    outcome = project.run(*RUN, workers)
+    outcome = project.run(*RUN, "-n2")
     assert outcome.code == 0, outcome.out
     estimates = {name: verdict.estimate.n for name, verdict in project.verdicts().items()}
     assert estimates == {"no_answer-en": 4, "no_answer-hi": 3}

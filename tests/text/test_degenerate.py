@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ WHO = ("He", "She", "It", "They", "One", "We")
 SENTENCE = "Insulin lets the cells take up sugar from the blood."
 
 
+@cache
 def entries() -> list[dict[str, Any]]:
     """Return CaLMQA's questions with their stored answers."""
     if not CALMQA.is_dir():

@@ -119,7 +119,7 @@ def test_refuses_a_limit_of_nothing() -> None:
 @pytest.mark.parametrize(
     "piece", ["a", " \n", "\x1b[", "\x1b]", "\x1b[0", "\u202e", "e\u0301", "\ud800"]
 )
-def test_five_megabytes_are_cut(piece: str) -> None:
+def test_megabytes_are_cut(piece: str) -> None:
     """Time is linear in the text, whatever it is made of; a quadratic search would not end."""
-    text = piece * (5_000_000 // len(piece))
+    text = piece * (1_000_000 // len(piece))
     assert len(printable(text, limit=100)) <= 100

@@ -95,7 +95,7 @@ def test_leaves_tiktoken_as_it_was() -> None:
 @pytest.mark.parametrize("piece", ["a", " ", "\u00a0", "\n", "\t ", "的一是不", "!?", "\0", "1"])
 def test_hostile_megabytes_neither_panic_nor_hang(piece: str) -> None:
     """Runs on which tiktoken alone panics or crawls are encoded, and decode to the text."""
-    text = piece * (2_000_000 // len(piece))
+    text = piece * (1_200_000 // len(piece))
     (found,) = tokens.encode([text])
     assert text == tokens.decode(found)
 

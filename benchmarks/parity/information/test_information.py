@@ -1,7 +1,7 @@
 """Information: does the model tell as much in every language as in English?
 
-After Found in Translation (Gupta et al. 2025): the claims of each answer are looked for in the English
-one, and those of the English one in it.
+After Found in Translation (Gupta et al. 2025): the claims of each answer are looked for in the
+English one, and those of the English one in it.
 """
 
 from __future__ import annotations
