@@ -6,15 +6,14 @@ A row is one question::
      "reference": "…", "wrong": ["…", "…"], "parallel_id": "agnostic-q01",
      "translation": "machine"}
 
-``reference``, ``wrong`` (answers that are wrong or beside the point) and ``parallel_id`` may be
-left out; further keys with strings become metadata. Where ``en.jsonl`` has a row of the same
-``parallel_id``, its question is the prompt field ``question_english`` of the others.
+``reference``, ``wrong`` (answers that are wrong or beside the point), ``parallel_id`` and
+``question_english`` (for what reads question and answer in English) may be left out; further keys
+with strings become metadata.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -37,9 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["JsonlReader"]
 
 _REQUIRED = ("id", "set", "question", "category", "source")
-_OPTIONAL = ("reference", "wrong", "parallel_id")
+_OPTIONAL = ("reference", "wrong", "parallel_id", "question_english")
 _SETS = ("agnostic", "specific")
-_ENGLISH = "en"
 
 _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
 
@@ -71,10 +69,6 @@ class JsonlReader:
             DataError: names the file, the line and the fix.
         """
         files = _files_by_language(path)
-        english: dict[str | None, str] = {}
-        if _ENGLISH in files and any(find(language).code != _ENGLISH for language in languages):
-            rows = _samples(files[_ENGLISH], benchmark=benchmark, language=_ENGLISH)
-            english = {row.parallel_id: row.prompt["question"] for row in rows if row.parallel_id}
         samples: list[Sample] = []
         for code in dict.fromkeys(find(language).code for language in languages):
             if code not in files:
@@ -83,12 +77,7 @@ class JsonlReader:
                     f"There is data for: {', '.join(sorted(files))}"
                 )
                 raise DataError(msg)
-            for sample in _samples(files[code], benchmark=benchmark, language=code):
-                if code != _ENGLISH and sample.parallel_id in english:
-                    prompt = {**sample.prompt, "question_english": english[sample.parallel_id]}
-                    samples.append(replace(sample, prompt=prompt))
-                else:
-                    samples.append(sample)
+            samples += _samples(files[code], benchmark=benchmark, language=code)
         return samples
 
 
@@ -164,7 +153,7 @@ def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
         id=texts.pop("id"),
         benchmark=benchmark,
         language=language,
-        prompt={"question": texts.pop("question")},
+        prompt={key: texts.pop(key) for key in ("question", "question_english") if key in texts},
         reference=texts.pop("reference", None),
         wrong=wrong,
         parallel_id=texts.pop("parallel_id", None),

@@ -374,11 +374,8 @@ def test_what_is_written_is_read(
 
 
 def test_the_english_question_is_at_hand(tmp_path: Path) -> None:
-    """For rows of its ``parallel_id``; English rows, and those without one, have none."""
-    (tmp_path / "en.jsonl").write_text(_line(question="Why does ice float?", parallel_id="p1"))
-    rows = [_line(parallel_id="p1"), _line(id="q2"), _line(id="q3", parallel_id="p3")]
-    (tmp_path / "hu.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    prompts = [sample.prompt for sample in _read(tmp_path, "hu", "en")]
-    question = {"question": ROW["question"]}
-    with_english = {**question, "question_english": "Why does ice float?"}
-    assert [with_english, question, question, {"question": "Why does ice float?"}] == prompts
+    """For what reads a question and its answer in English."""
+    line = _line(question_english="Why does ice float?")
+    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert {"question": ROW["question"], "question_english": "Why does ice float?"} == sample.prompt
