@@ -38,7 +38,7 @@ def bhattacharyya(
     distributions look less alike than they are, and may lie wholly above the value. Drawing the
     questions again does not: what is drawn looks less alike a second time. Of the distributions of
     CaLMQA's categories, 5 to 204 questions in each language, an interval of 95 % held the true
-    coefficient in 87 to 100 % of cases, the bootstrap's in 0 to 80 %.
+    coefficient in 87 to 100 % of cases, the bootstrap's percentiles in 0 to 80 %.
 
     Args:
         first: questions by category.

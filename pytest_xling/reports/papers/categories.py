@@ -129,10 +129,10 @@ def _rows(questions: Iterable[Question], *, of: str, field: str) -> list[Row]:
         for name, languages in by_set.items()
     }
     if max(map(len, with_categories.values()), default=0) < 2:  # noqa: PLR2004  two are compared
-        having = ", ".join(sorted({code for codes in with_categories.values() for code in codes}))
+        listed = ", ".join(sorted({code for codes in with_categories.values() for code in codes}))
         msg = (
             f"{of}: languages are compared by the categories of their questions, and "
-            + (f"of no set two languages have any (only {having})" if having else "there are none")
+            + (f"of no set two languages have any (only {listed})" if listed else "there are none")
             + f". Categories are in the samples' metadata, here under {field!r}; name another key "
             "with --field"
         )

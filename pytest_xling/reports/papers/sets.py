@@ -198,7 +198,7 @@ def _sheet(rows: Sequence[Row]) -> Sheet:
     columns |= {
         str(first["set"]): [_number(row["mean"]) for row in rows],
         str(first["against"]): [_number(row["other_mean"]) for row in rows],
-        "difference": [_number(row["difference"]) for row in rows],
+        "diff.": [_number(row["difference"]) for row in rows],
         "95 %": [
             "–" if row["low"] is None else f"{_number(row['low'])} … {_number(row['high'])}"
             for row in rows
