@@ -86,6 +86,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_llm": "stance.llm:StanceLlm",
         "stance_nli": "stance.nli:StanceNli",
         "support_llm": "support.llm:SupportLlm",
+        "support_nli": "support.nli:SupportNli",
         "translate": "translate:Translate",
     },
     "provider": {

@@ -107,7 +107,8 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
         "reason": reason,
     }
     supported = (True, False, None)[number % 3]
-    values["support_llm"] = {"supported": supported, "p": None, "reason": reason}
+    for name in ("support_llm", "support_nli"):
+        values[name] = {"supported": supported, "p": None, "reason": reason}
     assert values.keys() == ANNOTATORS.keys()
     return {name: Annotation(kind=name, value=said, signature="") for name, said in values.items()}
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from pytest_xling.encoders import TokenStates
 from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.reading import Reader, Window
-from pytest_xling.encoders.tokens import Tokens, most_tokens
+from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.loading import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
 
-SHARED = {"stance": "--xling-stance", "text_in": "--xling-text-in"}
-"""Options for what metrics of stances and the annotators behind them must have alike."""
+SHARED = {
+    "stance": "--xling-stance",
+    "support": "--xling-support",
+    "text_in": "--xling-text-in",
+}
+"""Options for what metrics of stances or claims, and the annotators behind them, have alike."""
 
 UNSIGNED = ("device",)
 """Fields that change no number."""
@@ -64,10 +68,11 @@ class StepFactory:
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
-            if key in SHARED and ("stance" in known or (kind == "annotator" and cls.calibrated)):
+            rests_on_verdicts = "stance" in known or "support" in known
+            if key in SHARED and (rests_on_verdicts or (kind == "annotator" and cls.calibrated)):
                 msg = (
-                    f"--xling-param: {place} is the same for all that find or read stances; set it "
-                    f"with {SHARED[key]}"
+                    f"--xling-param: {place} is the same for all that find or read stances, or "
+                    f"whether claims are supported; set it with {SHARED[key]}"
                 )
                 raise ConfigError(msg)
             if key not in known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_xling.gates.translation import beside_noise
 from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
 from pytest_xling.store.queries import step_parameters
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.questions import Questions
+    from pytest_xling.store.translation_noise import TranslationNoise
 
 __all__ = ["ComparedWith", "StoredRun"]
 
@@ -78,10 +80,12 @@ class StoredRun:
         return self.compared_with.side(benchmark, metric, asked=asked, pivot=self.pivot(benchmark))
 
     def trusted(self, verdict: Verdict) -> Verdict:
-        """Return *verdict*; inconclusive where an annotator behind it is unknown or too bad.
+        """Return *verdict*; inconclusive where what it rests on does not bear it.
 
-        Else its reason says what it rests on.
+        So it is where an annotator is unknown or too bad, and where translation alone may be why it
+        fails. Else its reason says which annotators it rests on.
         """
+        verdict = beside_noise(verdict, self._noise(verdict))
         if verdict.threshold.min_judge_f1 is None:
             return verdict
         trusts = list(self._trust(verdict.threshold, gap=bool(verdict.estimate.pivot)))
@@ -90,6 +94,16 @@ class StoredRun:
                 return distrusted(verdict, trust.doubt)
         rests = "; ".join(trust.measured for trust in trusts)
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
+
+    def _noise(self, verdict: Verdict) -> TranslationNoise | None:
+        """Return what translation does to the metric of a verdict that fails."""
+        signature = verdict.estimate.signature
+        if verdict.outcome != "fail" or not signature:
+            return None
+        from pytest_xling.store.translation_noise import noise_of  # noqa: PLC0415  as needed
+
+        with self.reading() as connection:
+            return noise_of(connection, signature=signature, language=verdict.threshold.language)
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""

@@ -115,7 +115,7 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         f"Labels: {group[0].source} ({whose}).",
     ]
     if missing:
-        notes.append(f"{missing} answers were given no stance: misses of the one they have.")
+        notes.append(f"{missing} answers were given no label: misses of the one they have.")
     short = [
         calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
     ]
