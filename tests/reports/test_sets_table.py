@@ -197,7 +197,7 @@ def test_it_fits_a_terminal(
     assert all(len(line) <= 80 for line in text.splitlines())
     (line,) = (line for line in text.splitlines() if line.startswith("hil Hiligaynon"))
     assert "0.000***" in line
-    assert line.endswith("104 / 102")
+    assert line.endswith("104/102")
     assert 0 == main(["table", "sets", "run-1", "--json", *store])
     (row,) = json.loads(capsys.readouterr().out)
     assert ("run", *SETS_COLUMNS) == tuple(row)

@@ -200,13 +200,13 @@ def _sheet(rows: Sequence[Row]) -> Sheet:
         str(first["against"]): [_number(row["other_mean"]) for row in rows],
         "diff.": [_number(row["difference"]) for row in rows],
         "95 %": [
-            "–" if row["low"] is None else f"{_number(row['low'])} … {_number(row['high'])}"
+            "–" if row["low"] is None else f"{_number(row['low'])}…{_number(row['high'])}"
             for row in rows
         ],
         "D": [_number(row["distance"]) for row in rows],
         "p\n(Holm)": [_p(row["p_holm"]) for row in rows],
         "n": [
-            f"{row['n']} pairs" if row["paired"] == "yes" else f"{row['n']} / {row['other_n']}"
+            f"{row['n']} pairs" if row["paired"] == "yes" else f"{row['n']}/{row['other_n']}"
             for row in rows
         ],
     }
