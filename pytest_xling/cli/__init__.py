@@ -35,7 +35,7 @@ COMMANDS = {
     "review": "draw answers of a run for people to label, in one offline page",
     "agreement": "compare people's labels with the judge's and with each other",
     "calibrate": "measure what gates rest on: what labels answers, and what translates them",
-    "train": "train what finds stances from labelled answers",
+    "train": "train what finds stances or empathy from labelled answers",
     "transcripts": "turn answers stored elsewhere into a transcript",
     "explain": "say what was asked in a case, and why it was not answered from the store",
     "init": "write a starter benchmark and thresholds.yaml",

@@ -185,9 +185,13 @@ async def _calibrated(
 
 
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
-    """Refuse claims without an English version: all answers to them would count as misread."""
+    """Refuse claims without an English version: all answers to them would count as misread.
+
+    A post may be read in its own language, beside a translated response.
+    """
     for language in languages:
-        lacking = next((i for i in labelled.of(language) if i.claim_english is None), None)
+        claims = [item for item in labelled.of(language) if item.prompt_field == "claim"]
+        lacking = next((item for item in claims if item.claim_english is None), None)
         if language != "en" and lacking is not None:
             msg = (
                 f"{labelled.source}: with texts in English each claim needs one, too; fill the "

@@ -66,6 +66,16 @@ class TransformerEncoder:
         with self._lock:
             _ = self._forward, self._tokens
 
+    @property
+    def layers(self) -> int:
+        """How many layers it has, the embedding layer not counted; loads the weights.
+
+        Raises:
+            ConfigError: they cannot be loaded.
+        """
+        with self._lock:
+            return self._forward.layers
+
     def sentence_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector of length 1 per text.
 

@@ -50,6 +50,18 @@ class _Trust:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Behind:
+    """An annotator whose labels a gate rests on."""
+
+    annotator: str
+    aspect: str
+    """Of its values; empty where they have one only."""
+    language: str
+    measured: Calibration | None
+    """None where nobody has measured it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """A run in a store; read anew each time, for it may be being made."""
 
@@ -111,23 +123,18 @@ class StoredRun:
 
     def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
         """Return by annotator behind a gate the languages in which nobody has measured it."""
-        missing: dict[str, list[str]] = {}
-        for annotator, language, measured in self._behind(threshold, gap=gap):
-            if measured is None:
-                missing.setdefault(annotator, []).append(language)
-        return missing
+        missing: dict[str, dict[str, None]] = {}
+        for behind in self._behind(threshold, gap=gap):
+            if behind.measured is None:
+                missing.setdefault(behind.annotator, {})[behind.language] = None
+        return {annotator: list(languages) for annotator, languages in missing.items()}
 
     def _trust(self, threshold: Threshold, *, gap: bool) -> Iterator[_Trust]:
-        for annotator, language, measured in self._behind(threshold, gap=gap):
-            yield _trust(annotator, language, measured, threshold)
+        for behind in self._behind(threshold, gap=gap):
+            yield _trust(behind, threshold)
 
-    def _behind(
-        self, threshold: Threshold, *, gap: bool
-    ) -> list[tuple[str, str, Calibration | None]]:
-        """Return the annotators whose labels a gate rests on, in which languages, and how well.
-
-        One in a language that nobody has measured has None.
-        """
+    def _behind(self, threshold: Threshold, *, gap: bool) -> list[_Behind]:
+        """Return the annotators whose labels a gate rests on, in which languages, and how well."""
         from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
 
         with self.reading() as connection:
@@ -135,6 +142,7 @@ class StoredRun:
                 connection, self.run_id, benchmark=threshold.benchmark, metric=threshold.metric
             )
             annotators = names("annotator")
+            only = load("metric", threshold.metric).aspects
             behind = {
                 (name, value): parameters
                 for parameters in made
@@ -145,9 +153,17 @@ class StoredRun:
             }
             languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
             return [
-                (name, code, calibration_of(connection, signature=signature, language=code))
+                _Behind(
+                    annotator=name,
+                    aspect=aspect,
+                    language=code,
+                    measured=calibration_of(
+                        connection, signature=signature, language=code, aspect=aspect
+                    ),
+                )
                 for (name, signature), parameters in sorted(behind.items())
                 for code in _languages_read(name, parameters, languages)
+                for aspect in only or load("annotator", name).aspects
             ]
 
 
@@ -159,12 +175,12 @@ def _languages_read(
     return [ENGLISH] if in_english else languages
 
 
-def _trust(
-    annotator: str, language: str, measured: Calibration | None, threshold: Threshold
-) -> _Trust:
+def _trust(behind: _Behind, threshold: Threshold) -> _Trust:
     """Say what is known of an annotator; it is doubted, too, where nobody has measured it."""
+    measured, language = behind.measured, behind.language
+    annotator = f"{behind.annotator} ({behind.aspect})" if behind.aspect else behind.annotator
     if measured is None:
-        task = annotator.partition("_")[0]
+        task = behind.annotator.partition("_")[0]
         how = f"(xling calibrate {task} --langs={language} --labels=labels-{language}.csv)"
         known = f"{annotator} has not been measured in {language} {how}"
         return _Trust(measured=known, doubt=f"{known}, needs F1 {threshold.min_judge_f1:g}")
