@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.annotators.stance.nli.model")
+_HOLD_MODELS = ("pytest_xling.encoders.opening", "pytest_xling.models.nli.model")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_xling.annotators.empathy.pair import empathy_value
 from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.engine.steps import parameters_of
 from pytest_xling.errors import ConfigError, DataError
@@ -41,11 +42,13 @@ from pytest_xling.records import (
 )
 from pytest_xling.registry import BUILT_IN, Kind, load
 from pytest_xling.store.runs import signature_of
+from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_xling.text.empathy import Mechanism, Presence
     from pytest_xling.text.stance import Stance
 
 ENTRIES = [(kind, name) for kind, known in BUILT_IN.items() for name in known]
@@ -100,6 +103,10 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
     }
     stance = STANCES[number % len(STANCES)]
     values["translate"] = {"text": text, "reason": "", "sentences": 1, "resampled": 0}
+    presence = (None, *PRESENCES)[number % 3]
+    profile: dict[Mechanism, Presence | None] = dict.fromkeys(MECHANISMS, presence)
+    for name in ("empathy_head", "empathy_llm"):
+        values[name] = empathy_value(profile, reason="" if presence else reason)
     for name in ("stance_head", "stance_llm", "stance_nli"):
         values[name] = stance_value(stance, reason="" if stance else reason)
     values["claims"] = {
@@ -107,7 +114,8 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
         "reason": reason,
     }
     supported = (True, False, None)[number % 3]
-    values["support_llm"] = {"supported": supported, "p": None, "reason": reason}
+    for name in ("support_llm", "support_nli"):
+        values[name] = {"supported": supported, "p": None, "reason": reason}
     assert values.keys() == ANNOTATORS.keys()
     return {name: Annotation(kind=name, value=said, signature="") for name, said in values.items()}
 

@@ -55,27 +55,31 @@ async def calibrate(
             for item, value in zip(items, values, strict=True)
             if item.language == language
         ]
-        calibration = Calibration(
-            annotator=annotator,
-            signature=signature,
-            language=language,
-            source=labelled.source,
-            human=labelled.human,
-            created_at=now,
-            quality=_measured(annotator, own),
-        )
-        calibrations.append(calibration)
+        calibrations += [
+            Calibration(
+                annotator=annotator,
+                aspect=aspect,
+                signature=signature,
+                language=language,
+                source=labelled.source,
+                human=labelled.human,
+                created_at=now,
+                quality=_measured(annotator, aspect, own),
+            )
+            for aspect in load("annotator", annotator).aspects
+        ]
     with database.write() as connection:
         for calibration in calibrations:
             add_calibration(connection, calibration)
     return calibrations
 
 
-def _measured(annotator: str, own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
+def _measured(annotator: str, aspect: str, own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
     label = load("annotator", annotator).label
+    of = [(item, value) for item, value in own if item.aspect == aspect]
     return labelling(
-        [item.label for item, _ in own],
-        [label(value) for _, value in own],
+        [item.label for item, _ in of],
+        [label(value, aspect) for _, value in of],
         labels=TASKS[task_of(annotator)].labels,
-        clusters=[item.cluster for item, _ in own],
+        clusters=[item.cluster for item, _ in of],
     )

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.annotators import support
+from pytest_xling.annotators.empathy import pair as empathy
 from pytest_xling.annotators.stance import pair as stance
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.whole import read_utf8
@@ -17,6 +18,7 @@ from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.display import csv_text
+from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["TASKS", "Labelled", "LabelledSet", "Task", "bundled_labels", "read_labels", "task_of"]
 
 BUNDLED = "bundled"
-COLUMNS = ("language", "claim", "response", "label")
-OPTIONAL = ("claim_id", "claim_english", "rater")
 _ENGLISH = "en"
+_HELD_OUT = ("held_out", "test")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +39,37 @@ class Task:
     labels: tuple[str, ...]
     bundled: Path
     """Labelled pairs that come along, JSON lines; those held out are measured on."""
+    about: str = "claim"
+    """What a response is about: the key of its text in files."""
+    prompt_field: str = "claim"
+    """The prompt field in which annotators find that text."""
+    columns: Mapping[str, str] = field(default_factory=lambda: {"label": ""})
+    """The keys of the labels, and which aspect of the annotator's values each is measured by."""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """How labels may be written otherwise."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns of the user's own labels."""
+        return ("language", self.about, "response", *self.columns)
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """What other columns there may be."""
+        return (f"{self.about}_id", f"{self.about}_english", "rater")
 
 
 TASKS: Final[Mapping[str, Task]] = {
     "stance": Task(labels=STANCES, bundled=stance.BUNDLED_PAIRS),
     "support": Task(labels=support.LABELS, bundled=support.BUNDLED_PAIRS),
+    "empathy": Task(
+        labels=PRESENCES,
+        bundled=empathy.BUNDLED_PAIRS,
+        about="seeker",
+        prompt_field="question",
+        columns={mechanism: mechanism for mechanism in MECHANISMS},
+        spellings={"0": "absent", "1": "present"},
+    ),
 }
 """By what the names of their annotators begin with, and the option that chooses one."""
 
@@ -54,22 +81,27 @@ def task_of(annotator: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A response beside a claim, and its label: its stance, or whether it supports the claim."""
+    """A response beside a claim or a post, and its label, such as its stance."""
 
     language: str
     claim: str
+    """What the response is about: a claim, or a post."""
     response: str
     label: str
     cluster: str
     """What responses about one claim share."""
     claim_english: str | None = None
+    aspect: str = ""
+    """Of the annotator's values, where they have several: one mechanism of empathy."""
+    prompt_field: str = "claim"
+    """The prompt field that holds what the response is about."""
 
     @property
     def answer(self) -> Answer:
         """The response as annotators see it."""
-        prompt = {"claim": self.claim}
+        prompt = {self.prompt_field: self.claim}
         if self.claim_english is not None:
-            prompt["claim_english"] = self.claim_english
+            prompt[f"{self.prompt_field}_english"] = self.claim_english
         sample = Sample(
             id=self.cluster, benchmark="calibration", language=self.language, prompt=prompt
         )
@@ -86,7 +118,7 @@ class LabelledSet:
     """Whether the user's own raters labelled them."""
     items: tuple[Labelled, ...]
     undecided: int = 0
-    """Responses left out because raters were split evenly."""
+    """Labels left out because raters were split evenly."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -106,21 +138,26 @@ def bundled_labels(task: str) -> LabelledSet:
     Args:
         task: a key of :data:`TASKS`.
     """
-    raw = TASKS[task].bundled.read_bytes()
-    rows = [json.loads(line) for line in raw.decode().splitlines() if line.strip()]
-    held_out = [row for row in rows if row["split"] == "held_out"]
-    english = {r["claim_id"]: r["claim"] for r in held_out if r["language"] == _ENGLISH}
+    of = TASKS[task]
+    about = of.about
+    rows = [json.loads(line) for line in of.bundled.read_text(encoding="utf-8").splitlines()]
+    held_out = [row for row in rows if row["split"] in _HELD_OUT]
+    key = f"{about}_id"
+    english = {r.get(key): r[about] for r in held_out if r["language"] == _ENGLISH}
     items = tuple(
         Labelled(
             language=row["language"],
-            claim=row["claim"],
+            claim=row[about],
             response=row["response"],
-            label=row["label"],
+            label=of.spellings.get(str(row[column]), row[column]),
             # A claim and its opposite, called by a final n, are answered with the same texts.
-            cluster=row["claim_id"].removesuffix("n"),
-            claim_english=english.get(row["claim_id"]),
+            cluster=row.get(key, row[about]).removesuffix("n"),
+            claim_english=english.get(row[key]) if key in row else None,
+            aspect=aspect,
+            prompt_field=of.prompt_field,
         )
         for row in held_out
+        for column, aspect in of.columns.items()
     )
     return LabelledSet(source=_source(BUNDLED, items), human=False, items=items)
 
@@ -129,7 +166,8 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     """Read labels of the user's own raters from a CSV file.
 
     Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral; of
-    support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``.
+    support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``. Of
+    empathy ``seeker`` stands for ``claim``, and a column for each mechanism for ``label``: 0 or 1.
     Where several raters labelled one response, most of them decide; where they are split evenly, it
     is left out and counted.
 
@@ -142,88 +180,97 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     """
     text = read_utf8(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    ratings: dict[tuple[str, str, str], list[str]] = {}
+    of = TASKS[task]
+    ratings: dict[tuple[str, str, str, str], list[str]] = {}
     rated: dict[tuple[str, str, str, str], int] = {}
-    first: dict[tuple[str, str, str], Labelled] = {}
+    first: dict[tuple[str, str, str, str], Labelled] = {}
     try:
-        _check_columns(reader.fieldnames or (), path)
+        _check_columns(reader.fieldnames or (), of, path)
         for row in reader:
             where = f"{path}:{reader.line_num}"
             if None in row:
                 msg = f"{where}: more cells than the first line has; quote texts with commas"
                 raise DataError(msg)
-            item = _item(row, TASKS[task].labels, where=where)
-            key = (item.language, item.claim, item.response)
+            items = _items(row, of, where=where)
+            texts = items[0].language, items[0].claim, items[0].response
             rater = (row.get("rater") or "").strip()
-            line = rated.setdefault((*key, rater), reader.line_num) if rater else reader.line_num
+            line = rated.setdefault((*texts, rater), reader.line_num) if rater else reader.line_num
             if line < reader.line_num:
                 msg = f"{where}: {rater!r} labelled this response on line {line} already; keep one"
                 raise DataError(msg)
-            first.setdefault(key, item)
-            ratings.setdefault(key, []).append(item.label)
+            for item in items:
+                first.setdefault((*texts, item.aspect), item)
+                ratings.setdefault((*texts, item.aspect), []).append(item.label)
     except csv.Error as error:
         msg = f"{path}:{reader.line_num}: not CSV that can be read: {error}; correct it"
         raise DataError(msg) from error
     decided = {key: _majority(labels) for key, labels in ratings.items()}
-    items = tuple(
-        Labelled(
-            language=item.language,
-            claim=item.claim,
-            response=item.response,
-            label=label,
-            cluster=item.cluster,
-            claim_english=item.claim_english,
-        )
+    labelled = tuple(
+        replace(item, label=label)
         for key, item in first.items()
         if (label := decided[key]) is not None
     )
-    if not items:
-        msg = f"{path}: no labelled response is left; write one a line below {','.join(COLUMNS)}"
+    if not labelled:
+        below = ",".join(of.required)
+        msg = f"{path}: no labelled response is left; write one a line below {below}"
         raise DataError(msg)
     return LabelledSet(
-        source=_source(path.name, items),
+        source=_source(path.name, labelled),
         human=True,
-        items=items,
+        items=labelled,
         undecided=sum(label is None for label in decided.values()),
     )
 
 
-def _check_columns(names: Sequence[str], path: Path) -> None:
-    missing = [name for name in COLUMNS if name not in names]
+def _check_columns(names: Sequence[str], task: Task, path: Path) -> None:
+    missing = [name for name in task.required if name not in names]
     if twice := sorted({name for name in names if list(names).count(name) > 1}):
         msg = f"{path}:1: column {twice[0]!r} is there twice; keep one"
         raise DataError(msg)
     if missing:
-        hint = did_you_mean(missing[0], [name for name in names if name not in COLUMNS])
+        hint = did_you_mean(missing[0], [name for name in names if name not in task.required])
         has = ", ".join(map(repr, names)) or "nothing"
         msg = f"{path}:1: column {missing[0]!r} is missing.{hint} The first line has: {has}"
         raise DataError(msg)
 
 
-def _item(row: dict[str, str | None], labels: Sequence[str], *, where: str) -> Labelled:
-    texts = {name: csv_text(row.get(name) or "").strip() for name in (*COLUMNS, *OPTIONAL)}
-    for name in COLUMNS:
+def _items(row: dict[str, str | None], task: Task, *, where: str) -> list[Labelled]:
+    """Return what a row says, a label each."""
+    known = (*task.required, *task.optional)
+    texts = {name: csv_text(row.get(name) or "").strip() for name in known}
+    for name in task.required:
         if not texts[name]:
             msg = f"{where}: column {name!r} is empty; fill it or take the line out"
             raise DataError(msg)
-    label = texts["label"].casefold()
-    if label not in labels:
-        hint = f"{did_you_mean(label, labels)} Known: {', '.join(labels)}"
-        msg = f"{where}: unknown label {texts['label']!r}.{hint}"
-        raise DataError(msg)
     try:
         language = find(texts["language"]).code
     except ConfigError as error:
         msg = f"{where}: column 'language': {error}"
         raise DataError(msg) from error
-    return Labelled(
-        language=language,
-        claim=texts["claim"],
-        response=texts["response"],
-        label=label,
-        cluster=texts["claim_id"] or texts["claim_english"] or texts["claim"],
-        claim_english=texts["claim_english"] or None,
-    )
+    about, key, english, _ = (texts[name] for name in (task.about, *task.optional))
+    return [
+        Labelled(
+            language=language,
+            claim=about,
+            response=texts["response"],
+            label=_label(texts[column], task, where=where),
+            cluster=key or english or about,
+            claim_english=english or None,
+            aspect=aspect,
+            prompt_field=task.prompt_field,
+        )
+        for column, aspect in task.columns.items()
+    ]
+
+
+def _label(written: str, task: Task, *, where: str) -> str:
+    label = task.spellings.get(written, written.casefold())
+    if label not in task.labels:
+        known = ", ".join((*task.labels, *task.spellings))
+        hint = f"{did_you_mean(label, task.labels)} Known: {known}"
+        msg = f"{where}: unknown label {written!r}.{hint}"
+        raise DataError(msg)
+    return label
 
 
 def _majority(labels: Sequence[str]) -> str | None:
@@ -234,5 +281,7 @@ def _majority(labels: Sequence[str]) -> str | None:
 
 def _source(name: str, items: Iterable[Labelled]) -> str:
     """Name a set so that another one has another name."""
-    rows = sorted([i.language, i.claim, i.response, i.label] for i in items)
+    rows = sorted(
+        [i.language, i.claim, i.response, i.label, *filter(None, [i.aspect])] for i in items
+    )
     return f"{name}@{content_key(rows).hex()[:12]}"

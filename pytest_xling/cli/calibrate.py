@@ -1,7 +1,11 @@
-"""``xling calibrate WHAT``: measure an annotator on labelled answers, per language."""
+"""``xling calibrate WHAT``: measure per language what gates rest on.
+
+Annotators are measured on labelled answers; for the translator see ``calibrate_translation``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 from pathlib import Path
@@ -9,21 +13,20 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
+from pytest_xling.cli import calibrate_translation
+from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
-from pytest_xling.config.settings import resolve
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.languages import find
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from pytest_xling.analysis.labelled import LabelledSet
@@ -48,35 +51,53 @@ SHARED = (
     "max-cost",
     "max-connections",
     "timeout",
+    "patience",
+    "seed",
     "device",
 )
-"""Options of pytest's that mean the same here: the annotator measured must be the one of the run.
-"""
+"""Options of pytest's that mean the same here: what is measured must be that of the run."""
+TRANSLATION = "translation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.epilog = (
-        "Give the options of the run whose annotator is to be measured. What comes of it is kept\n"
-        "in the store, where gates with `min_judge_f1` look it up; if they find nothing, pytest\n"
-        "measures on the labels that come along. Your own labels go before those:\n"
-        "  language,claim,response,label,rater\n"
-        "  hi,…,…,disagree,ana"
+    """Declare the command's arguments, for each WHAT its own."""
+    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True, title="what")
+    for name, task in TASKS.items():
+        labelled = kinds.add_parser(
+            name,
+            help=f"what labels answers as {', '.join(task.labels)}",
+            description="Measure an annotator on labelled answers.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            epilog="Give the options of the run whose annotator is to be measured. What comes of "
+            "it is kept\nin the store, where gates with `min_judge_f1` look it up; if they find "
+            "nothing, pytest\nmeasures on the labels that come along. Your own labels go before "
+            "those:\n  language,claim,response,label,rater\n  hi,…,…,disagree,ana",
+        )
+        labelled.add_argument(
+            "--labels",
+            metavar="FILE",
+            type=parse_path,
+            help="CSV of answers with the labels people gave them. Default: the ones that come"
+            " along",
+        )
+    translation = kinds.add_parser(
+        TRANSLATION,
+        help="what translation alone does to metrics",
+        description="Measure what translation alone does to metrics.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    what = " or ".join(f"{name} ({', '.join(task.labels)})" for name, task in TASKS.items())
-    parser.add_argument("what", choices=list(TASKS), metavar="WHAT", help=f"of what: {what}")
-    parser.add_argument(
-        "--labels",
-        metavar="FILE",
-        type=parse_path,
-        help="CSV of answers with the labels people gave them. Default: the ones that come along",
-    )
-    parser.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
-    add_cli_options(parser, SHARED)
+    calibrate_translation.add_arguments(translation)
+    for kind in kinds.choices.values():
+        kind.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
+        add_cli_options(kind, SHARED)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
+    if args.what == TRANSLATION:
+        return calibrate_translation.run(args)
     settings = _settings(args)
     if args.labels is None:
         labelled = bundled_labels(args.what)
@@ -112,14 +133,7 @@ def _settings(args: argparse.Namespace) -> Settings:
                 or given[option(name).dest]
                 or os.environ.get(option(name).env)
             )
-    return resolve(
-        given,
-        os.environ,
-        lambda _: None,
-        thresholds_file=None,
-        rootdir=Path.cwd(),
-        language_code=lambda name: find(name).code,
-    )
+    return settled(given)
 
 
 def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
@@ -171,9 +185,13 @@ async def _calibrated(
 
 
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
-    """Refuse claims without an English version: all answers to them would count as misread."""
+    """Refuse claims without an English version: all answers to them would count as misread.
+
+    A post may be read in its own language, beside a translated response.
+    """
     for language in languages:
-        lacking = next((i for i in labelled.of(language) if i.claim_english is None), None)
+        claims = [item for item in labelled.of(language) if item.prompt_field == "claim"]
+        lacking = next((item for item in claims if item.claim_english is None), None)
         if language != "en" and lacking is not None:
             msg = (
                 f"{labelled.source}: with texts in English each claim needs one, too; fill the "

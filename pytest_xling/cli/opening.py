@@ -1,4 +1,4 @@
-"""Open the store that a command is told to read."""
+"""Open the store that a command is told to read, and settle the options it shares with pytest."""
 
 from __future__ import annotations
 
@@ -8,17 +8,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
+from pytest_xling.config.settings import resolve
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.languages import find
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from sqlalchemy import Connection
 
-__all__ = ["reading", "store_path"]
+    from pytest_xling.config.settings import Settings
+
+__all__ = ["reading", "settled", "store_path"]
+
+
+def settled(given: Mapping[str, Any]) -> Settings:
+    """Return the settings of a command that is given options as pytest is.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    return resolve(
+        given,
+        os.environ,
+        lambda _: None,
+        thresholds_file=None,
+        rootdir=Path.cwd(),
+        language_code=lambda name: find(name).code,
+    )
 
 
 def store_path(args: argparse.Namespace) -> Path:

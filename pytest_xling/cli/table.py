@@ -1,8 +1,11 @@
-"""``xling table NAME RUN…``: the tables of four papers for stored runs."""
+"""``xling table NAME RUN…``: the tables of four papers for stored runs, or for data."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +31,9 @@ from pytest_xling.reports.papers.calmqa import (
     length_table,
     surface_table,
 )
+from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
 from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
+from pytest_xling.reports.papers.sets import SETS_TABLES
 from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
 from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from pytest_xling.reports.rendering import listing
@@ -37,7 +42,6 @@ from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
@@ -58,9 +62,10 @@ ABOUT = {
     "indicators": "apologies, names of languages, translation, emoji, in % (App. C.2)",
 }
 TEXTS = ("model", "set", "language", "indicator", "languages")
-PAPER_TABLES = {**XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
+QUESTION_TABLES = {**SETS_TABLES, **CATEGORIES_TABLES}
+PAPER_TABLES = {**QUESTION_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
-OPTIONS = ("pairwise", "welch", "majority", "by", "training")
+OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         [
             "of CaLMQA:",
             *(f"  {name:15}{about}" for name, about in ABOUT.items()),
+            *(f"  {name:15}{table.about}" for name, table in QUESTION_TABLES.items()),
             "of XLingEval:",
             *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
             "of UPHILL:",
@@ -78,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
+            "In place of a run, `categories` takes a folder of data, written with a slash: ./data.",
         ]
     )
     parser.add_argument("table", choices=NAMES, metavar="TABLE", help="its name, see below")
@@ -106,6 +113,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the model was trained on: languages, or a family such as llama-3.1",
     )
     parser.add_argument(
+        "--metric", metavar="NAME", help="what sets are compared by; answer_length if not said"
+    )
+    parser.add_argument(
+        "--field",
+        metavar="KEY",
+        type=_field,
+        help="of the samples' metadata: has the set of a question, or its category",
+    )
+    parser.add_argument(
         "--svg", metavar="FILE", type=parse_path, help="draw the curves of one run there, too"
     )
     parser.add_argument("--force", action="store_true", help="replace that FILE if it exists")
@@ -125,9 +141,16 @@ def run(args: argparse.Namespace) -> int:
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
     _check_drawing(args, table)
-    with reading(args) as connection:
-        names = [get_run(connection, name).run_id for name in args.runs]
-        rows_of = {name: _rows(connection, name, args, asked) for name in names}
+    of_data = [table is not None and table.of_data is not None and _is_path(n) for n in args.runs]
+    with nullcontext() if all(of_data) else reading(args) as connection:
+        names = [
+            name if connection is None or is_data else get_run(connection, name).run_id
+            for name, is_data in zip(args.runs, of_data, strict=True)
+        ]
+        rows_of = {
+            name: _rows(None if is_data else connection, name, args, asked)
+            for name, is_data in zip(names, of_data, strict=True)
+        }
     rows = [row for name in names for row in rows_of[name]]
     if table is not None:
         # Two runs of one model may differ in their encoder or translator.
@@ -175,14 +198,16 @@ def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
 
 
 def _rows(
-    connection: Connection, name: str, args: argparse.Namespace, asked: Mapping[str, Any]
+    connection: Connection | None, name: str, args: argparse.Namespace, asked: Mapping[str, Any]
 ) -> list[Row]:
-    """Return the rows of one run, of one language where one is asked for."""
-    make = PAPER_TABLES[args.table].rows if args.table in PAPER_TABLES else None
-    if make is None:
+    """Return the rows of one run, or folder, of one language where one is asked for."""
+    table = PAPER_TABLES.get(args.table)
+    if connection is None:
+        rows = _of_data(Path(name), args, asked)
+    elif table is None:
         rows = CALMQA_TABLES[args.table][0](connection, name, benchmark=args.benchmark)
     else:
-        rows = make(connection, name, benchmark=args.benchmark, **asked)
+        rows = table.rows(connection, name, benchmark=args.benchmark, **asked)
     if args.language is None:
         return rows
     keys = {"language", "first", "second"}
@@ -190,6 +215,23 @@ def _rows(
         msg = f"--language means nothing to the table {args.table}, which has no rows by language"
         raise ConfigError(msg)
     return [row for row in rows if args.language in {row.get(key) for key in keys}]
+
+
+def _is_path(name: str) -> bool:
+    """Tell a folder from a run: no run has a slash in its name."""
+    return "/" in name or os.sep in name
+
+
+def _of_data(place: Path, args: argparse.Namespace, asked: Mapping[str, Any]) -> list[Row]:
+    if args.benchmark is not None:
+        msg = f"--benchmark means nothing for {place}, which is a folder of data"
+        raise ConfigError(msg)
+    if not place.is_dir():
+        wrong = "is no folder; name the folder it is in" if place.exists() else "does not exist"
+        msg = f"{place} {wrong}"
+        raise ConfigError(msg)
+    make = PAPER_TABLES[args.table].of_data
+    return [] if make is None else make(place, **asked)
 
 
 def _sheets(table: PaperTable, rows_of: dict[str, list[Row]]) -> list[Sheet]:
@@ -232,6 +274,13 @@ def _text(rows: Sequence[Row], columns: Sequence[str]) -> str:
 def _language(text: str) -> str:
     """Read a language of the rows: ``all`` is the one that pools them."""
     return text if text == ALL_LANGUAGES else find(text).code
+
+
+def _field(text: str) -> str:
+    if not text.isidentifier():
+        msg = f"{text!r} is no key of metadata: letters, digits and _ only"
+        raise argparse.ArgumentTypeError(msg)
+    return text
 
 
 def _cell(value: str | float | None) -> str:

@@ -1,4 +1,4 @@
-"""``xling train stance``: make weights of the annotator ``stance_head`` from labelled pairs."""
+"""``xling train``: make weights of the annotators ``stance_head`` and ``empathy_head``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.cli.printing import color, print_text, width, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
+from pytest_xling.config.values import model as parse_model
 from pytest_xling.config.values import path as parse_path
+from pytest_xling.errors import ConfigError
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.stats.labelling import labelling
@@ -43,22 +45,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '  {"claim_id": "c1", "split": "train", "language": "hi", "claim": "…", "response": "…",\n'
         '   "label": "agree|disagree|neutral"}\n'
         "Pairs of the split held_out are measured on, once. Then use the weights with\n"
-        "  pytest … --xling-stance=head --xling-param=stance_head.weights=FILE"
+        "  pytest … --xling-stance=head --xling-param=stance_head.weights=FILE\n"
+        "For empathy, DIR holds EPITOME's three files, or FILE.jsonl our own layout; weights go "
+        "into a folder:\n"
+        "  xling train empathy --data DIR -o OUT\n"
+        "  pytest … --xling-empathy=head:OUT"
     )
-    parser.add_argument("what", choices=["stance"], metavar="WHAT", help="for what: stance")
+    parser.add_argument(
+        "what", choices=["stance", "empathy"], metavar="WHAT", help="for what: stance or empathy"
+    )
     parser.add_argument(
         "--pairs",
         metavar="FILE",
         type=parse_path,
         nargs="+",
-        help=f"learn from these; {BUNDLED_NAME} stands for the pairs that come along (the default)",
+        help=f"of stance: learn from these; {BUNDLED_NAME} (the default) stands for the pairs that"
+        " come along",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=parse_path, help="write the weights there (.npz)"
+        "--data",
+        metavar="DIR",
+        type=parse_path,
+        help="of empathy: learn from EPITOME's three files in this folder, or from a .jsonl of"
+        " pairs; default: the pairs that come along",
+    )
+    parser.add_argument(
+        "--encoder",
+        type=parse_model,
+        default="embedded",
+        help="of empathy: what reads the texts, and stays as it is: embedded (default), or a"
+        " transformers model by name or directory",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=parse_path,
+        help="write the weights there (.npz); of empathy a folder, in which training that was cut"
+        " off goes on",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.add_argument(
-        "--seed", metavar="N", type=count(0), default=0, help="of folds and examples (default 0)"
+        "--seed", metavar="N", type=count(0), default=0, help="of whatever is drawn (default 0)"
     )
     parser.add_argument(
         "--device", type=parse_device, default="auto", help="auto, cpu, mps, cuda or cuda:N"
@@ -67,6 +95,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the weights and print what was measured."""
+    if (args.pairs if args.what == "empathy" else args.data) is not None:
+        other = "--pairs is for stance" if args.what == "empathy" else "--data is for empathy"
+        msg = f"xling train {args.what}: {other}; see `xling train --help`"
+        raise ConfigError(msg)
+    if args.what == "empathy":
+        from pytest_xling.cli.train_empathy import run as train_empathy  # noqa: PLC0415  rich
+
+        return train_empathy(args)
     paths = args.pairs or [Path(BUNDLED_NAME)]
     pairs = [
         pair

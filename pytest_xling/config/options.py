@@ -315,7 +315,8 @@ OPTIONS: tuple[Option, ...] = (
         in_file=True,
         metavar="MODEL",
         help="Model that compares answers with the reference, and with --xling-stance=llm with the"
-        " claim, named as for --xling-model. Default: the model under test judges itself.",
+        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Default: the"
+        " model under test judges itself.",
     ),
     Option(
         name="judge-price",
@@ -366,6 +367,15 @@ OPTIONS: tuple[Option, ...] = (
         help="What finds whether an answer agrees with a claim: head (the classifier that comes"
         " along, default), llm (the judge), or nli:NAME, the name or directory of a transformers"
         " model of natural language inference.",
+    ),
+    Option(
+        name="empathy",
+        parse=values.empathy,
+        default="head",
+        in_file=True,
+        metavar="HOW",
+        help="What finds how an answer expresses empathy: head (the classifier that comes along,"
+        " default), head:DIR (one that `xling train empathy` made), or llm (the judge).",
     ),
     Option(
         name="support",

@@ -64,8 +64,11 @@ class Settings:
     """``english`` or ``native``."""
     encoder: str = option("encoder").default
     stance: str = option("stance").default
-    support: str = option("support").default
     """``head``, ``llm`` or ``nli:`` and a model."""
+    empathy: str = option("empathy").default
+    """``head``, ``llm`` or ``head:`` and a folder."""
+    support: str = option("support").default
+    """``llm`` or ``nli:`` and a model."""
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """``metric.field`` to its value."""
     stop_early: str | None = None
@@ -107,6 +110,7 @@ class Settings:
             "text_in": self.text_in,
             "encoder": self.encoder,
             "stance": self.stance,
+            "empathy": self.empathy,
             "support": self.support,
             "parameters": dict(self.parameters),
             "stop_early": self.stop_early,
@@ -251,6 +255,7 @@ def resolve(
         text_in=find("text-in").value,
         encoder=find("encoder").value,
         stance=find("stance").value,
+        empathy=find("empathy").value,
         support=find("support").value,
         parameters=find("param").value or {},
         stop_early=find("stop-early").value,

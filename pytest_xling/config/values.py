@@ -17,6 +17,7 @@ __all__ = [
     "count",
     "data_path",
     "device",
+    "empathy",
     "flag",
     "github",
     "languages",
@@ -198,6 +199,15 @@ def stance(text: str) -> str:
     msg = (
         f"{text!r} is neither head nor llm nor nli:NAME, where NAME is a model's name or directory"
     )
+    raise ValueError(msg)
+
+
+def empathy(text: str) -> str:
+    """Parse what finds mechanisms of empathy: head, head and a folder, or llm."""
+    how, colon, folder = text.strip().partition(":")
+    if (how in {"head", "llm"} and not colon) or (how == "head" and folder.strip()):
+        return text.strip()
+    msg = f"{text!r} is neither head nor llm nor head:DIR, where DIR is what xling train wrote"
     raise ValueError(msg)
 
 

@@ -6,8 +6,9 @@ A row is one question::
      "reference": "…", "wrong": ["…", "…"], "parallel_id": "agnostic-q01",
      "translation": "machine"}
 
-``reference``, ``wrong`` (answers that are wrong or beside the point) and ``parallel_id`` may be
-left out; further keys with strings become metadata.
+``reference``, ``wrong`` (answers that are wrong or beside the point), ``parallel_id`` and
+``question_english`` (for what reads question and answer in English) may be left out; further keys
+with strings become metadata.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["JsonlReader"]
 
 _REQUIRED = ("id", "set", "question", "category", "source")
-_OPTIONAL = ("reference", "wrong", "parallel_id")
+_OPTIONAL = ("reference", "wrong", "parallel_id", "question_english")
 _SETS = ("agnostic", "specific")
 
 _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
@@ -152,7 +153,7 @@ def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
         id=texts.pop("id"),
         benchmark=benchmark,
         language=language,
-        prompt={"question": texts.pop("question")},
+        prompt={key: texts.pop(key) for key in ("question", "question_english") if key in texts},
         reference=texts.pop("reference", None),
         wrong=wrong,
         parallel_id=texts.pop("parallel_id", None),

@@ -46,6 +46,15 @@ class Encoder(Protocol):
         """Load the weights."""
         ...
 
+    @property
+    def layers(self) -> int:
+        """How many layers there are token states of, the embedding layer not counted.
+
+        Raises:
+            ConfigError: the model gives no states of tokens, or cannot be loaded.
+        """
+        ...
+
     def sentence_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector of length 1 per text: shape (texts, dimensions).
 

@@ -74,6 +74,15 @@ class LibraryEncoder:
         with self._lock:
             _ = self._library
 
+    @property
+    def layers(self) -> int:
+        """How many layers its transformer has; loads the weights.
+
+        Raises:
+            ConfigError: it has no transformer, or the weights cannot be loaded.
+        """
+        return self._of_tokens.layers
+
     def sentence_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector of length 1 per text.
 

@@ -14,8 +14,11 @@ from pytest_xling.models.loading import check_packages
 
 if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
+    from pytest_xling.keys import JsonValue
 
-__all__ = ["check_encoder", "open_encoder"]
+__all__ = ["check_encoder", "encoder_identity", "open_encoder"]
+
+_OF_ITS_LIBRARIES = ("dtype", "tokenizers", "torch", "transformers")
 
 _opening = threading.Lock()
 
@@ -61,6 +64,14 @@ def check_encoder(spec: str) -> None:
     elif "/" not in spec and spec != EMBEDDED and (hint := did_you_mean(spec, [EMBEDDED])):
         msg = f"unknown encoder {spec!r}.{hint}"
         raise ConfigError(msg)
+
+
+def encoder_identity(encoder: Encoder) -> dict[str, JsonValue]:
+    """Return what of an encoder's signature weights that were trained on its numbers depend on.
+
+    That is all but versions of libraries.
+    """
+    return {key: value for key, value in encoder.signed().items() if key not in _OF_ITS_LIBRARIES}
 
 
 def _check_installed(spec: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_xling.errors import ConfigError
-from pytest_xling.models.loading import load_tokenizer, loading
+from pytest_xling.models.loading import load_tokenizer
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
@@ -17,12 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Tokens", "most_tokens"]
+__all__ = ["Tokens"]
 
-_UNBOUNDED = 1 << 20
-"""Tokenizers without a limit say so with a huge number."""
-_DEFAULT = 512
-_LEAST = 8
 _SAMPLE = "a"
 
 
@@ -67,41 +61,3 @@ class Tokens:
             if sample["input_ids"][head : head + len(alone)] == alone:
                 head += len(alone)
         return head, tail
-
-
-def most_tokens(directory: Path, *, of: str) -> int:
-    """Return how many tokens a transformer takes, special ones included; reads settings only.
-
-    Args:
-        directory: where its settings are.
-        of: what messages call the model.
-
-    Raises:
-        ConfigError: its settings cannot be used.
-    """
-    with loading(f"{of}: its settings in config.json"):
-        from transformers import AutoConfig  # noqa: PLC0415  an extra, and a second to import
-
-        config: Any = AutoConfig.from_pretrained(
-            directory, local_files_only=True, trust_remote_code=False
-        )
-    limits = [_UNBOUNDED]
-    try:
-        text = (directory / "tokenizer_config.json").read_text(encoding="utf-8")
-        limits.append(int(json.loads(text).get("model_max_length") or _UNBOUNDED))
-    except (OSError, ValueError, TypeError, AttributeError, OverflowError):
-        pass  # the tokenizer, once loaded, says what is wrong with it
-    positions = getattr(config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions > 0:
-        # RoBERTa and its kin count positions from behind the id of the padding.
-        padding = config.pad_token_id if _counts_from_padding(str(config.model_type)) else None
-        limits.append(positions - (0 if padding is None else int(padding) + 1))
-    limit = min(limits)
-    if limit < _LEAST:
-        msg = f"{of}: takes only {limit} tokens; see its config.json"
-        raise ConfigError(msg)
-    return _DEFAULT if limit == _UNBOUNDED else limit
-
-
-def _counts_from_padding(kind: str) -> bool:
-    return "roberta" in kind or kind in {"camembert", "data2vec-text", "longformer", "mpnet"}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from pytest_xling.encoders import TokenStates
 from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.reading import Reader, Window
-from pytest_xling.encoders.tokens import Tokens, most_tokens
+from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.loading import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +65,16 @@ class TransformerEncoder:
         """
         with self._lock:
             _ = self._forward, self._tokens
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has, the embedding layer not counted; loads the weights.
+
+        Raises:
+            ConfigError: they cannot be loaded.
+        """
+        with self._lock:
+            return self._forward.layers
 
     def sentence_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector of length 1 per text.

@@ -13,11 +13,12 @@ from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.memo import Memo
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.interfaces.provider import Translating
 from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.store_writer import StoreWriter
@@ -30,6 +31,8 @@ __all__ = [
     "Model",
     "Models",
     "RoleAsk",
+    "check_role",
+    "check_translates",
     "connections",
     "make_models",
     "make_provider",
@@ -263,6 +266,45 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         )
         raise ConfigError(msg)
     return roles
+
+
+def check_role(roles: Mapping[Role, Provider], role: Role, needed_by: str) -> None:
+    """Check that somebody has *role* who can be asked what *needed_by* needs.
+
+    Raises:
+        ConfigError: nobody has, or only who cannot.
+    """
+    option = f"--xling-{role}=MODEL"
+    provider = roles.get(role)
+    if provider is None:
+        msg = f"{needed_by!r} asks a {role}: name one with {option}"
+        raise ConfigError(msg)
+    if not getattr(provider, "answers_prompts", True):
+        msg = (
+            f"{needed_by!r} asks a {role}, and {provider.name!r} has only answers that are stored "
+            f"already: name another {role} with {option}"
+        )
+        raise ConfigError(msg)
+    if role == "judge" and provider.style == "translation":
+        msg = f"{needed_by!r} asks a judge, and this one can only translate: give another {option}"
+        raise ConfigError(msg)
+
+
+def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> None:
+    """Check what a translator knows of itself before it is asked.
+
+    Args:
+        translator: any; most know nothing.
+        ways: pairs of codes, from which language into which.
+
+    Raises:
+        ConfigError: it lacks one of them.
+    """
+    if isinstance(translator, Translating):
+        for source, target in ways:
+            if why := translator.why_not(source, target):
+                msg = f"--xling-translator: {why}"
+                raise ConfigError(msg)
 
 
 def make_models(

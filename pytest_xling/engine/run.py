@@ -84,15 +84,14 @@ class Run:
         self._store = StoreWriter(database, on_error=self._stop_asking)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
         self._models = Models(tested, roles or {}, self._store)
-        self._steps = Steps(
-            self._store,
-            executor=self._executor,
-            factory=factory or StepFactory(),
-            models=self._models,
-        )
+        self._factory = factory or StepFactory()
+        self._steps = self._steps_of(self._factory)
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
         self._alive = asyncio.create_task(self._say_alive())
+
+    def _steps_of(self, factory: StepFactory) -> Steps:
+        return Steps(self._store, executor=self._executor, factory=factory, models=self._models)
 
     def _stop_asking(self, error: StoreError) -> None:
         self._models.shut(f"nothing can be kept: {error}")
@@ -184,14 +183,42 @@ class Run:
         Raises:
             XlingError: it failed for one of them; its values for others are kept.
         """
-        annotate = await self._steps.annotator(annotator)
+        return await _annotated(self._steps, annotator, answers)
+
+    async def translated(
+        self, answers: Sequence[Answer], *, target: str
+    ) -> tuple[str, list[JsonValue]]:
+        """Return the signature of what translates into *target*, and its values, in order.
+
+        It is the run's annotator ``translate``, whose own target is English.
+
+        Raises:
+            XlingError: it failed for one of them; its values for others are kept.
+        """
+        own = {**self._factory.own, "translate.target": target}
+        return await _annotated(
+            self._steps_of(replace(self._factory, own=own)), "translate", answers
+        )
+
+    async def scored(
+        self, metric: str, inputs: Sequence[Scorable | ScorableSet]
+    ) -> tuple[str, list[Reading]]:
+        """Return a metric's signature, and its readings of *inputs*, in order.
+
+        They belong to no run: the store has the readings, and nothing says whose they are.
+
+        Raises:
+            XlingError: it failed for one of them, or an annotator it needs; other readings are
+                kept.
+        """
+        memo = await self._steps.scorer(metric)
         await self._steps.load()
-        values: list[JsonValue] = []
-        for annotation in await annotate(answers):
-            if isinstance(annotation, XlingError):
-                raise annotation
-            values.append(None if annotation is None else annotation.value)
-        return annotate.memo.signature, values
+        readings: list[Reading] = []
+        for reading in await memo.many(inputs):
+            if isinstance(reading, XlingError):
+                raise reading
+            readings.append(reading)
+        return memo.signature, readings
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
@@ -382,6 +409,19 @@ class Run:
         finally:
             await asyncio.gather(*map(_close, self._models.providers))
             self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def _annotated(
+    steps: Steps, annotator: str, answers: Sequence[Answer]
+) -> tuple[str, list[JsonValue]]:
+    annotate = await steps.annotator(annotator)
+    await steps.load()
+    values: list[JsonValue] = []
+    for annotation in await annotate(answers):
+        if isinstance(annotation, XlingError):
+            raise annotation
+        values.append(None if annotation is None else annotation.value)
+    return annotate.memo.signature, values
 
 
 def _text_of(fault: XlingError) -> str:

@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 
 __all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
 
-SHARED = {"stance": "--xling-stance", "text_in": "--xling-text-in"}
-"""Options for what metrics of stances and the annotators behind them must have alike."""
+SHARED = {
+    "empathy": "--xling-empathy",
+    "stance": "--xling-stance",
+    "support": "--xling-support",
+    "text_in": "--xling-text-in",
+}
+"""Options for what metrics that rest on verdicts, such as stances, and the annotators behind them
+have alike."""
+_CHOOSING = SHARED.keys() - {"text_in"}
+"""Fields that say which annotator a metric rests on."""
 
 UNSIGNED = ("device",)
 """Fields that change no number."""
@@ -64,10 +72,12 @@ class StepFactory:
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
-            if key in SHARED and ("stance" in known or (kind == "annotator" and cls.calibrated)):
+            chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
+            if key in SHARED and chosen:
                 msg = (
-                    f"--xling-param: {place} is the same for all that find or read stances; set it "
-                    f"with {SHARED[key]}"
+                    f"--xling-param: {place} is the same for all that find or read stances, "
+                    "whether claims are supported, or empathy; set it with "
+                    f"{SHARED[key]}"
                 )
                 raise ConfigError(msg)
             if key not in known:
@@ -154,6 +164,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
     factory = StepFactory(
         common={
             "device": settings.device,
+            "empathy": settings.empathy,
             "encoder": settings.encoder,
             "seed": settings.seed,
             "stance": settings.stance,

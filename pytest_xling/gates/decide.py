@@ -39,7 +39,7 @@ class Evidence(Protocol):
         ...
 
     def trusted(self, verdict: Verdict) -> Verdict:
-        """Return *verdict*; inconclusive where an annotator behind it is unknown or too bad."""
+        """Return *verdict*; inconclusive where what it rests on does not bear it."""
         ...
 
 

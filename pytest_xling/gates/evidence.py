@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_xling.gates.translation import beside_noise
 from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
 from pytest_xling.store.queries import step_parameters
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.questions import Questions
+    from pytest_xling.store.translation_noise import TranslationNoise
 
 __all__ = ["ComparedWith", "StoredRun"]
 
@@ -45,6 +47,18 @@ class _Trust:
     """Such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
     doubt: str
     """Why that is too little to trust it; empty where there is no doubt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Behind:
+    """An annotator whose labels a gate rests on."""
+
+    annotator: str
+    aspect: str
+    """Of its values; empty where they have one only."""
+    language: str
+    measured: Calibration | None
+    """None where nobody has measured it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +92,12 @@ class StoredRun:
         return self.compared_with.side(benchmark, metric, asked=asked, pivot=self.pivot(benchmark))
 
     def trusted(self, verdict: Verdict) -> Verdict:
-        """Return *verdict*; inconclusive where an annotator behind it is unknown or too bad.
+        """Return *verdict*; inconclusive where what it rests on does not bear it.
 
-        Else its reason says what it rests on.
+        So it is where an annotator is unknown or too bad, and where translation alone may be why it
+        fails. Else its reason says which annotators it rests on.
         """
+        verdict = beside_noise(verdict, self._noise(verdict))
         if verdict.threshold.min_judge_f1 is None:
             return verdict
         trusts = list(self._trust(verdict.threshold, gap=bool(verdict.estimate.pivot)))
@@ -91,29 +107,34 @@ class StoredRun:
         rests = "; ".join(trust.measured for trust in trusts)
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
 
+    def _noise(self, verdict: Verdict) -> TranslationNoise | None:
+        """Return what translation does to the metric of a verdict that fails."""
+        signature = verdict.estimate.signature
+        if verdict.outcome != "fail" or not signature:
+            return None
+        from pytest_xling.store.translation_noise import noise_of  # noqa: PLC0415  as needed
+
+        with self.reading() as connection:
+            return noise_of(connection, signature=signature, language=verdict.threshold.language)
+
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
         return any(trust.doubt for trust in self._trust(threshold, gap=False))
 
     def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
         """Return by annotator behind a gate the languages in which nobody has measured it."""
-        missing: dict[str, list[str]] = {}
-        for annotator, language, measured in self._behind(threshold, gap=gap):
-            if measured is None:
-                missing.setdefault(annotator, []).append(language)
-        return missing
+        missing: dict[str, dict[str, None]] = {}
+        for behind in self._behind(threshold, gap=gap):
+            if behind.measured is None:
+                missing.setdefault(behind.annotator, {})[behind.language] = None
+        return {annotator: list(languages) for annotator, languages in missing.items()}
 
     def _trust(self, threshold: Threshold, *, gap: bool) -> Iterator[_Trust]:
-        for annotator, language, measured in self._behind(threshold, gap=gap):
-            yield _trust(annotator, language, measured, threshold)
+        for behind in self._behind(threshold, gap=gap):
+            yield _trust(behind, threshold)
 
-    def _behind(
-        self, threshold: Threshold, *, gap: bool
-    ) -> list[tuple[str, str, Calibration | None]]:
-        """Return the annotators whose labels a gate rests on, in which languages, and how well.
-
-        One in a language that nobody has measured has None.
-        """
+    def _behind(self, threshold: Threshold, *, gap: bool) -> list[_Behind]:
+        """Return the annotators whose labels a gate rests on, in which languages, and how well."""
         from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
 
         with self.reading() as connection:
@@ -121,6 +142,7 @@ class StoredRun:
                 connection, self.run_id, benchmark=threshold.benchmark, metric=threshold.metric
             )
             annotators = names("annotator")
+            only = load("metric", threshold.metric).aspects
             behind = {
                 (name, value): parameters
                 for parameters in made
@@ -131,9 +153,17 @@ class StoredRun:
             }
             languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
             return [
-                (name, code, calibration_of(connection, signature=signature, language=code))
+                _Behind(
+                    annotator=name,
+                    aspect=aspect,
+                    language=code,
+                    measured=calibration_of(
+                        connection, signature=signature, language=code, aspect=aspect
+                    ),
+                )
                 for (name, signature), parameters in sorted(behind.items())
                 for code in _languages_read(name, parameters, languages)
+                for aspect in only or load("annotator", name).aspects
             ]
 
 
@@ -145,12 +175,12 @@ def _languages_read(
     return [ENGLISH] if in_english else languages
 
 
-def _trust(
-    annotator: str, language: str, measured: Calibration | None, threshold: Threshold
-) -> _Trust:
+def _trust(behind: _Behind, threshold: Threshold) -> _Trust:
     """Say what is known of an annotator; it is doubted, too, where nobody has measured it."""
+    measured, language = behind.measured, behind.language
+    annotator = f"{behind.annotator} ({behind.aspect})" if behind.aspect else behind.annotator
     if measured is None:
-        task = annotator.partition("_")[0]
+        task = behind.annotator.partition("_")[0]
         how = f"(xling calibrate {task} --langs={language} --labels=labels-{language}.csv)"
         known = f"{annotator} has not been measured in {language} {how}"
         return _Trust(measured=known, doubt=f"{known}, needs F1 {threshold.min_judge_f1:g}")

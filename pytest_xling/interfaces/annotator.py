@@ -38,6 +38,8 @@ class Annotator:
     measured in English, else in the language of the answers."""
     calibrated: ClassVar[bool] = False
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
+    aspects: ClassVar[tuple[str, ...]] = ("",)
+    """What of its values is measured there by itself; one without a name where that is all."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -51,8 +53,13 @@ class Annotator:
         """Load what is large, before the first batch."""
 
     @staticmethod
-    def label(value: JsonValue, /) -> str | None:
-        """Return the label in a value of one that is ``calibrated``; None where there is none."""
+    def label(value: JsonValue, aspect: str = "", /) -> str | None:
+        """Return the label in a value of one that is ``calibrated``; None where there is none.
+
+        Args:
+            value: as it annotates.
+            aspect: one of its ``aspects``.
+        """
         raise NotImplementedError
 
     def signed(self) -> Mapping[str, JsonValue]:

@@ -42,8 +42,9 @@ class Metric(Generic[Input]):
     change without a new score. A subclass says only what differs from the defaults here, and has
     either :meth:`read` or, where a batch is faster than its parts, :meth:`score`.
 
-    Fields named ``text_in``, ``encoder``, ``stance``, ``device`` and ``seed`` are filled from the
-    settings of the same name; every field may be set with ``--xling-param=METRIC.FIELD=VALUE``.
+    Fields named ``text_in``, ``encoder``, ``stance``, ``empathy``, ``device`` and ``seed`` are
+    filled from the settings of the same name; every field may be set with
+    ``--xling-param=METRIC.FIELD=VALUE``.
 
     A set holds the answers that the metric's unit names. The engine gives a metric no set with
     fewer than ``least`` answers (on either side, where there is a pivot), and no missing answer
@@ -70,6 +71,8 @@ class Metric(Generic[Input]):
     answers are there, with all sets of one benchmark, language and temperature."""
     scores_missing: ClassVar[bool] = False
     """Whether it has a reading where there is no answer."""
+    aspects: ClassVar[tuple[str, ...] | None] = None
+    """Which aspects of an annotator its readings rest on, where not on all of them."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose version may change a reading; they stand in the signature."""
 

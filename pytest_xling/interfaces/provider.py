@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
 
-__all__ = ["Provider", "Stored"]
+__all__ = ["Provider", "Stored", "Translating"]
 
 
 class Provider(Protocol):
@@ -66,4 +66,19 @@ class Stored(Protocol):
     @property
     def answered(self) -> Mapping[str, frozenset[str]]:
         """The ids of the samples it has answers to, by language code."""
+        ...
+
+
+@runtime_checkable
+class Translating(Protocol):
+    """A provider that knows, before it is asked, which languages it goes between."""
+
+    def why_not(self, source: str, target: str) -> str:
+        """Say why it cannot translate from *source* to *target*, codes of ours; "" if it may.
+
+        Loads no weights.
+
+        Raises:
+            ConfigError: there is no such model.
+        """
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from contextlib import contextmanager
 from importlib import import_module
@@ -17,9 +18,22 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
 
-__all__ = ["check_packages", "few", "load_model", "load_tokenizer", "loading", "quiet", "quiet_log"]
+__all__ = [
+    "check_packages",
+    "few",
+    "load_model",
+    "load_tokenizer",
+    "loading",
+    "most_tokens",
+    "quiet",
+    "quiet_log",
+]
 
 _SHOWN = 3
+_UNBOUNDED = 1 << 20
+"""Tokenizers without a limit say so with a huge number."""
+_DEFAULT = 512
+_LEAST = 8
 
 # Whatever is wrong with a directory's files comes out of the libraries as one of these.
 _BROKEN = (AttributeError, ImportError, KeyError, OSError, RuntimeError, TypeError, ValueError)
@@ -91,6 +105,40 @@ def load_tokenizer(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transfo
         msg = f"{of}: has no tokenizer; save it there, too"
         raise ConfigError(msg)
     return tokenizer
+
+
+def most_tokens(directory: Path, *, of: str) -> int:
+    """Return how many tokens a transformer takes, special ones included; reads settings only.
+
+    Args:
+        directory: where its settings are.
+        of: what messages call the model.
+
+    Raises:
+        ConfigError: its settings cannot be used.
+    """
+    with loading(f"{of}: its settings in config.json"):
+        from transformers import AutoConfig  # noqa: PLC0415  an extra, and a second to import
+
+        config: Any = AutoConfig.from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
+    limits = [_UNBOUNDED]
+    try:
+        text = (directory / "tokenizer_config.json").read_text(encoding="utf-8")
+        limits.append(int(json.loads(text).get("model_max_length") or _UNBOUNDED))
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError):
+        pass  # the tokenizer, once loaded, says what is wrong with it
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # RoBERTa and its kin count positions from behind the id of the padding.
+        padding = config.pad_token_id if _counts_from_padding(str(config.model_type)) else None
+        limits.append(positions - (0 if padding is None else int(padding) + 1))
+    limit = min(limits)
+    if limit < _LEAST:
+        msg = f"{of}: takes only {limit} tokens; see its config.json"
+        raise ConfigError(msg)
+    return _DEFAULT if limit == _UNBOUNDED else limit
 
 
 def load_model(
@@ -166,3 +214,7 @@ def _show_bars(*, shown: bool) -> None:
 
 def _logging() -> Any:  # noqa: ANN401  half of it has no types
     return import_module("transformers.utils.logging")  # a second to import
+
+
+def _counts_from_padding(kind: str) -> bool:
+    return "roberta" in kind or kind in {"camembert", "data2vec-text", "longformer", "mpnet"}

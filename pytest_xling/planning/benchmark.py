@@ -27,6 +27,7 @@ __all__ = [
     "data_name",
     "discover",
     "open_benchmark",
+    "reader_of",
 ]
 
 PROMPTS = "prompts.yaml"
@@ -108,6 +109,19 @@ def _reader(place: Path) -> DatasetReader | None:
     return None
 
 
+def reader_of(place: Path) -> DatasetReader:
+    """Return the reader of the data at *place*.
+
+    Raises:
+        ConfigError: it has no layout we know.
+    """
+    reader = _reader(place)
+    if reader is None:
+        msg = f"{place} has no layout we know; we read: {', '.join(registry.names('dataset'))}"
+        raise ConfigError(msg)
+    return reader
+
+
 def open_benchmark(
     folder: Path, *, data: Mapping[str, Path], answered: frozenset[str] | None = None
 ) -> Benchmark:
@@ -128,13 +142,11 @@ def open_benchmark(
     if not place.exists():
         msg = f"benchmark {name!r} has no data: {place} does not exist"
         raise ConfigError(msg)
-    reader = _reader(place)
-    if reader is None:
-        msg = (
-            f"benchmark {name!r}: {place} has no layout we know; "
-            f"we read: {', '.join(registry.names('dataset'))}"
-        )
-        raise ConfigError(msg)
+    try:
+        reader = reader_of(place)
+    except ConfigError as error:
+        msg = f"benchmark {name!r}: {error}"
+        raise ConfigError(msg) from error
     prompts = Prompts.read(folder / PROMPTS)
     return Benchmark(
         name=name, folder=folder, data=place, prompts=prompts, reader=reader, answered=answered

@@ -48,6 +48,7 @@ SHAPING: Final = {
     "text_in": "text-in",
     "encoder": "encoder",
     "stance": "stance",
+    "empathy": "empathy",
     "support": "support",
     "parameters": "param",
     "stop_early": "stop-early",
@@ -200,6 +201,7 @@ def _asked_beside(settings: Settings) -> str:
         "translator": settings.translator,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
         "stances by": None if settings.stance == option("stance").default else settings.stance,
+        "empathy by": None if settings.empathy == option("empathy").default else settings.empathy,
         "claims checked by": None
         if settings.support == option("support").default
         else settings.support,

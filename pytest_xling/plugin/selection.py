@@ -346,7 +346,7 @@ class Selection:
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
             raise MisconfiguredError(msg)
-        factory = self._setup.factory
+        factory, folder = self._setup.factory, metafunc.definition.path.parent.resolve()
         try:
             for metric in metrics:
                 made = factory.make("metric", metric)
@@ -354,7 +354,7 @@ class Selection:
                 for annotator in factory.annotators_of(made).values():
                     annotator.check()
                     if annotator.asks is not None:
-                        self._setup.check_role(annotator.asks, metric)
+                        self._setup.check_role(annotator.asks, metric, folder=folder)
         except ConfigError as error:
             msg = f"{where}: {error}"
             raise MisconfiguredError(msg) from error

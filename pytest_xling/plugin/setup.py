@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
-from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.engine.models import (
+    check_role,
+    check_translates,
+    make_provider,
+    make_roles,
+)
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.provider import Stored
@@ -28,6 +33,7 @@ from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.declared import describe_defined
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
 from pytest_xling.plugin.places import choose_benchmarks, given_paths
+from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -77,26 +83,18 @@ class Setup:
     oddities: Sequence[str] = ()
     """What is allowed and may not be meant, a line each."""
 
-    def check_role(self, role: Role, metric: str) -> None:
-        """Check that somebody has *role* who can do what *metric* needs.
+    def check_role(self, role: Role, metric: str, *, folder: Path) -> None:
+        """Check that somebody has *role* who can do what *metric* needs in a benchmark.
 
         Raises:
-            ConfigError: nobody has, or only who cannot.
+            ConfigError: nobody has, or only who cannot; the translator lacks a language.
         """
-        option = f"--xling-{role}=MODEL"
-        provider = self.roles.get(role)
-        if provider is None:
-            msg = f"{metric!r} asks a {role}: name one with {option}"
-            raise ConfigError(msg)
-        if not getattr(provider, "answers_prompts", True):
-            msg = (
-                f"{metric!r} asks a {role}, and {provider.name!r} has only answers that are stored "
-                f"already: name another {role} with {option}"
+        check_role(self.roles, role, metric)
+        if role == "translator":
+            spoken = {case.sample.language for case in self.plans.get(folder, ())}
+            check_translates(
+                self.roles[role], [(code, ENGLISH) for code in sorted(spoken - {ENGLISH})]
             )
-            raise ConfigError(msg)
-        if role == "judge" and provider.style == "translation":
-            msg = f"{metric!r} asks a judge, and this one can only translate: give another {option}"
-            raise ConfigError(msg)
 
     def pivots(self) -> dict[str, str]:
         """Return by benchmark the language others are compared with, where there is one."""

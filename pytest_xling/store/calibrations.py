@@ -31,6 +31,8 @@ class Calibration:
     """Which labelled answers."""
     human: bool
     """Whether they are the user's own."""
+    aspect: str = ""
+    """Of the annotator's values, where they have several: such as one mechanism of empathy."""
     created_at: str
     """UTC, ISO 8601."""
     quality: Labelling
@@ -39,7 +41,7 @@ class Calibration:
 def add_calibration(connection: Connection, made: Calibration) -> None:
     """Keep a calibration; a later one on the same labels replaces it."""
     row = {
-        "source": made.source,
+        "source": f"{made.source} {made.aspect}".strip(),
         "created_at": made.created_at,
         "result": canonical_json(asdict(made)),
     }
@@ -51,13 +53,19 @@ def add_calibration(connection: Connection, made: Calibration) -> None:
     )
 
 
-def calibration_of(connection: Connection, *, signature: str, language: str) -> Calibration | None:
+def calibration_of(
+    connection: Connection, *, signature: str, language: str, aspect: str = ""
+) -> Calibration | None:
     """Return how well the annotator of *signature* does in *language*.
 
     The user's own labels go before those that come along, and later ones before earlier ones; None
     where it has not been measured.
     """
-    made = calibrations(connection, signature=signature, language=language)
+    made = [
+        calibration
+        for calibration in calibrations(connection, signature=signature, language=language)
+        if calibration.aspect == aspect
+    ]
     return max(made, key=lambda result: (result.human, result.created_at), default=None)
 
 

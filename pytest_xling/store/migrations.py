@@ -98,6 +98,13 @@ PROCESSES = (
     """ALTER TABLE runs ADD COLUMN whole TEXT NOT NULL DEFAULT '{}'""",
 )
 
+TRANSLATION_NOISE = (
+    """CREATE TABLE translation_noise (
+        signature TEXT NOT NULL, translator TEXT NOT NULL, language TEXT NOT NULL,
+        source TEXT NOT NULL, created_at TEXT NOT NULL, result TEXT NOT NULL,
+        PRIMARY KEY (signature, translator, language, source)) WITHOUT ROWID""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -106,6 +113,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     BASELINES,
     FAULTS,
     PROCESSES,
+    TRANSLATION_NOISE,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -30,6 +30,7 @@ __all__ = [
     "runs",
     "sets",
     "steps",
+    "translation_noise",
     "verdicts",
 ]
 
@@ -194,6 +195,19 @@ calibrations = Table(
     "calibrations",
     metadata,
     Column("signature", Text, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("source", Text, primary_key=True),
+    Column("created_at", Text, nullable=False),
+    Column("result", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What translation alone does to a metric, by the metric's signature and the translator's.
+translation_noise = Table(
+    "translation_noise",
+    metadata,
+    Column("signature", Text, primary_key=True),
+    Column("translator", Text, primary_key=True),
     Column("language", Text, primary_key=True),
     Column("source", Text, primary_key=True),
     Column("created_at", Text, nullable=False),

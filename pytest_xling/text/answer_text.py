@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import Annotator
 from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import AnswerSet, Reading
 
@@ -18,15 +20,18 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGLISH",
     "Readable",
+    "ReadingAnnotator",
     "TextMetric",
     "WordMetric",
     "needs_of",
     "readable",
     "readable_or_why",
+    "unanswered",
     "words_or_why",
 ]
 
 ENGLISH = "en"
+_NO_REPLY: Final = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,13 @@ class Readable:
     text: str | None
     language: str
     reason: str = ""
+
+
+def unanswered(answer: Answer) -> str:
+    """Say why *answer* is none, such as "no answer: refusal"; "" where it is one."""
+    if cause := _NO_REPLY.get(answer.response.stop_reason):
+        return f"no answer: {cause}"
+    return "" if answer.text.strip() else "no answer: empty"
 
 
 def readable(answer: Answer, *, text_in: TextIn) -> Readable:
@@ -89,6 +101,25 @@ def words_or_why(
 def needs_of(text_in: TextIn) -> tuple[str, ...]:
     """Return the annotators whose output is read where texts are read *text_in*."""
     return ("translate",) if text_in == "english" else ()
+
+
+@dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
+class ReadingAnnotator(Annotator):
+    """An annotator that reads an answer, or its translation, beside a text of its sample."""
+
+    text_in: TextIn = "native"
+    """``english``: both texts in English, the answer translated."""
+
+    def __post_init__(self) -> None:
+        """Refuse texts there are not."""
+        if self.text_in not in get_args(TextIn):
+            msg = f"{self.name}: text_in must be english or native, not {self.text_in!r}"
+            raise ConfigError(msg)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The translation, where texts are read in English."""
+        return needs_of(self.text_in)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,11 @@ from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import StepFactory
 from pytest_xling.store.calibrations import calibration_of, calibrations
 from pytest_xling.store.database import Database
+from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pytest_xling.store.calibrations import Calibration
@@ -56,10 +57,16 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def measured(
-    database: Database, tmp_path: Path, labels: LabelledSet, languages: list[str]
+    database: Database,
+    tmp_path: Path,
+    labels: LabelledSet,
+    languages: list[str],
+    *,
+    annotator: str = "stance_llm",
+    said: Mapping[str, str] = SAID,
 ) -> list[Calibration]:
     """Measure a judge that follows a script."""
-    rules = [{"when": {"contains": text}, "text": says(stance)} for text, stance in SAID.items()]
+    rules = [{"when": {"contains": text}, "text": says(label)} for text, label in said.items()]
     script = tmp_path / "judge.yaml"
     script.write_text(json.dumps({"rules": rules}), encoding="utf-8")
     settings = Settings(model=f"scripted:{script}")
@@ -72,7 +79,7 @@ def measured(
         made = Run(run_id="", database=database, tested=tested, roles=others, factory=StepFactory())
         try:
             return await calibrate(
-                made, database, annotator="stance_llm", labelled=labels, languages=languages
+                made, database, annotator=annotator, labelled=labels, languages=languages
             )
         finally:
             await made.aclose()
@@ -99,6 +106,46 @@ def test_measuring_may_take_its_time(
     """It is no run, and tells the store of no progress, however often it is time to."""
     monkeypatch.setattr("pytest_xling.engine.run.SILENT_S", 0.0)
     assert 1 == len(measured(database, tmp_path, labelled("en"), ["en"]))
+
+
+def test_each_mechanism_of_empathy_is_measured_by_itself(
+    database: Database, tmp_path: Path
+) -> None:
+    """A judge may find one well and another not at all: each has its own F1 in the store."""
+    known = {"Tell me more?": "absent absent present", "So sorry.": "present absent absent"}
+    items = tuple(
+        Labelled(
+            language="en",
+            claim="I feel alone.",
+            response=response,
+            label=label,
+            cluster=response,
+            aspect=mechanism,
+            prompt_field="question",
+        )
+        for response, labels in known.items()
+        for mechanism, label in zip(MECHANISMS, labels.split(), strict=True)
+    )
+    # It takes every response for an exploration, and for nothing else.
+    said = {"called EXPLORATION": "present", "POST": "absent"}
+    made = measured(
+        database,
+        tmp_path,
+        LabelledSet(source="bundled@1", human=False, items=items),
+        ["en"],
+        annotator="empathy_llm",
+        said=said,
+    )
+    assert [*MECHANISMS] == [one.aspect for one in made]
+    assert [0.5, 1.0, 0.5] == [one.quality.accuracy.value for one in made]
+    with database.read() as connection:
+        for one in made:
+            kept = calibration_of(
+                connection, signature=one.signature, language="en", aspect=one.aspect
+            )
+            assert one == kept
+        whole = calibration_of(connection, signature=made[0].signature, language="en")
+        assert whole is None
 
 
 def test_what_was_measured_is_kept_by_the_annotators_signature(

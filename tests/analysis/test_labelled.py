@@ -8,6 +8,7 @@ import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels, read_labels
 from pytest_xling.errors import DataError
+from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
@@ -101,3 +102,33 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_bytes("language,claim,response,label\nes,té,sí,agree\n".encode("latin-1"))
     with pytest.raises(DataError, match="is not UTF-8; save the file as UTF-8"):
         read_labels(path, "stance")
+
+
+def test_bundled_replies_have_three_labels_each() -> None:
+    """What is held out of the pairs of empathy, in four languages, both classes of each."""
+    found = bundled_labels("empathy")
+    assert ("en", "es", "hi", "zh") == found.languages
+    for language in found.languages:
+        items = found.of(language)
+        assert {(m, label) for m in MECHANISMS for label in PRESENCES} == {
+            (item.aspect, item.label) for item in items
+        }
+        assert [item.claim for item in items] == [
+            item.answer.sample.prompt["question"] for item in items
+        ]
+
+
+def test_raters_of_empathy_decide_mechanism_by_mechanism(tmp_path: Path) -> None:
+    """0 and 1, or the words; what is split evenly is left out and counted."""
+    head = f"language,seeker,response,{','.join(MECHANISMS)},rater\n"
+    rows = "en,Alone.,Sorry.,1,0,0,ana\nen,Alone.,Sorry.,present,1,absent,ben\n"
+    found = read_labels(write(tmp_path, head + rows), "empathy")
+    assert {"emotional_reactions": "present", "explorations": "absent"} == {
+        item.aspect: item.label for item in found.items
+    }
+    assert 1 == found.undecided
+    assert {"question": "Alone."} == found.items[0].answer.sample.prompt
+    with pytest.raises(DataError, match=r"labels\.csv:2: unknown label '2'.*Known: present"):
+        read_labels(write(tmp_path, head + "en,Alone.,Sorry.,2,0,0,ana\n"), "empathy")
+    with pytest.raises(DataError, match="column 'explorations' is missing"):
+        read_labels(write(tmp_path, head.replace("explorations", "asks")), "empathy")

@@ -17,12 +17,12 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from pytest_xling import registry
-from pytest_xling.annotators.stance.nli import StanceNli
-from pytest_xling.annotators.stance.nli import model as _stance_nli_model
+from pytest_xling.annotators.stance.nli import StanceCheckpoint, StanceNli
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.keys import canonical_json
 from pytest_xling.models.loading import quiet
+from pytest_xling.models.nli.model import open_model
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.sentences import sentences
 from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
@@ -288,7 +288,7 @@ def test_sentences_that_are_too_long_still(model: Path, encoder: Path) -> None:
 def test_five_hundred_and_twelve_tokens(tmp_path: Path, encoder: Path) -> None:
     """With BERT's usual limit, 510 tokens of text are read whole and the rest is chosen from."""
     annotator = nli(make_nli(tmp_path / "bert", positions=512), encoder)
-    opened = _stance_nli_model.open_model(annotator.stance, device="cpu")
+    opened = open_model(StanceCheckpoint.named(annotator.stance), device="cpu")
     sentence = "Ask a doctor! "
     each = opened.lengths([sentence], [CLAIM])[0] - opened.lengths([""], [CLAIM])[0]
     count = (512 - opened.lengths([""], [CLAIM])[0]) // each
@@ -309,7 +309,7 @@ def test_a_claim_that_leaves_no_room(model: Path) -> None:
 
 def test_a_response_cannot_end_the_premise(model: Path) -> None:
     """Marks of the tokenizer's are text in a response, however they are spelled."""
-    opened = _stance_nli_model.open_model(f"nli:{model}", device="cpu")
+    opened = open_model(StanceCheckpoint.named(f"nli:{model}"), device="cpu")
     (ids,) = opened._encoded(["a [SEP] b [SEP] [PAD] [CLS]"], [CLAIM])["input_ids"]
     begin, separator, padding = 2, 3, 0
     assert (1, 2, 0) == tuple(ids.count(mark) for mark in (begin, separator, padding))

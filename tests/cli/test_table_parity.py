@@ -13,6 +13,8 @@ from rich.cells import cell_len
 from pytest_xling.cli import main
 from pytest_xling.languages import languages
 from pytest_xling.reports.papers.parity import GROUPINGS
+from pytest_xling.store.database import Database
+from pytest_xling.store.translation_noise import Mean, TranslationNoise, add_noise
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:
@@ -115,6 +117,34 @@ def test_runs_stand_below_each_other(table: Callable[..., str]) -> None:
     assert ["langs", "3", "1", "1", "0", "0"] in lines
     assert "run run-2, model acme/other; empathy consistency with en" in text
     assert all(cell_len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_noise_floor_stands_beside_the_score(table: Callable[..., str], kept: Path) -> None:
+    """Where it was measured; a group has one if all of its languages have."""
+    database = Database(kept)
+    with database.write() as connection:
+        for language in ("hi", "sw"):
+            for metric, value in (("information_precision", 0.96), ("information_recall", 0.9)):
+                mean = Mean(value=value, low=None, high=None, n=2)
+                noise = TranslationNoise(
+                    metric=metric, signature=f"{metric}|v2", translator="t", text_in="english",
+                    language=language, source="s", created_at="2026", matched=mean,
+                    mismatched=None, cost=mean,
+                )  # fmt: skip
+                add_noise(connection, noise)
+    database.close()
+    put_run(kept, _answers(["es", "hi", "sw"]), run_id="run-3", version="2")
+    floor = 2 * 0.96 * 0.9 / 1.86
+    rows = json.loads(table("run-3", "--by=script", "--json"))
+    floors = {(r["consistency"], r["language"] or r["script"]): r["noise_floor"] for r in rows}
+    assert pytest.approx(floor) == floors["information", "hi"] == floors["information", "Indic"]
+    assert None is floors["information", "all"] is floors["information", "es"]
+    assert None is floors["empathy", "hi"]
+    text = table("run-3", "--by=script")
+    assert "floor: what is left of an English answer" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["hi", "Hindi", "Indic", "0.53", "0.93", "0.80", "0.40", "0.50", "1", "1"] in lines
+    assert "floor" not in table("run-1")
 
 
 def test_rows_for_programs(table: Callable[..., str]) -> None:

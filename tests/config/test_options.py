@@ -40,7 +40,7 @@ def test_names() -> None:
         "model langs benchmarks data thresholds store run-name samples temperatures limit seed"
         " max-connections max-cost price max-tokens timeout patience estimate judge judge-price"
         " translator translator-price"
-        " text-in encoder stance support param device stop-early baseline report github"
+        " text-in encoder stance empathy support param device stop-early baseline report github"
         " update-thresholds"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]

@@ -142,6 +142,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "text-in": ("english", "english"),
     "encoder": ("labse", "labse"),
     "stance": ("nli:xnli", "nli:xnli"),
+    "empathy": ("head:trained", "head:trained"),
     "support": ("nli:xnli", "nli:xnli"),
     "param": ("bertscore.idf=true", {"bertscore.idf": True}),
     "stop-early": ("Pocock", "pocock:10"),

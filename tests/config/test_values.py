@@ -98,6 +98,19 @@ def test_stance(text: str) -> None:
     assert text.strip() == values.stance(text)
 
 
+@pytest.mark.parametrize("text", ["head", "llm", " head:out/head "])
+def test_empathy(text: str) -> None:
+    """What finds mechanisms of empathy; a head of one's own is named."""
+    assert text.strip() == values.empathy(text)
+
+
+@pytest.mark.parametrize("text", ["", "head:", "heads", "llm:gpt-4o", "nli:x"])
+def test_no_empathy(text: str) -> None:
+    """All else says what there is."""
+    with pytest.raises(ValueError, match="neither head nor llm nor head:DIR"):
+        values.empathy(text)
+
+
 @pytest.mark.parametrize("text", ["", "nli", "nli:", "heads", "llm:gpt-4o", "NLI:x"])
 def test_no_stance(text: str) -> None:
     """All else says what there is."""

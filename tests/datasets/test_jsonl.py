@@ -371,3 +371,11 @@ def test_what_is_written_is_read(
     ]
     (folder / "hu.jsonl").write_bytes("\n".join(lines).encode())
     assert rows == [(sample.id, sample.prompt["question"]) for sample in _read(folder)]
+
+
+def test_the_english_question_is_at_hand(tmp_path: Path) -> None:
+    """For what reads a question and its answer in English."""
+    line = _line(question_english="Why does ice float?")
+    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert {"question": ROW["question"], "question_english": "Why does ice float?"} == sample.prompt

@@ -55,9 +55,11 @@ def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected:
         ("metric", "flip_to_false", "stance"),
         ("annotator", "stance_llm", "text_in"),
         ("annotator", "stance_nli", "stance"),
+        ("metric", "information", "support"),
+        ("annotator", "support_nli", "support"),
     ],
 )
-def test_what_finds_stances_is_set_for_all(
+def test_what_a_metric_rests_on_is_set_for_all(
     kind: Literal["annotator", "metric"], name: str, field: str
 ) -> None:
     """A metric could else say in its signature what its annotator does not do."""

@@ -119,7 +119,7 @@ def test_what_a_killed_run_has_learnt_is_not_asked_again(facts: Project) -> None
     with spawned(claims=True, delay_s=0.02) as url:
         facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         options = (*JUDGED, "--xling-max-connections=8")
-        process = facts.popen(*options, start_new_session=True)
+        process = facts.popen(*options, new_session=True)
         while stats(url)["requests"] < 250:
             assert process.poll() is None
             time.sleep(0.05)

@@ -188,6 +188,26 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
     assert "the cost cap" in outcome.out
 
 
+def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Project) -> None:
+    """Where the translator knows its languages; those that are not asked in do not matter."""
+    use(judged, "length")
+    judged.write(
+        "conftest.py",
+        "from pytest_xling.providers.scripted import ScriptedProvider\n\n"
+        "def why_not(self, source, target):\n"
+        "    return f'it cannot read {source}' if source == 'hi' else ''\n\n"
+        "ScriptedProvider.why_not = why_not\n",
+    )
+    arguments = (
+        "--model=scripted:script.yaml", "--xling-text-in=english", "-n0",
+        "--xling-translator=scripted:translator.yaml",
+    )  # fmt: skip
+    outcome = judged.run(*arguments, "--langs=en,hi")
+    assert 4 == outcome.code
+    assert "--xling-translator: it cannot read hi" in outcome.err + outcome.out
+    assert 0 == judged.run(*arguments, "--langs=en").code
+
+
 @pytest.mark.parametrize(
     ("option", "expected"),
     [

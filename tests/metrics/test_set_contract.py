@@ -1,4 +1,4 @@
-"""What all metrics of sets of answers share, but for those of stances (test_stance.py)."""
+"""What all metrics share that read the texts of sets of answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.metrics.stance import StanceMetric
 from pytest_xling.records import Annotation, AnswerSet
 from pytest_xling.registry import load, names
+from pytest_xling.text.answer_text import TextMetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,7 @@ OURS = [
     name
     for name in names("metric")
     if load("metric", name).__module__.startswith("pytest_xling.")
-    and load("metric", name).unit != "answer"
-    and not issubclass(load("metric", name), StanceMetric)
+    and issubclass(load("metric", name), TextMetric)
 ]
 NEUTRAL = {"length"}
 """Long answers are neither better nor worse."""

@@ -75,8 +75,8 @@ def test_an_unknown_layout_is_named(tmp_path: Path) -> None:
     """The message says what is read."""
     folder = make(tmp_path / "bread")
     (folder / "data").mkdir()
-    (folder / "data" / "en.csv").touch()
-    with pytest.raises(ConfigError, match=r"no layout we know; we read: calmqa, claims, jsonl"):
+    (folder / "data" / "en.txt").touch()
+    with pytest.raises(ConfigError, match=r"no layout we know; we read: calmqa, claims, epitome"):
         open_benchmark(folder, data={})
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.engine.models import check_translates
 from pytest_xling.errors import ConfigError, PermanentFault
 from pytest_xling.providers.hf import HfProvider
 from pytest_xling.providers.hf.files import ModelFiles
@@ -222,6 +223,37 @@ def test_a_language_the_translator_lacks_is_named(
 ) -> None:
     """The fault names language and model, and what the model has."""
     assert said in _fault(folders[family], _request("water", source, target))
+
+
+@pytest.mark.parametrize(
+    ("family", "source", "target", "said"),
+    [
+        ("nllb", "hi", "en", ""),
+        ("nllb", "to", "en", "cannot read Tongan (to)"),
+        ("nllb", "en", "aa", "cannot write Afar (aa)"),
+        ("m2m100", "te", "en", "cannot read Telugu (te)"),
+        ("small100", "en", "te", "cannot write Telugu (te)"),
+        ("mbart50", "hi", "en", ""),
+        ("opus", "es", "en", "cannot read Spanish (es). It can: en."),
+        ("opus", "en", "es", ""),
+        ("opus-multi", "en", "hi", ""),
+        ("opus-multi", "en", "de", "It can: es, fr, hi, zh."),
+    ],
+)
+def test_what_a_translator_lacks_is_known_before_it_is_asked(
+    folders: dict[str, Path], family: str, source: str, target: str, said: str
+) -> None:
+    """By its files alone: neither weights nor tokenizer are loaded."""
+    provider = HfProvider(str(folders[family]), device="cpu")
+    why = provider.why_not(source, target)
+    assert said in why
+    assert bool(said) == bool(why)
+    ways = [(source, target)]
+    if said:
+        with pytest.raises(ConfigError, match="--xling-translator: hf:"):
+            check_translates(provider, ways)
+    else:
+        check_translates(provider, ways)
 
 
 def test_a_text_longer_than_the_model_reads_is_a_fault(folders: dict[str, Path]) -> None:

@@ -21,6 +21,7 @@ import json
 import math
 import re
 import ssl
+import string
 import subprocess
 import sys
 import threading
@@ -36,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Behaviour", "OpenaiServer", "serving", "spawned", "stats"]
+__all__ = ["Behaviour", "OpenaiServer", "cipher", "serving", "spawned", "stats"]
 
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -80,6 +81,9 @@ class Behaviour:
     claims: bool = False
     """Judge claims by the numbers in them: each numbered sentence is a claim, and a text supports a
     claim whose numbers are all in it. In whichever language: numbers are the facts of a test."""
+    translator: str = ""
+    """Translate into a cipher, and back: ``lossless``, or ``drops:10`` for one that, from English,
+    leaves out what sentences say that hold a multiple of 10."""
     echo: bool = False
     """Answer with the last message instead."""
     key: str = ""
@@ -362,6 +366,33 @@ def _judged(prompt: str) -> str:
     return ""
 
 
+_LETTERS = string.ascii_letters
+_NAGARI = "".join(map(chr, range(0x905, 0x905 + len(_LETTERS))))
+_INTO = re.compile(r"from ([A-Z]\w+) into ([A-Z]\w+)\.")
+
+
+def cipher(sentence: str, *, source: str, target: str) -> str:
+    """Return *sentence* in a cipher that stands for another language: Hindi's has its letters."""
+    if "Hindi" in {source, target}:
+        ends = (_LETTERS, _NAGARI) if target == "Hindi" else (_NAGARI, _LETTERS)
+        return sentence.translate(str.maketrans(*ends))
+    return re.sub("[A-Za-z]+", lambda word: word[0][::-1], sentence)
+
+
+def _translated(prompt: str, how: str) -> str:
+    """Return the translation that is asked for; "" where none is."""
+    parts = {name: text for name, _, text in _FENCED.findall(prompt)}
+    languages = _INTO.search(prompt)
+    if "SENTENCE" not in parts or languages is None:
+        return ""
+    sentence, (source, target) = parts["SENTENCE"], languages.groups()
+    every = int(how.partition(":")[2] or 0)
+    numbers = [int(number) for number in re.findall(r"\d+", sentence)]
+    if every and source == "English" and any(number % every == 0 for number in numbers):
+        sentence = "Nothing of it is said here."
+    return cipher(sentence, source=source, target=target)
+
+
 def _prompt(body: bytes) -> str:
     try:
         asked = json.loads(body)
@@ -483,6 +514,8 @@ class Connection(asyncio.Protocol):
             said = json.loads(reply)["choices"][0]["message"]["content"]
             reply = server.with_usage(_completion(_choice(_with_key(said, _prompt(body)))))
         if server.behaviour.claims and (said := _judged(_prompt(body))):
+            reply = server.with_usage(_completion(_choice(said)))
+        if (how := server.behaviour.translator) and (said := _translated(_prompt(body), how)):
             reply = server.with_usage(_completion(_choice(said)))
         if server.behaviour.echo:
             reply = server.with_usage(_completion(_choice(_prompt(body))))

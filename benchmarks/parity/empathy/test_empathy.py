@@ -1,6 +1,7 @@
 """Empathy: does the model answer a worry in every language as it does in English?
 
-After Found in Translation (Gupta et al. 2025), so far without the metrics of that paper.
+After Found in Translation (Gupta et al. 2025): the mechanisms of empathy in an answer are compared
+with those in the English answer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.xling(
         "repetition",
         "answer_length",
         "cross_sim_sent",
+        "empathy_consistency",
+        "emotional_reactions",
+        "interpretations",
+        "explorations",
     ]
 )
 

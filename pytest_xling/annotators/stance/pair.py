@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import Annotator
-from pytest_xling.interfaces.metric import TextIn
-from pytest_xling.text.answer_text import ENGLISH, needs_of
+from pytest_xling.text.answer_text import ENGLISH, ReadingAnnotator, readable, unanswered
 
 if TYPE_CHECKING:
+    from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
@@ -20,7 +18,6 @@ __all__ = ["BUNDLED_PAIRS", "Pair", "PairAnnotator", "pair_of", "stance_value"]
 
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled claims and responses, to train on and to measure on."""
-_NO_REPLY = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,29 +36,15 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
-class PairAnnotator(Annotator):
+class PairAnnotator(ReadingAnnotator):
     """Reads an answer beside the claim that it is about."""
 
-    text_in: TextIn = "native"
-    """``english``: claim and response in English, the response translated."""
-
-    def __post_init__(self) -> None:
-        """Refuse texts there are not."""
-        if self.text_in not in get_args(TextIn):
-            msg = f"{self.name}: text_in must be english or native, not {self.text_in!r}"
-            raise ConfigError(msg)
-
     @staticmethod
-    def label(value: JsonValue, /) -> str | None:
+    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
         """Return the stance."""
         read: Any = value
         stance: str | None = read["stance"]
         return stance
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The translation, where texts are read in English."""
-        return needs_of(self.text_in)
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return the claim and the response that are read, or why none are."""
@@ -76,24 +59,18 @@ def pair_of(answer: Answer, *, text_in: TextIn) -> Pair | str:
     ``claim_english``, and the response its annotation ``translate``.
     """
     prompt = answer.sample.prompt
-    wrong = _unfit(answer)
-    if wrong or text_in == "native" or answer.language == ENGLISH:
-        return wrong or Pair(claim=prompt["claim"], response=answer.text, language=answer.language)
+    if wrong := unanswered(answer):
+        return wrong
+    if not prompt.get("claim", "").strip():
+        return "the sample has no claim"
+    if text_in == "native" or answer.language == ENGLISH:
+        return Pair(claim=prompt["claim"], response=answer.text, language=answer.language)
     if not prompt.get("claim_english", "").strip():
         return "the claim has no English version to compare a translation with"
-    translated: Any = answer.annotations["translate"].value
-    if translated["text"] is None or not translated["text"].strip():
-        return f"no translation: {translated['reason'] or 'empty'}"
-    return Pair(claim=prompt["claim_english"], response=translated["text"], language=ENGLISH)
-
-
-def _unfit(answer: Answer) -> str:
-    """Say why *answer* has no stance whatever it is read in; "" if it may have one."""
-    if cause := _NO_REPLY.get(answer.response.stop_reason):
-        return f"no answer: {cause}"
-    if not answer.text.strip():
-        return "no answer: empty"
-    return "" if answer.sample.prompt.get("claim", "").strip() else "the sample has no claim"
+    translated = readable(answer, text_in=text_in)
+    if translated.text is None or not translated.text.strip():
+        return f"no translation: {translated.reason or 'empty'}"
+    return Pair(claim=prompt["claim_english"], response=translated.text, language=ENGLISH)
 
 
 def stance_value(

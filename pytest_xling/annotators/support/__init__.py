@@ -42,7 +42,7 @@ class SupportAnnotator(Annotator):
         return asdict(pair_of(answer))
 
     @staticmethod
-    def label(value: JsonValue, /) -> str | None:
+    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
         """Return what *value* says of the claim: one of :data:`LABELS`."""
         read: Any = value
         return {True: "supported", False: "unsupported"}.get(read["supported"])

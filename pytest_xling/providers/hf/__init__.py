@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.providers.hf.files import ModelFiles, check_packages
+from pytest_xling.providers.hf.translation import why_not
 from pytest_xling.providers.hf.worker import MAX_ROWS, Worker
 from pytest_xling.text.display import clean
 
@@ -63,6 +64,10 @@ class HfProvider:
         self._files.check_weights()
         # Reading a large model takes a minute: here, not between requests.
         _ = self._identity
+
+    def why_not(self, source: str, target: str) -> str:
+        """Say why it cannot translate from *source* to *target*; "" if it may, or chats."""
+        return why_not(self._files, source, target) if self._files.translates else ""
 
     @cached_property
     def _identity(self) -> dict[str, JsonValue]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.languages import TranslationFamily
     from pytest_xling.providers.hf.files import ModelFiles
 
-__all__ = ["Direction", "Directions", "opus_pair", "opus_targets"]
+__all__ = ["Direction", "Directions", "opus_pair", "opus_targets", "why_not"]
 
 _LABEL = re.compile(r">>(.+)<<")
 # The pair as Opus-MT models are named: opus-mt-hi-en, opus-mt-tc-big-zls-en.
@@ -83,24 +83,11 @@ class Directions:
         if not code:
             msg = f"hf:{self._files.name} translates: the request needs {param!r} in its params"
             raise PermanentFault(msg)
-        if code not in has:
-            msg = (
-                f"hf:{self._files.name} cannot {verb} {find(code).english_name} ({code}). "
-                f"It can: {', '.join(sorted(has)) or 'none of our languages'}. Use another "
-                "translator or leave the language out"
-            )
-            raise PermanentFault(msg)
+        if wrong := _lacks(self._files, code, has, verb):
+            raise PermanentFault(wrong)
 
     def _code(self, code: str) -> str | None:
-        family: TranslationFamily
-        match self._files.family:
-            case "m2m100" | "small100":
-                family = "m2m100"
-            case "mbart50":
-                family = "mbart50"
-            case _:
-                family = "nllb"
-        return translation_code(family, code)
+        return translation_code(_table(self._files), code)
 
     def _token(self, code: str) -> int | None:
         """Return the token of one of our languages; None where table or model lack it."""
@@ -112,6 +99,49 @@ class Directions:
         else:
             token = self._tokenizer.convert_tokens_to_ids(named)
         return None if token in {None, self._tokenizer.unk_token_id} else int(token)
+
+
+def why_not(files: ModelFiles, source: str, target: str) -> str:
+    """Say why a model cannot translate from *source* to *target*; "" if its files tell no reason.
+
+    They tell it of the model's family; one that was cut down may lack more.
+
+    Args:
+        files: of a translation model; its tokenizer is not loaded.
+        source: code of a language of ours.
+        target: likewise.
+
+    Raises:
+        ConfigError: the family of the model is not known.
+    """
+    if files.family == "opus":
+        reads, writes = opus_pair(files)
+        writes = frozenset(opus_targets(files.settings("vocab.json") or {})) or writes
+    else:
+        table = _table(files)
+        reads = writes = frozenset(code for code in codes() if translation_code(table, code))
+    return _lacks(files, source, reads, "read") or _lacks(files, target, writes, "write")
+
+
+def _lacks(files: ModelFiles, code: str, has: Iterable[str], verb: str) -> str:
+    if code in has:
+        return ""
+    return (
+        f"hf:{files.name} cannot {verb} {find(code).english_name} ({code}). "
+        f"It can: {', '.join(sorted(has)) or 'none of our languages'}. Use another "
+        "translator or leave the language out"
+    )
+
+
+def _table(files: ModelFiles) -> TranslationFamily:
+    """Return whose codes the model's family goes by."""
+    match files.family:
+        case "m2m100" | "small100":
+            return "m2m100"
+        case "mbart50":
+            return "mbart50"
+        case _:
+            return "nllb"
 
 
 def opus_pair(files: ModelFiles) -> tuple[frozenset[str], frozenset[str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -24,6 +25,12 @@ class _Rows(Protocol):
     ) -> list[Row]: ...
 
 
+class _DataRows(Protocol):
+    """Makes the rows of data that no run has asked; knows the same keywords."""
+
+    def __call__(self, place: Path) -> list[Row]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperTable:
     """One table of a paper, or several that are made of the same rows."""
@@ -39,3 +46,5 @@ class PaperTable:
     """Whether ``sheets`` takes the rows of all runs at once, each with its ``run``."""
     drawing: Callable[[Sequence[Row]], str] | None = None
     """Draws the rows of one run as an SVG; None where there is no drawing."""
+    of_data: _DataRows | None = None
+    """Makes the same rows of a folder of data; None where answers are needed."""

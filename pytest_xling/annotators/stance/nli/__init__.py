@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AnswerAnnotator
 from pytest_xling.judging.annotator import too_long
+from pytest_xling.models.nli.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.annotators.stance.nli.model import NliModel
     from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.keys import JsonValue
+    from pytest_xling.models.nli.model import NliModel
     from pytest_xling.records import Answer
 
-__all__ = ["StanceNli"]
+__all__ = ["StanceCheckpoint", "StanceNli"]
+
+
+class StanceCheckpoint(Checkpoint):
+    """What ``--xling-stance=nli:…`` names."""
+
+    of: ClassVar[str] = "stance"
+    label: ClassVar[str] = "stance nli:{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +66,9 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
 
     def check(self) -> None:
         """Raise ConfigError where there is no such model, or an extra is missing."""
-        from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
-            check_checkpoint,
-        )
         from pytest_xling.encoders.opening import check_encoder  # noqa: PLC0415  as load
 
-        check_checkpoint(self.stance)
+        StanceCheckpoint.check_named(self.stance)
         check_encoder(self.encoder)
 
     def load(self) -> None:
@@ -76,16 +81,18 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
         Raises:
             ConfigError: there is no such model or encoder.
         """
-        from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
-            check_packages,
-        )
-
-        check_packages()
-        from pytest_xling.annotators.stance.nli.model import signature_of  # noqa: PLC0415  torch
+        StanceCheckpoint.check_packages()
+        from pytest_xling.annotators.stance.nli.reading import LABELS  # noqa: PLC0415  numpy
         from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
+        from pytest_xling.models.nli.model import signature_of  # noqa: PLC0415  torch
 
         encoder = open_encoder(self.encoder, device=self.device)
-        return {"stance": signature_of(self.stance), "encoder": dict(encoder.signed())}
+        checkpoint = StanceCheckpoint.named(self.stance)
+        stances = {label: stance for stance, label in LABELS.items()}
+        signed = signature_of(checkpoint) | {
+            "labels": [stances[each] for each in checkpoint.labels]
+        }
+        return {"stance": signed, "encoder": dict(encoder.signed())}
 
     def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
         """Return one value per answer, in order.
@@ -120,11 +127,7 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
 
 
 def _opened(annotator: StanceNli) -> NliModel:
-    from pytest_xling.annotators.stance.nli.checkpoint import (  # noqa: PLC0415  as load
-        check_packages,
-    )
+    StanceCheckpoint.check_packages()
+    from pytest_xling.models.nli.model import open_model  # noqa: PLC0415  torch
 
-    check_packages()
-    from pytest_xling.annotators.stance.nli.model import open_model  # noqa: PLC0415  torch
-
-    return open_model(annotator.stance, device=annotator.device)
+    return open_model(StanceCheckpoint.named(annotator.stance), device=annotator.device)

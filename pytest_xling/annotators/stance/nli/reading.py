@@ -13,13 +13,14 @@ from pytest_xling.text.sentences import sentences
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators.stance.nli.model import NliModel
     from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
+    from pytest_xling.models.nli.checkpoint import Label
+    from pytest_xling.models.nli.model import NliModel
     from pytest_xling.text.stance import Stance
 
-__all__ = ["SENTENCES", "Chosen", "choose", "read"]
+__all__ = ["LABELS", "SENTENCES", "Chosen", "choose", "read"]
 
 
 SENTENCES = 5
@@ -64,12 +65,12 @@ def choose(pairs: Sequence[Pair], encoder: Encoder) -> list[Chosen]:
 
 _LEAST_ROOM: Final = 16
 """Tokens a claim must leave to the response, or it would be judged by next to nothing."""
-# Where two are equally probable, the first one counts.
-_NAMES: Final[Mapping[Stance, str]] = {
+LABELS: Final[Mapping[Stance, Label]] = {
     "neutral": "neutral",
     "agree": "entailment",
     "disagree": "contradiction",
 }
+"""What each stance is to a model. Where two are equally probable, the first one counts."""
 
 
 def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder]) -> list[JsonValue]:
@@ -104,8 +105,8 @@ def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder])
     values: dict[int, JsonValue] = {}
     for place, row in zip(places, rows.tolist(), strict=True):
         probable = dict(zip(model.labels, row, strict=True))
-        stance = max(_NAMES, key=lambda each: probable[each])
-        listed = ", ".join(f"{_NAMES[each]} {probable[each]:.3f}" for each in _NAMES)
+        stance = max(LABELS, key=lambda each: probable[LABELS[each]])
+        listed = ", ".join(f"{label} {probable[label]:.3f}" for label in LABELS.values())
         values[place] = stance_value(stance, reasoning=listed + notes[place])
     return [
         values[place]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import minimize
 
 from pytest_xling.annotators.stance.head.features import (
     LEAST_SPREAD,
@@ -18,8 +17,10 @@ from pytest_xling.annotators.stance.head.features import (
 )
 from pytest_xling.annotators.stance.head.training.examples import examples
 from pytest_xling.annotators.stance.head.training.pairs import digest
-from pytest_xling.annotators.stance.head.weights import Weights, encoder_identity
+from pytest_xling.annotators.stance.head.weights import Weights
+from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.errors import DataError
+from pytest_xling.stats.logistic_regression import fit_logistic
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _SLACK = 0.01
 """Of penalties whose macro F1 differs by less, the strongest is taken: they hardly differ on the
 written pairs, and it is the least likely to have learnt them by heart."""
 FOLDS: Final = 10
-_ITERATIONS = 5000
 _EXACT = 1e-10
 _ROUGH = 1e-5
 """Enough to choose a penalty by."""
@@ -128,33 +128,19 @@ def fit(
     scale = np.array(UNIT) / np.maximum(written.std(axis=0), LEAST_SPREAD)
     scaled = (features - centre) * scale
     weights = np.array([example.weight for example in shown])
-    weights /= weights.sum()
-    right = np.array([STANCES.index(example.labelled.label) for example in shown])
-    wanted = np.eye(len(STANCES))[right]
-    shape = scaled.shape[1], len(STANCES)
-
-    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        coefficients, intercepts = flat[: -shape[1]].reshape(shape), flat[-shape[1] :]
-        scores = scaled @ coefficients + intercepts
-        scores -= scores.max(axis=1, keepdims=True)
-        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        error = (np.exp(logs) - wanted) * weights[:, None]
-        slope = scaled.T @ error + penalty * coefficients
-        value = -float(weights @ logs[np.arange(len(right)), right])
-        value += penalty * float((coefficients**2).sum()) / 2
-        return value, np.concatenate([slope.ravel(), error.sum(axis=0)])
-
-    start = np.zeros(shape[0] * shape[1] + shape[1])
-    options = {"maxiter": _ITERATIONS, "maxfun": _ITERATIONS, "ftol": 0.0, "gtol": tolerance}
-    bounds = [
-        *((0.0 if sign > 0 else None, 0.0 if sign < 0 else None) for of in SIGNS for sign in of),
-        *((None, None) for _ in STANCES),
-    ]
-    minimum: Any = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    coefficients, intercepts = fit_logistic(
+        scaled,
+        np.array([STANCES.index(example.labelled.label) for example in shown]),
+        classes=len(STANCES),
+        weights=weights / weights.sum(),
+        penalty=penalty,
+        bounds=[
+            (0.0 if sign > 0 else None, 0.0 if sign < 0 else None) for of in SIGNS for sign in of
+        ],
+        tolerance=tolerance,
     )
-    coefficients = minimum.x[: -shape[1]].reshape(shape) * scale[:, None]
-    return coefficients, minimum.x[-shape[1] :] - centre @ coefficients
+    coefficients *= scale[:, None]
+    return coefficients, intercepts - centre @ coefficients
 
 
 def _unseen(

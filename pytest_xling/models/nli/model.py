@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from pytest_xling.annotators.stance.nli.checkpoint import find_checkpoint
-from pytest_xling.encoders.tokens import most_tokens
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.batches import batches
 from pytest_xling.models.devices import choose_device, share_cores
-from pytest_xling.models.loading import few, load_model, load_tokenizer, loading
+from pytest_xling.models.loading import few, load_model, load_tokenizer, loading, most_tokens
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -23,11 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.stance.nli.checkpoint import Checkpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.text.stance import Stance
+    from pytest_xling.models.nli.checkpoint import Checkpoint, Label
 
-__all__ = ["NliModel", "open_model"]
+__all__ = ["NliModel", "open_model", "signature_of"]
 
 # As for encoders: a CPU gains nothing by large batches, a GPU much.
 _BUDGET_CPU = 1024
@@ -52,7 +49,7 @@ class NliModel:
         share_cores()
         self._called = checkpoint.called
         self._device = device
-        self.labels: tuple[Stance, ...] = checkpoint.labels
+        self.labels: tuple[Label, ...] = checkpoint.labels
         self.limit = most_tokens(checkpoint.path, of=checkpoint.called)
         """Most tokens of a pair, special ones included."""
         self._tokenizer = load_tokenizer(checkpoint.path, of=checkpoint.called)
@@ -110,7 +107,7 @@ class NliModel:
             truncation=truncation,
             max_length=self.limit if truncation else None,
             padding=False,
-            # A response that holds "</s>" would else begin a hypothesis of its own.
+            # A text that holds "</s>" would else begin a hypothesis of its own.
             split_special_tokens=True,
             verbose=False,
         )
@@ -147,13 +144,12 @@ class NliModel:
         return padded.to(self._device)
 
 
-def signature_of(stance: str) -> dict[str, JsonValue]:
-    """Return what the numbers of a checkpoint rest on; loads no weights.
+def signature_of(checkpoint: Checkpoint) -> dict[str, JsonValue]:
+    """Return what the numbers of *checkpoint* rest on; loads no weights.
 
     Raises:
-        ConfigError: there is no such checkpoint.
+        ConfigError: its weights or settings cannot be used.
     """
-    checkpoint = find_checkpoint(stance)
     return {
         "name": checkpoint.name,
         **checkpoint.identity,
@@ -164,14 +160,14 @@ def signature_of(stance: str) -> dict[str, JsonValue]:
     }
 
 
-def open_model(stance: str, *, device: str) -> NliModel:
-    """Return the model *stance* names; the same object each time in one process.
+def open_model(checkpoint: Checkpoint, *, device: str) -> NliModel:
+    """Return the model of *checkpoint*; the same object each time in one process.
 
     Raises:
-        ConfigError: there is no such checkpoint or device, or it cannot be loaded.
+        ConfigError: there is no such device, or it cannot be loaded.
     """
     with _opening:
-        return _open(find_checkpoint(stance), choose_device(device))
+        return _open(checkpoint, choose_device(device))
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.digest import files_sha256
@@ -14,24 +14,25 @@ from pytest_xling.models import loading
 from pytest_xling.models.directory import ModelDirectory
 from pytest_xling.models.hub import split_name
 from pytest_xling.text.display import printable
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.text.stance import Stance
 
-__all__ = ["Checkpoint", "check_checkpoint", "check_packages", "find_checkpoint"]
+__all__ = ["Checkpoint", "Label"]
 
-_MEANS: Final[Mapping[str, Stance]] = {
-    "entailment": "agree",
-    "entail": "agree",
-    "entails": "agree",
-    "contradiction": "disagree",
-    "contradict": "disagree",
-    "contradicts": "disagree",
+Label: TypeAlias = Literal["entailment", "neutral", "contradiction"]
+"""What a premise may be to a hypothesis."""
+
+_MEANS: Final[Mapping[str, Label]] = {
+    "entailment": "entailment",
+    "entail": "entailment",
+    "entails": "entailment",
+    "contradiction": "contradiction",
+    "contradict": "contradiction",
+    "contradicts": "contradiction",
     "neutral": "neutral",
 }
 _UNNAMED = re.compile(r"label_?\d+|\d+", re.IGNORECASE)
@@ -53,9 +54,13 @@ _ADVICE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint(ModelDirectory):
-    """A checkpoint that was found; its weights may still have to be fetched."""
+    """A checkpoint that was found; its weights may still have to be fetched.
 
-    label: ClassVar[str] = "stance nli:{}"
+    Each option that names one derives from it, so that messages name that option.
+    """
+
+    of: ClassVar[str]
+    """What it finds: ``stance`` for ``--xling-stance`` and ``stance_nli``."""
     advice: ClassVar[str] = _ADVICE
 
     @classmethod
@@ -70,8 +75,46 @@ class Checkpoint(ModelDirectory):
         _ = checkpoint.labels
         return checkpoint
 
+    @classmethod
+    def named(cls, value: str) -> Self:
+        """Find the checkpoint that *value* of the option names: ``nli:`` and what ``find`` takes.
+
+        Raises:
+            ConfigError: as ``find``.
+        """
+        return cls.find(cls._spec(value))
+
+    @classmethod
+    def check_named(cls, value: str) -> None:
+        """Raise ConfigError where *value* leads to no three-way NLI model, or an extra is missing.
+
+        Loads neither torch nor weights. Names on the hub are looked up when the checkpoint is
+        opened.
+        """
+        cls.check_packages()
+        spec = cls._spec(value)
+        path = Path(spec).expanduser()
+        if path.exists() or path.is_absolute() or split_name(spec) is None:
+            _ = cls.find(spec).weights
+
+    @classmethod
+    def check_packages(cls) -> None:
+        """Raise ConfigError unless the packages that run a checkpoint are installed."""
+        loading.check_packages(f"--xling-{cls.of}=nli:… needs")
+
+    @classmethod
+    def _spec(cls, value: str) -> str:
+        kind, _, spec = value.partition(":")
+        if kind != "nli" or not spec.strip():
+            msg = (
+                f"--xling-{cls.of}={value}: {cls.of}_nli needs nli:NAME or nli:DIRECTORY; "
+                f"{cls.advice}"
+            )
+            raise ConfigError(msg)
+        return spec.strip()
+
     @cached_property
-    def labels(self) -> tuple[Stance, ...]:
+    def labels(self) -> tuple[Label, ...]:
         """What each output says of the hypothesis, given the premise: config.json names them.
 
         Raises:
@@ -92,8 +135,8 @@ class Checkpoint(ModelDirectory):
             )
             raise ConfigError(msg)
         meanings = [_MEANS.get(name.strip().lower()) for name in names]
-        labels = tuple(stance for stance in meanings if stance is not None)
-        if len(labels) != len(names) or sorted(labels) != sorted(STANCES):
+        labels = tuple(label for label in meanings if label is not None)
+        if len(labels) != len(names) or sorted(labels) != sorted(get_args(Label)):
             msg = f"{self.called}: tells these apart: {shown}; {self.advice}"
             raise ConfigError(msg)
         return labels
@@ -105,40 +148,6 @@ class Checkpoint(ModelDirectory):
             return {"revision": self.revision}
         rest = [path for name in (*_SETTINGS, *_TOKENIZERS) if (path := self.path / name).is_file()]
         return {"sha256": files_sha256(self.weights), "settings_sha256": files_sha256(rest)}
-
-
-def check_packages() -> None:
-    """Raise ConfigError unless the packages that run a checkpoint are installed."""
-    loading.check_packages("--xling-stance=nli:… needs")
-
-
-def check_checkpoint(stance: str) -> None:
-    """Raise ConfigError where *stance* leads to no three-way NLI model, or an extra is missing.
-
-    Loads neither torch nor weights. Names on the hub are looked up when the checkpoint is opened.
-    """
-    check_packages()
-    spec = _spec(stance)
-    path = Path(spec).expanduser()
-    if path.exists() or path.is_absolute() or split_name(spec) is None:
-        _ = find_checkpoint(stance).weights
-
-
-def find_checkpoint(stance: str) -> Checkpoint:
-    """Find the checkpoint that *stance* names: ``nli:`` and a directory or a name on the hub.
-
-    Raises:
-        ConfigError: there is none, or it does not tell entailment, contradiction and neither apart.
-    """
-    return Checkpoint.find(_spec(stance))
-
-
-def _spec(stance: str) -> str:
-    kind, _, spec = stance.partition(":")
-    if kind != "nli" or not spec.strip():
-        msg = f"--xling-stance={stance}: stance_nli needs nli:NAME or nli:DIRECTORY; {_ADVICE}"
-        raise ConfigError(msg)
-    return spec.strip()
 
 
 def _in_order(id2label: Any) -> list[str]:  # noqa: ANN401  as the file has it

@@ -1,0 +1,1 @@
+"""Who tells by which mechanisms a response expresses empathy: one package per way."""

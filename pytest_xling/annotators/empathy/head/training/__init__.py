@@ -1,0 +1,1 @@
+"""How the classifier of empathy is trained: ``xling train empathy``."""

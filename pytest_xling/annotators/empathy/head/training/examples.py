@@ -1,0 +1,229 @@
+"""Labelled responses by mechanism, split by the post they respond to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from pytest_xling.annotators.empathy.pair import Pair
+from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.files.epitome import epitome_files, epitome_rows
+from pytest_xling.files.strict_json import parse, read_text, require_name, require_text
+from pytest_xling.keys import content_key
+from pytest_xling.languages import find
+from pytest_xling.text.empathy import MECHANISMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.text.empathy import Mechanism
+
+__all__ = ["SPLITS", "Example", "digest", "read_epitome", "read_pairs"]
+
+Split: TypeAlias = Literal["train", "dev", "test"]
+
+SPLITS: Final[Mapping[Split, float]] = {"train": 0.75, "dev": 0.05, "test": 0.20}
+"""Shares of the posts, as in EPITOME and in Found in Translation (appendix C.1)."""
+_LEAST_POSTS = 2
+_ENGLISH = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A response, and which mechanisms it has."""
+
+    pair: Pair
+    labels: Mapping[Mechanism, bool]
+    """Not of a mechanism whose file lacks the response."""
+    post: str
+    """What responses to one post share, whichever id or language it has."""
+    split: Split
+
+
+def read_epitome(folder: Path, *, seed: int) -> list[Example]:
+    """Read EPITOME's three files and split them by post: one split for all three.
+
+    Posts with one id or one text are one post, in whichever file; which part a post is in depends
+    on the seed and its ids alone, not on the order of rows. Levels 1 and 2 are present.
+
+    Raises:
+        DataError: names file, line, column and fix; or a mechanism has no file, several, or rows
+            of one class only.
+    """
+    files = _files(folder)
+    rows = {
+        mechanism: [(row, _language(row.language, where=str(row.place))) for row in epitome_rows(f)]
+        for mechanism, f in files.items()
+    }
+    posts = _posts(
+        (row.sp_id, " ".join(row.seeker_post.split()).casefold())
+        for of in rows.values()
+        for row, _ in of
+    )
+    splits = _drawn(posts.values(), seed=seed)
+    examples: dict[tuple[str, str, str, int], Example] = {}
+    for mechanism, of in rows.items():
+        seen: Counter[tuple[str, str, str]] = Counter()
+        for row, language in of:
+            key = row.sp_id, row.rp_id, language
+            # A response that stands twice in a file is two examples: their levels may differ.
+            place = (*key, seen[key])
+            seen[key] += 1
+            # Of one response the files have texts that differ in marks nobody sees.
+            pair = Pair(seeker=row.seeker_post, response=row.response_post, language=language)
+            post = posts[row.sp_id]
+            known = examples.get(place) or Example(
+                pair=pair, labels={}, post=post, split=splits[post]
+            )
+            examples[place] = replace(known, labels={**known.labels, mechanism: row.level > 0})
+    labelled = list(examples.values())
+    for mechanism, file in files.items():
+        _check_classes(labelled, mechanism, where=str(file))
+    return labelled
+
+
+def read_pairs(path: Path, *, seed: int) -> list[Example]:
+    """Read our own layout: a JSON object a line, with all three labels and its split.
+
+    Its keys are ``id``, ``seeker``, ``response``, ``language``, ``split`` (``train`` or ``test``)
+    and the mechanisms, 0 or 1 each. A sixteenth of the posts to train on is ``dev``.
+
+    Raises:
+        DataError: names file, line, key and fix; or a post is in both splits.
+    """
+    examples: list[Example] = []
+    where_split: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        row = parse(line, where=where)
+        if not isinstance(row, dict):
+            msg = f"{where}: must be an object with id, seeker, response, language, split and "
+            raise DataError(msg + ", ".join(MECHANISMS))
+        texts = {
+            key: require_text(row.get(key), where=where, key=key)
+            for key in ("id", "seeker", "response", "language", "split")
+        }
+        require_name(texts["id"], where=where, key="id")
+        language = _language(texts["language"], where=where)
+        pair = Pair(seeker=texts["seeker"], response=texts["response"], language=language)
+        post = " ".join(pair.seeker.split()).casefold()
+        split: Split = "test" if texts["split"] == "test" else "train"
+        if texts["split"] not in {"train", "test"}:
+            msg = f"{where}: key 'split' must be train or test, not {texts['split']!r}; correct it"
+            raise DataError(msg)
+        before = where_split.setdefault(post, (split, where))
+        if before[0] != split:
+            msg = (
+                f"{where}: key 'split': this post is in {split!r}, and at {before[1]} in "
+                f"{before[0]!r}; give all responses to a post one split"
+            )
+            raise DataError(msg)
+        labels = {mechanism: _label(row, mechanism, where=where) for mechanism in MECHANISMS}
+        examples.append(Example(pair=pair, labels=labels, post=post, split=split))
+    learnt = [post for post, (split, _) in where_split.items() if split == "train"]
+    parts = _drawn(learnt, seed=seed, shares={"train": SPLITS["train"], "dev": SPLITS["dev"]})
+    examples = [replace(each, split=parts.get(each.post, each.split)) for each in examples]
+    for mechanism in MECHANISMS:
+        _check_classes(examples, mechanism, where=str(path))
+    return examples
+
+
+def digest(examples: Sequence[Example]) -> str:
+    """Return a digest of *examples* and their split; their order does not matter."""
+    rows: list[Any] = sorted(
+        [e.pair.seeker, e.pair.response, e.pair.language, e.split, sorted(e.labels.items())]
+        for e in examples
+    )
+    return content_key(rows).hex()
+
+
+def _files(folder: Path) -> dict[Mechanism, Path]:
+    """Return the file of each mechanism, told by its name."""
+    there = epitome_files(folder)
+    files: dict[Mechanism, Path] = {}
+    for mechanism in MECHANISMS:
+        own = [f for f in there if mechanism in f.name.casefold().replace("-", "_")]
+        if len(own) != 1:
+            named = ", ".join(f.name for f in own) or "none"
+            listed = ", ".join(f.name for f in there) or "no file of EPITOME"
+            msg = (
+                f"{folder}: needs one file with {mechanism.replace('_', '-')!r} in its name, such "
+                f"as {mechanism.replace('_', '-')}-reddit.csv, and has {named} (there: {listed}); "
+                "put one file for each of the three mechanisms into the folder"
+            )
+            raise DataError(msg)
+        files[mechanism] = own[0]
+    return files
+
+
+def _language(name: str, *, where: str) -> str:
+    try:
+        return find(name).code if name else _ENGLISH
+    except ConfigError as error:
+        msg = f"{where}: key 'language': {error}"
+        raise DataError(msg) from error
+
+
+def _posts(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return for each id the least id of those it shares a text with, in however many steps."""
+    parent: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def root(node: tuple[str, str]) -> tuple[str, str]:
+        parent.setdefault(node, node)
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for sp_id, text in named:
+        parent[root(("text", text))] = root(("id", sp_id))
+    ids: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, name in list(parent):
+        if kind == "id":
+            ids[root((kind, name))].append(name)
+    return {name: min(of) for of in ids.values() for name in of}
+
+
+def _drawn(
+    posts: Iterable[str], *, seed: int, shares: Mapping[Split, float] = SPLITS
+) -> dict[str, Split]:
+    """Return the part each post is in; a digest of seed and post orders them."""
+    drawn = sorted(set(posts), key=lambda post: hashlib.sha256(f"{seed}\0{post}".encode()).digest())
+    whole = sum(shares.values())
+    parts: dict[str, Split] = {}
+    done, reached = 0, 0.0
+    for split, share in shares.items():
+        reached += share / whole
+        end = round(reached * len(drawn))
+        parts.update(dict.fromkeys(drawn[done:end], split))
+        done = end
+    return parts
+
+
+def _label(row: Mapping[str, object], mechanism: Mechanism, *, where: str) -> bool:
+    label = row.get(mechanism)
+    if label not in (0, 1) or isinstance(label, float):
+        msg = f"{where}: key {mechanism!r} must be 0 or 1, not {label!r}; correct it"
+        raise DataError(msg)
+    return bool(label)
+
+
+def _check_classes(examples: Sequence[Example], mechanism: Mechanism, *, where: str) -> None:
+    """Refuse labels from which nothing can be learnt: a class is hardly there to train on."""
+    for present, levels in ((True, "level 1 or 2"), (False, "level 0")):
+        own = {
+            e.post for e in examples if e.split == "train" and e.labels.get(mechanism) is present
+        }
+        if len(own) < _LEAST_POSTS:
+            label = "present" if present else "absent"
+            msg = (
+                f"{where}: {mechanism} is {label} ({levels}) in responses to {len(own)} of the "
+                f"posts to train on, and both classes need {_LEAST_POSTS} at least; check the "
+                "labels, or add responses"
+            )
+            raise DataError(msg)

@@ -1,0 +1,270 @@
+"""``xling calibrate translation RUN|FILE``: what translation alone does to metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling import registry
+from pytest_xling.analysis.labelled import TASKS
+from pytest_xling.analysis.translation_noise import (
+    Originals,
+    file_originals,
+    measurable,
+    measure_noise,
+    run_originals,
+)
+from pytest_xling.cli.opening import reading, settled
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.options import option
+from pytest_xling.config.values import count
+from pytest_xling.engine.models import (
+    check_role,
+    check_translates,
+    make_models,
+    make_provider,
+    make_roles,
+)
+from pytest_xling.engine.run import Run
+from pytest_xling.engine.steps import make_step_factory
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
+from pytest_xling.store.database import Database
+from pytest_xling.store.queries import case_counts, metric_signatures
+from pytest_xling.store.runs import get_run
+from pytest_xling.text.answer_text import ENGLISH
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.steps import StepFactory
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.store.translation_noise import TranslationNoise
+
+__all__ = ["add_arguments", "run"]
+
+OF_THE_RUN: Final[Mapping[str, str]] = {
+    name: name.replace("-", "_")
+    for name in ("model", "seed", "judge", "translator", "text-in", "encoder", *TASKS)
+} | {"param": "parameters"}
+"""Options that are the run's where they are not given, and its settings of that meaning."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what only this kind of calibration takes."""
+    parser.epilog = (
+        "English answers are translated into each language and back, and scored beside\n"
+        "themselves. Of a run are taken, unless they are given, its answers, metrics, languages\n"
+        'and models. A file has lines such as {"id": "q1", "text": …} (and "question"), and needs\n'
+        "--metrics, --langs and --xling-translator. What comes of it is kept in the store, where\n"
+        "gates and `xling table parity` look it up."
+    )
+    parser.add_argument(
+        "answers", metavar="RUN|FILE", help="a run's name, or `latest`, or a file of JSON lines"
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="NAMES",
+        type=lambda text: tuple(dict.fromkeys(filter(None, map(str.strip, text.split(","))))),
+        help="what to measure, such as information_recall,cross_sim_sent; default: all of the "
+        "run's that compare answers with the pivot language, or are read in English",
+    )
+    parser.add_argument("--benchmark", metavar="NAME", help="one of the run's only")
+    parser.add_argument("--questions", metavar="N", type=count(1), help="draw so many questions")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, keep and print."""
+    path = Path(args.answers)
+    in_file = path.is_file() or path.suffix == ".jsonl"
+    measure = _measured_on_file if in_file else _measured_on_run
+    noises, notes = measure(args)
+    if args.json:
+        print_json(noise_rows(noises))
+        return 0
+    print_text("\n".join(plain(s, width=width(), color=color()) for s in noise_sheets(noises)))
+    for note in notes:
+        print_text(note)
+    return 0
+
+
+def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise], list[str]]:
+    given = dict(vars(args))
+    for name, value in (("--metrics", args.metrics), ("--langs", _given(args, "langs"))):
+        if not value:
+            msg = f"a file says nothing of {name[2:]}: give {name}, or the name of a run"
+            raise ConfigError(msg)
+    if args.benchmark is not None:
+        msg = "--benchmark means nothing to a file of answers"
+        raise ConfigError(msg)
+    named = _given(args, "model") or _given(args, "judge")
+    given[option("model").dest] = named or "embedded"
+    settings = settled(given)
+    originals = file_originals(Path(args.answers))
+    factory = make_step_factory(settings)
+    metrics = _metrics(factory, args.metrics)
+    for metric in metrics:
+        judged = any(each.asks == "judge" for each in factory.annotators_of(metric).values())
+        if judged and not named:
+            msg = f"{metric.name!r} asks a judge: name one with --xling-judge=MODEL"
+            raise ConfigError(msg)
+    if settings.languages == "all":
+        msg = "--langs=all is too many for a file: name the languages, such as --langs=hi,zh"
+        raise ConfigError(msg)
+    return _measured(args, settings, [(originals, metrics)], settings.languages), []
+
+
+def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], list[str]]:
+    parts: list[tuple[Originals, list[Metric[Any]]]] = []
+    with reading(args) as connection:
+        record = get_run(connection, args.answers)
+        given = dict(vars(args))
+        if not _given(args, "model"):
+            given[option("model").dest] = record.model
+        settings = settled(given)
+        of_the_run: dict[str, Any] = {
+            key: record.settings[key]
+            for name, key in OF_THE_RUN.items()
+            if key in record.settings and not _given(args, name)
+        }
+        settings = replace(settings, **of_the_run)
+        scored = metric_signatures(connection, record.run_id)
+        if args.benchmark is not None and args.benchmark not in scored:
+            msg = (
+                f"run {record.run_id} has no benchmark {args.benchmark!r}."
+                f"{did_you_mean(args.benchmark, scored)} It has: {', '.join(scored) or 'none'}"
+            )
+            raise ConfigError(msg)
+        factory = make_step_factory(settings)
+        for benchmark in [args.benchmark] if args.benchmark is not None else scored:
+            known = [name for name in scored[benchmark] if name in registry.names("metric")]
+            metrics = _metrics(factory, args.metrics) if args.metrics else _of_run(factory, known)
+            if metrics:
+                originals = run_originals(connection, record.run_id, benchmark=benchmark)
+                parts.append((originals, metrics))
+        counts = case_counts(connection, record.run_id)
+    if not parts:
+        msg = (
+            f"run {record.run_id} was scored with nothing that compares answers with the pivot "
+            "language; name metrics, such as --metrics=information_precision,information_recall"
+        )
+        raise ConfigError(msg)
+    languages: Iterable[str] = settings.languages
+    if settings.languages == "all":
+        languages = dict.fromkeys(language for _, language in counts)
+    noises = _measured(args, settings, parts, languages)
+    signatures = {signature for of in scored.values() for signature in of.values()}
+    other = sorted({noise.metric for noise in noises if noise.signature not in signatures})
+    note = (
+        f"{', '.join(other)}: made in another way here than in run {record.run_id}, so that its "
+        "gates and tables know nothing of this. Give the options it was made with."
+    )
+    return noises, [note] if other else []
+
+
+def _given(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  any option's
+    """Return what an option was given, on the command line or in the environment."""
+    entry = option(name)
+    return getattr(args, entry.dest) or os.environ.get(entry.env)
+
+
+def _metrics(factory: StepFactory, names: Sequence[str]) -> list[Metric[Any]]:
+    """Return metrics by their names.
+
+    Raises:
+        ConfigError: one is unknown, or translation's part in it cannot be measured.
+    """
+    metrics = [factory.make("metric", name) for name in names]
+    for metric in metrics:
+        if not measurable(metric):
+            msg = (
+                f"--metrics: {metric.name!r} neither compares answers with the pivot language nor "
+                "is read in English (--xling-text-in=english) and compared between languages"
+            )
+            raise ConfigError(msg)
+    return metrics
+
+
+def _of_run(factory: StepFactory, names: Iterable[str]) -> list[Metric[Any]]:
+    made = (factory.make("metric", name) for name in names)
+    return [metric for metric in made if measurable(metric)]
+
+
+def _measured(
+    args: argparse.Namespace,
+    settings: Settings,
+    parts: Sequence[tuple[Originals, Sequence[Metric[Any]]]],
+    languages: Iterable[str],
+) -> list[TranslationNoise]:
+    """Check all there is to check, then measure part by part."""
+    languages = [language for language in languages if language != ENGLISH]
+    if not languages:
+        msg = "there is no language to translate into; name some: --langs=hi,zh"
+        raise ConfigError(msg)
+    provider = make_provider(settings)
+    roles = make_roles(settings, provider)
+    factory = make_step_factory(settings)
+    _check(factory, roles, parts, languages)
+    tested, others = make_models(settings, provider, roles, model=settings.model)
+
+    async def measured() -> list[TranslationNoise]:
+        database = Database(settings.store)
+        try:
+            run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
+            try:
+                return [
+                    noise
+                    for originals, metrics in parts
+                    for noise in await measure_noise(
+                        run,
+                        database,
+                        originals=originals.drawn(args.questions, seed=settings.seed),
+                        metrics=_about(metrics, originals),
+                        languages=languages,
+                        seed=settings.seed,
+                    )
+                ]
+            finally:
+                await run.aclose()
+        finally:
+            database.close()
+
+    return asyncio.run(measured())
+
+
+def _about(metrics: Sequence[Metric[Any]], originals: Originals) -> list[Metric[Any]]:
+    """Return the metrics that have something to say of all the answers."""
+    return [m for m in metrics if all(m.applies(each.sample) for each in originals.answers)]
+
+
+def _check(
+    factory: StepFactory,
+    roles: Mapping[Role, Provider],
+    parts: Sequence[tuple[Originals, Sequence[Metric[Any]]]],
+    languages: Sequence[str],
+) -> None:
+    """Raise ConfigError for what would fail only once there is something to be paid for."""
+    asked: dict[Role, str] = {"translator": "xling calibrate translation"}
+    for originals, metrics in parts:
+        if not _about(metrics, originals):
+            named = ", ".join(metric.name for metric in metrics)
+            msg = f"{originals.source}: nothing in it is what {named} is about"
+            raise ConfigError(msg)
+        for metric in metrics:
+            needed = list(factory.annotators_of(metric).values())
+            for made in (metric, *needed):
+                made.check()
+            asked |= {each.asks: metric.name for each in needed if each.asks not in {None, *asked}}
+    for role, needed_by in asked.items():
+        check_role(roles, role, needed_by)
+        roles[role].check()
+    ways = [way for code in languages for way in ((ENGLISH, code), (code, ENGLISH))]
+    check_translates(roles["translator"], ways)

