@@ -118,8 +118,9 @@ class Ask(Protocol):
         Args:
             messages: one user turn for the styles ``completion`` and ``translation``.
             params: ``max_tokens``, ``temperature``, ``top_p``, ``seed``, ``stop``; where it is
-                ``structured`` also ``response_format``; for the style ``translation`` also
-                ``source_language`` and ``target_language``, codes of ours.
+                ``structured`` also ``response_format`` and ``optional_logprobs``, which is
+                ``top_logprobs`` and left out where the server does not take that; for the style
+                ``translation`` also ``source_language`` and ``target_language``, codes of ours.
             repeat: another one asks the same anew.
 
         Raises:

@@ -20,8 +20,9 @@ class Provider(Protocol):
     ``Provider(spec, timeout_s=…, device=…)`` where *spec* is what follows ``name:`` in ``--model``
     (for ``openai``, the model's name). One that has only answers stored already says
     ``answers_prompts = False``: it can be asked its questions, but not to judge or translate. One
-    that takes the param ``response_format``, OpenAI's JSON schema of a reply, says
-    ``structured = True``: judges are then asked with it.
+    that takes the param ``response_format``, OpenAI's JSON schema of a reply, and
+    ``optional_logprobs``, log-probabilities it may do without, says ``structured = True``: judges
+    are then asked with them.
     """
 
     name: ClassVar[str]

@@ -228,6 +228,23 @@ def test_refused_log_probabilities_name_the_key(param: str, message: str) -> Non
         _ask(server.url, _request(top_logprobs=20))
 
 
+def test_log_probabilities_one_can_do_without_are_left_out() -> None:
+    """A reasoning model that judges refuses them: it is asked once more without."""
+    message = "This model does not support logprobs."
+    with serving(refuse_params="logprobs", refuse_message=message) as server:
+        for number in range(2):
+            response = _ask(server.url, _request(f"Why {number}?", optional_logprobs=10))
+            assert ("The answer is forty-two.", ()) == (response.text, response.first_token)
+            assert ("optional_logprobs",) == response.left_out
+        assert {"400": 2, "200": 2} == stats(server.url)["statuses"]
+    likely = "Yes:0.5,No:0.3"
+    with serving(first_token=likely, answer="Yes") as server:
+        assert 2 == len(_ask(server.url, _request(optional_logprobs=10)).first_token)
+        (body,) = map(json.loads, stats(server.url)["bodies"])
+    assert (True, 10) == (body["logprobs"], body["top_logprobs"])
+    assert "optional_logprobs" not in body
+
+
 def test_max_tokens_is_renamed_where_it_is_refused() -> None:
     """A server of newer models gets max_completion_tokens, from the second request on at once."""
     message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."

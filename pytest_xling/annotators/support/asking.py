@@ -93,11 +93,13 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
         )
         verdict = continued(response.text or "", first_words={word: word for word in _VERDICTS})
         return _value(verdict.label, verdict.wrong, response)
+    # Servers that judge by schema may refuse log-probabilities: they are asked without, then.
+    likeliest = "optional_logprobs" if ask.structured else "top_logprobs"
     wrong = ""
     for _ in range(2):
         response = await ask(
             (Message(role="user", content=_prompt(pair, wrong=wrong)),),
-            params={**params, "top_logprobs": _LIKELIEST},
+            params={**params, likeliest: _LIKELIEST},
         )
         word = without_thoughts(clean(response.text or "")).strip(_AROUND).casefold()
         if word in _VERDICTS or response.stop_reason in _NO_REPLY:

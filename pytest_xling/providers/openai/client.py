@@ -26,6 +26,7 @@ __all__ = ["OpenaiClient"]
 
 _CONNECT_S = 15.0
 _SCHEMA = "response_format"
+_LIKELIEST = "optional_logprobs"
 _UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
 # Codes of a 400 that is about the question.
 _OTHER = frozenset({"content_filter", "context_length_exceeded"})
@@ -39,7 +40,8 @@ class OpenaiClient:
         self._timeout_s = timeout_s
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.is_openai
-        self._without_schema = False
+        self._not_taken: set[str] = set()
+        """Of what is optional, what this server was found not to take."""
         self._connect_s = min(_CONNECT_S, timeout_s)
         timeout = httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None)
         settings: dict[str, Any] = {
@@ -71,15 +73,15 @@ class OpenaiClient:
         start = time.perf_counter()
         if self._renames:
             body = _renamed(body)
-        if self._without_schema and _SCHEMA in body:
-            return await self._ask_without_schema(body)
+        for name in self._not_taken.intersection(body):
+            return await self._ask_without(name, body)
         outcome: Response | ProviderFault
         try:
             # httpx2's time-out is for each read: a server that drips would never meet it.
             async with asyncio.timeout(self._timeout_s):
                 # The typed chat.completions.create checks what is sent and builds models of what
                 # comes back, for half a millisecond.
-                reply = await self._client.post(PATH, body=dict(body), cast_to=httpx2.Response)
+                reply = await self._client.post(PATH, body=_sent(body), cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             if (otherwise := self._otherwise(error, body)) is not None:
                 return await otherwise
@@ -107,22 +109,33 @@ class OpenaiClient:
         if not self._renames and "max_tokens" in body and "max_completion_tokens" in str(error):
             self._renames = True
             return self.ask(body)
-        if _SCHEMA in body and error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
-            # Not every server says what it does not take; asked without, it tells.
-            return self._ask_without_schema(body)
+        if error.status_code in _UNKNOWN_PARAM and error.code not in _OTHER:
+            if _LIKELIEST in body and "logprobs" in f"{error.param} {error}":
+                return self._ask_without(_LIKELIEST, body)
+            if _SCHEMA in body:
+                # Not every server says what it does not take; asked without, it tells.
+                return self._ask_without(_SCHEMA, body)
         return None
 
-    async def _ask_without_schema(self, body: Mapping[str, JsonValue]) -> Response:
-        """Ask without the schema, which the server does not take, and keep that in mind."""
-        plain = {name: value for name, value in body.items() if name != _SCHEMA}
+    async def _ask_without(self, name: str, body: Mapping[str, JsonValue]) -> Response:
+        """Ask without what the server does not take, and keep that in mind."""
+        plain = {key: value for key, value in body.items() if key != name}
         response = await self.ask(plain)
-        self._without_schema = True
-        return replace(response, left_out=(_SCHEMA,))
+        self._not_taken.add(name)
+        return replace(response, left_out=(name, *response.left_out))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.close()
         self._logs.end()
+
+
+def _sent(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return *body* in the server's own words."""
+    sent = dict(body)
+    if _LIKELIEST in sent:
+        sent |= {"logprobs": True, "top_logprobs": sent.pop(_LIKELIEST)}
+    return sent
 
 
 def _renamed(body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
