@@ -1,7 +1,8 @@
-"""How many examples Hypothesis draws, and how many threads compute."""
+"""How many examples Hypothesis draws, how many threads compute, and what is garbage."""
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import settings
@@ -14,3 +15,9 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # Half of what Hypothesis tries by default; a machine that is busy is no failure.
 settings.register_profile("half", max_examples=50, deadline=None)
 settings.load_profile("half")
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of tests out of each search for garbage: they live to the end."""
+    gc.collect()
+    gc.freeze()
