@@ -100,7 +100,8 @@ def test_a_rate_limited_server_answers_all_at_its_own_pace() -> None:
         assert 200 == sum(isinstance(outcome, Response) for outcome in outcomes)
         assert 16 == stats(url)["max_in_flight"]
         assert stats(url)["statuses"]["429"] <= 48 + 6  # the first burst and a few probes
-        assert 15 <= limit.limit <= 18
+        # It probes for more while the last answers come, longer on a machine that is busy.
+        assert 15 <= limit.limit < 32
 
 
 def test_sixty_four_connections_are_kept_busy() -> None:
