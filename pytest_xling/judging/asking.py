@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["Question", "judged"]
+__all__ = ["NO_REPLY", "Question", "check_answers_prompts", "judged", "quoting", "unanswered"]
 
 _CONTINUED_TOKENS = 8
 _LONGEST_SHOWN = 4_000
 _QUOTED = 80
-_NO_REPLY = {"content_filter", "refusal", "error"}
+NO_REPLY = {"content_filter", "refusal", "error"}
+"""Reasons to stop after which there is no reply, even where a filter let some text through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ async def judged(
         ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: nothing was answered.
     """
+    check_answers_prompts(ask)
     if ask.style == "completion":
         # A base model says the same again, so there is no repair.
         response = await ask(
@@ -88,9 +90,6 @@ async def judged(
         )
         verdict = continued(response.text or "", first_words=question.first_words)
         return _explained(verdict, response)
-    if ask.style == "translation":
-        msg = "the model named by --xling-judge only translates; name one that answers prompts"
-        raise ConfigError(msg)
 
     async def answered(prompt: str, form: Form) -> tuple[Verdict, Response]:
         schema = {"response_format": form.response_format} if structured and ask.structured else {}
@@ -99,20 +98,20 @@ async def judged(
         return form.read(response.text or ""), response
 
     first, response = await answered(*question.prompt())
-    if not first.unparsed or response.stop_reason in _NO_REPLY:
+    if not first.unparsed or response.stop_reason in NO_REPLY:
         return _explained(first, response)
     earlier = shorten(response.text or "", limit=_LONGEST_SHOWN)
     second, again = await answered(*question.prompt(repair=first.wrong, earlier=earlier))
-    if again.stop_reason in _NO_REPLY:
+    if again.stop_reason in NO_REPLY:
         return _explained(first, response)
     return _explained(second, again)
 
 
 def _explained(verdict: Verdict, response: Response) -> Verdict:
     """Return *verdict*; what is wrong now quotes the reply, or says why there is none."""
-    if response.stop_reason in _NO_REPLY:
+    if response.stop_reason in NO_REPLY:
         # Also with a verdict in what a filter let through: it need not be the judge's last word.
-        wrong = f"the judge did not reply ({response.stop_reason.replace('_', ' ')})"
+        wrong = unanswered(response)
     elif verdict.label:
         return verdict
     elif not verdict.unparsed:
@@ -121,11 +120,28 @@ def _explained(verdict: Verdict, response: Response) -> Verdict:
         wrong = f"the judge's reply was cut off at the token limit, and {verdict.wrong}"
     else:
         wrong = f"the judge's reply cannot be read, {verdict.wrong}"
-    quoted = printable(response.text or response.error or "", limit=_QUOTED)
     return replace(
         verdict,
         label=None,
         reasoning="",
-        wrong=f"{wrong}: {quoted!r}" if quoted else wrong,
-        unparsed=verdict.unparsed and response.stop_reason not in _NO_REPLY,
+        wrong=quoting(wrong, response),
+        unparsed=verdict.unparsed and response.stop_reason not in NO_REPLY,
     )
+
+
+def check_answers_prompts(ask: Ask) -> None:
+    """Raise ConfigError where the judge's model can only translate."""
+    if ask.style == "translation":
+        msg = "the model named by --xling-judge only translates; name one that answers prompts"
+        raise ConfigError(msg)
+
+
+def unanswered(response: Response) -> str:
+    """Say why a response is no reply: its reason to stop is one of ``NO_REPLY``."""
+    return f"the judge did not reply ({response.stop_reason.replace('_', ' ')})"
+
+
+def quoting(wrong: str, response: Response) -> str:
+    """Return *wrong* with the beginning of the reply, or of the error, where there is one."""
+    quoted = printable(response.text or response.error or "", limit=_QUOTED)
+    return f"{wrong}: {quoted!r}" if quoted else wrong

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import regex
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
 from pytest_xling.judging.verdict import nonce_key, without_thoughts
 from pytest_xling.records import Message
-from pytest_xling.text.display import clean, printable, shorten
+from pytest_xling.text.display import clean, shorten
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ _HOW = (
 )
 _NUMBERED = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+(.+)")
 _NOTHING = re.compile(r"\W*(?:none|no claims?|nothing)\W*", re.IGNORECASE)
-_NO_REPLY = {"content_filter", "refusal", "error"}
-_QUOTED = 80
 _LONGEST_REPLY = 200_000
 _LONGEST_CLAIM = 1_000
 _LINE_CHARS = 500
@@ -107,9 +105,7 @@ async def listed(
         ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: the judge did not answer.
     """
-    if ask.style == "translation":
-        msg = "the model named by --xling-judge only translates; name one that answers prompts"
-        raise ConfigError(msg)
+    check_answers_prompts(ask)
     if ask.style == "completion":
         text = " ".join(sentence.text for sentence in window.sentences)
         line = shorten(" ".join(clean(text).split()), limit=_LINE_CHARS)
@@ -117,27 +113,27 @@ async def listed(
             (Message(role="user", content=f"{_SHOTS}Text: {line}\nClaims:\n-"),),
             params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n\n", "Text:"]},
         )
-        if response.stop_reason in _NO_REPLY:
-            return _unanswered(response)
+        if response.stop_reason in NO_REPLY:
+            return quoting(unanswered(response), response)
         lines = f"- {response.text or ''}".splitlines()
         # What it was cut off in is no claim.
         lines = lines[:-1] if response.stop_reason == "length" else lines
         try:
             return _claims([(None, _bullet(line)) for line in lines], window)
         except _UnreadableError as error:
-            return _quoting(f"the judge's reply cannot be read, {error}", response)
+            return quoting(f"the judge's reply cannot be read, {error}", response)
     wrong = ""
     for _ in range(2):
         prompt, key = _prompt(window, language=language, wrong=wrong)
         form = {"response_format": _schema(key)} if structured and ask.structured else {}
         response = await ask((Message(role="user", content=prompt),), params={**params, **form})
-        if response.stop_reason in _NO_REPLY:
-            return _unanswered(response)
+        if response.stop_reason in NO_REPLY:
+            return quoting(unanswered(response), response)
         try:
             return _read(response, key=key, window=window)
         except _UnreadableError as error:
             wrong = str(error)
-    return _quoting(f"the judge's reply cannot be read, {wrong}", response)
+    return quoting(f"the judge's reply cannot be read, {wrong}", response)
 
 
 def _prompt(window: Window, *, language: str, wrong: str) -> tuple[str, str]:
@@ -282,13 +278,3 @@ _SCRIPTS = {
     "Latin": r"\p{Latin}",
     "East Asian": r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]",
 }
-
-
-def _unanswered(response: Response) -> str:
-    why = response.stop_reason.replace("_", " ")
-    return _quoting(f"the judge did not reply ({why})", response)
-
-
-def _quoting(wrong: str, response: Response) -> str:
-    quoted = printable(response.text or response.error or "", limit=_QUOTED)
-    return f"{wrong}: {quoted!r}" if quoted else wrong

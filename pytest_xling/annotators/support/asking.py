@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_xling.annotators.support import support_value
-from pytest_xling.errors import ConfigError
+from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
 from pytest_xling.judging.verdict import continued, without_thoughts
 from pytest_xling.records import Message
-from pytest_xling.text.display import clean, printable, shorten
+from pytest_xling.text.display import clean, shorten
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ _HOW = (
 )
 _FORM = "Reply with one word and nothing else: yes or no."
 _VERDICTS = {"yes": True, "no": False}
-_NO_REPLY = {"content_filter", "refusal", "error"}
 _AROUND = " \t\r\n.,:;!?*_`'\"“”()[]{}"
-_QUOTED = 80
 _LIKELIEST = 10
 _LINE_CHARS = 600
 _SHOTS = """\
@@ -78,9 +76,7 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
         ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: the judge did not answer.
     """
-    if ask.style == "translation":
-        msg = "the model named by --xling-judge only translates; name one that answers prompts"
-        raise ConfigError(msg)
+    check_answers_prompts(ask)
     if ask.style == "completion":
         response = await ask(
             (Message(role="user", content=_completion(pair)),),
@@ -102,7 +98,7 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
             params={**params, likeliest: _LIKELIEST},
         )
         word = without_thoughts(clean(response.text or "")).strip(_AROUND).casefold()
-        if word in _VERDICTS or response.stop_reason in _NO_REPLY:
+        if word in _VERDICTS or response.stop_reason in NO_REPLY:
             break
         wrong = "it was not one word, yes or no"
     return _value(word if word in _VERDICTS else None, wrong, response)
@@ -123,16 +119,14 @@ def _completion(pair: Pair) -> str:
 
 
 def _value(word: str | None, wrong: str, response: Response) -> JsonValue:
-    quoted = printable(response.text or response.error or "", limit=_QUOTED)
-    if response.stop_reason in _NO_REPLY:
+    if response.stop_reason in NO_REPLY:
         # Also with a verdict in what a filter let through: it need not be the judge's last word.
-        why = response.stop_reason.replace("_", " ")
-        wrong = f"the judge did not reply ({why})"
+        wrong = unanswered(response)
     elif word is not None:
         return support_value(supported=_VERDICTS[word], p=_p_yes(response))
     else:
         wrong = f"the judge's reply cannot be read, {wrong}"
-    return support_value(reason=f"{wrong}: {quoted!r}" if quoted else wrong)
+    return support_value(reason=quoting(wrong, response))
 
 
 def _p_yes(response: Response) -> float | None:
