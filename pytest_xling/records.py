@@ -35,12 +35,12 @@ __all__ = [
     "Verdict",
 ]
 
-PromptStyle: TypeAlias = Literal["chat", "completion", "translation"]
+PromptStyle: TypeAlias = Literal["chat", "completion", "translation", "search"]
 """How a model wants to be asked.
 
 ``chat``: messages are turns. ``completion``: one message whose text is to be continued.
 ``translation``: one message to be translated, from ``source_language`` to ``target_language`` of
-the request's params.
+the request's params. ``search``: one message that is searched for.
 """
 StopReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "error"]
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
