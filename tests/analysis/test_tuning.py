@@ -254,6 +254,7 @@ def test_two_questions() -> None:
     assert found.blocked_held_out is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_proposals() -> None:
     """Whatever else is tuned beside them."""
     run = _run(_flags(np.random.default_rng(6), 0.1), "no_answer")

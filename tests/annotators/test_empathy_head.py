@@ -80,6 +80,7 @@ def train(tmp_path: Path, *, stop_at: str = "") -> Weights:
 
 
 @pytest.mark.usefixtures("_quick")
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes as without a break, no text is read twice, and they can be used."""
     for name in ("a", "b"):

@@ -18,6 +18,7 @@ SPANISH = "Esta es una frase bastante corriente en español."
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
+@pytest.mark.slow
 def test_counts_sentences_as_langid_would() -> None:
     """Each sentence counts once, under the code langid gives it."""
     assert ["de", "es"] == [langid.classify(text)[0] for text in (GERMAN, SPANISH)]

@@ -178,6 +178,7 @@ def test_the_reasoning_has_the_probabilities_likeliest_first() -> None:
     ],
     ids=["surrogate", "marks", "special", "endless", "no-lexicon"],
 )
+@pytest.mark.slow
 def test_hostile_and_unusual_texts_have_a_stance(text: str, language: str) -> None:
     """Whatever a model writes; a language without a lexicon has the encoder."""
     assert stance(text, language) in STANCES

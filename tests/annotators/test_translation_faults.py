@@ -30,6 +30,7 @@ def test_what_may_stay_as_it_is(sentence: str, language: str, text: str) -> None
     assert "" == fault(response, sentence=sentence, source=language, target="en")
 
 
+@pytest.mark.slow
 def test_translations_by_people_have_no_fault() -> None:
     """Of CaLMQA's questions and their English translations, nearly all pass; echoes do not."""
     if not CALMQA.is_dir():

@@ -136,6 +136,7 @@ def test_japanese_is_not_chinese() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.slow
 def test_three_identifiers_know_the_language_of_every_question(language: str) -> None:
     """CLD2, langid and py3langid agree; no exceptions were needed."""
     for sample in _samples(language):

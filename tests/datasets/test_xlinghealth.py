@@ -720,6 +720,7 @@ def test_what_is_odd_in_the_real_files(name: str, expected: list[str]) -> None:
 
 @real
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.slow
 def test_pandas_reads_the_same_texts(name: str) -> None:
     """An independent reader of the same cells, here with the newer layout."""
     pandas = pytest.importorskip("pandas")

@@ -62,6 +62,7 @@ def provider_page(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return _carried_out("add-a-provider.md", tmp_path_factory)
 
 
+@pytest.mark.slow
 def test_the_guide_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Every command in it does what it says, and what it sends and stores is as described."""
     bench = _carried_out("guide.md", tmp_path_factory)
@@ -105,6 +106,7 @@ def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path
         assert (tmp_path / file).stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_the_metric_is_scored_gated_and_signed(metric_page: Bench) -> None:
     """Found by its entry point; its parameters and libraries are in the signature."""
     case = metric_page.properties("test_answer[q01-hi]")
@@ -120,6 +122,7 @@ def test_the_annotator_is_asked_by_the_metric_that_needs_it(metric_page: Bench) 
     assert "letter_scripts|v1|regex:" in case["xling_signature_mixed_scripts"]
 
 
+@pytest.mark.slow
 def test_the_metric_needs_nothing_else_to_be_one_of_ours(
     metric_page: Bench, tmp_path: Path
 ) -> None:
@@ -146,6 +149,7 @@ def test_the_metric_needs_nothing_else_to_be_one_of_ours(
     assert "script_share" not in names("metric")  # it was the copy that knew it
 
 
+@pytest.mark.slow
 def test_the_provider_answers_are_in_the_store(provider_page: Bench) -> None:
     """`cat` answers with the question, once for each case; `false` answers nothing."""
     store = provider_page.root / ".xling" / "store.sqlite"
@@ -158,6 +162,7 @@ def test_the_provider_answers_are_in_the_store(provider_page: Bench) -> None:
     assert [a.question for a in answers] == [a.response["text"] for a in answers]
 
 
+@pytest.mark.slow
 def test_the_benchmark_and_the_reader_work(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Its folder is collected, its gates are judged, a reader of one's own brings other data."""
     bench = _carried_out("add-a-benchmark.md", tmp_path_factory)

@@ -112,6 +112,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("message", PROVOKED)
+@pytest.mark.slow
 def test_the_message_is_given(message: str, fresh: Path, tmp_path: Path) -> None:
     """In those words, and with an exit code that fits."""
     bench = Bench(tmp_path / "trouble")

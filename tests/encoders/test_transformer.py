@@ -134,6 +134,7 @@ def test_sentence_embeddings_are_those_of_sentence_transformers(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([*TEXTS, *ODD, LONG]), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_batch_equals_one_by_one(bert: Path, texts: list[str]) -> None:
     """What a text gets does not depend on the others, nor on their order."""
     batch, single = (TransformerEncoderFresh.open(bert) for _ in range(2))

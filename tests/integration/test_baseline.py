@@ -160,6 +160,7 @@ def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
     assert "candidate" not in bread.xling("promote", "--list").stdout
 
 
+@pytest.mark.slow
 def test_from_the_environment_an_ini_file_and_thresholds(bread: Project) -> None:
     """Wherever it is said; a file is found from where it is said."""
     bread.xling("export", "base-1", "-o", "base.json")
@@ -187,6 +188,7 @@ def test_mistakes_are_found_before_anything_is_asked(bread: Project) -> None:
         assert "base-1" == bread.latest().run_id
 
 
+@pytest.mark.slow
 def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
     """Hindi questions reworded by more than half, and a parameter of a metric changed: errors."""
     path = bread.benchmark / "data" / "hi.jsonl"

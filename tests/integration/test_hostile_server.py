@@ -72,6 +72,7 @@ def test_redirects_end_the_run(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", ["big", "bomb"])
+@pytest.mark.slow
 def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> None:
     """All others are answered; a run that goes on asks for that one alone."""
     questions = {f"q{n}": f"Why {n}?" for n in range(20)}

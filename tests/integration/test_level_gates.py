@@ -126,6 +126,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_by_language_and_level(claims: Project) -> None:
     """On two processes, and a stored run is judged alike."""
     outcome = claims.run(*RUN, "-n2")

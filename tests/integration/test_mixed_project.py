@@ -164,6 +164,7 @@ rules:
     assert first.cases == everything.cases
 
 
+@pytest.mark.slow
 def test_markers_and_keywords_select(mixed: Project) -> None:
     """``-m xling`` is every benchmark, ``-m "not xling"`` none; what is left out is not asked."""
     benchmarks = mixed.run("--model=scripted", "-m", "xling and not slow")

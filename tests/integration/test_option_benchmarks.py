@@ -38,6 +38,7 @@ def test_ordinary_tests_beside_it_still_run(project: Project) -> None:
     assert {"test_plain"} == set(outcome.cases)
 
 
+@pytest.mark.slow
 def test_another_folder(project: Project) -> None:
     """Named in the ini file, or by a flag that counts more."""
     project.write("pytest.ini", "[pytest]\nxling_benchmarks = more\n")

@@ -125,6 +125,7 @@ def test_answer(xling_case):
         ("raise ValueError", (), (1, "complete")),
     ],
 )
+@pytest.mark.slow
 def test_however_it_ends_the_report_says_so(
     project: Project, end: str, options: tuple[str, ...], expected: tuple[int, str]
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) 
     )
 
 
+@pytest.mark.slow
 def test_a_good_model_is_asked_everything(bread: Project) -> None:
     """Nothing stops; the gates pass at what the last look may spend, and say so."""
     outcome = _run(bread, GOOD, "-n2", "--xling-stop-early=obrien-fleming:5")
@@ -132,6 +133,7 @@ def test_workers_stop_at_the_same_look(bread: Project) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_order(bread: Project) -> None:
     """Another seed asks other questions first; case ids stay as they are."""
     asked = []

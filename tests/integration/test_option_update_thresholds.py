@@ -59,6 +59,7 @@ def test_the_file_says_what_the_run_would_pass(tuned: Project) -> None:
     assert after == (tuned.root / "thresholds.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_ci_refuses_unless_forced(tuned: Project) -> None:
     """A run must not move the gates it is judged by where nobody looks."""
     for name in ("CI", "GITHUB_ACTIONS"):

@@ -117,6 +117,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return bare
 
 
+@pytest.mark.slow
 def test_a_stored_run_is_judged_without_the_code(elsewhere: Project) -> None:
     """Kind, bounds and better end are in the store: pytest's own verdicts, word for word."""
     done = elsewhere.xling("gate", "first", "--thresholds", "thresholds.yaml", "--json")

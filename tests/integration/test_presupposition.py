@@ -163,6 +163,7 @@ def test_one_flip_closes_the_gate(presupposition: Project) -> None:
     assert first in flips
 
 
+@pytest.mark.slow
 def test_an_annotator_that_errs_too_often_decides_nothing(presupposition: Project) -> None:
     """A judge that always agrees: every gate that rests on it is inconclusive and says why."""
     answer_by(presupposition, right)
@@ -222,6 +223,7 @@ def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> N
     assert "too few of them agree or neutral to say" in verdict.reason
 
 
+@pytest.mark.slow
 def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     presupposition: Project,
 ) -> None:

@@ -116,6 +116,7 @@ def test_two_processes_on_one_store_share_the_work(project: Project, server: str
     assert set(asked(server).values()) == {1}
 
 
+@pytest.mark.slow
 def test_the_english_answer_is_asked_once_however_many_workers(
     project: Project, server: str
 ) -> None:
@@ -133,6 +134,7 @@ def test_the_english_answer_is_asked_once_however_many_workers(
     assert first == project.scores()
 
 
+@pytest.mark.slow
 def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
     """K repeats are K requests for each question, and the first repeat is the plain one."""
     project.run(*OPTIONS)
@@ -156,6 +158,7 @@ def test_errors_are_not_kept(project: Project) -> None:
         assert len(asked(url)) == 10
 
 
+@pytest.mark.slow
 def test_a_store_that_fills_up_stops_the_asking(project: Project, quick: str) -> None:
     """What cannot be kept is not paid for; with room again, only what is missing is asked."""
     count, checks = 30, '"no_answer", "wrong_language", "repetition"'

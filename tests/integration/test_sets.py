@@ -228,6 +228,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
+@pytest.mark.slow
 def test_reordered_tests_score_the_same_sets(repeated: Project) -> None:
     """Whatever order the tests run in, all repeats of a question are scored together."""
     repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n0")

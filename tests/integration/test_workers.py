@@ -54,6 +54,7 @@ def assert_gates_last(names: list[str], *, cases: int) -> None:
     assert {"test_gate"} == {name.partition("[")[0] for name in names[cases:]}
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
     """The case it died in is reported, others run the rest, the gates come last; exit 3."""
     write_questions(project, count=12, languages=("en", "hi"))
@@ -90,6 +91,7 @@ def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
     assert project.latest().status == "complete"
 
 
+@pytest.mark.slow
 def test_more_workers_than_samples_and_another_dist(project: Project) -> None:
     """Workers without work do no harm, and --dist=loadfile parts neither samples nor waves."""
     write_questions(project, count=1, languages=("en", "hi"))

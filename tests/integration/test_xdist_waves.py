@@ -161,6 +161,7 @@ def test_whole_run(project: Project, workers: int) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
+@pytest.mark.slow
 def test_selections_and_variants(
     project: Project, args: tuple[str, ...], cases: int, gates: int, others: int
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_worker_killed_in_a_case(
     result.stdout.fnmatch_lines(["worker gw* died: *", "FAILED test_cases.py::test_case?q07-hi?*"])
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_a_gate(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The gates that were waiting behind it are decided by the worker that replaces it."""
     monkeypatch.setenv("CRASH_GATE", "hi")
@@ -245,6 +247,7 @@ def test_workers_that_collect_different_tests(project: Project) -> None:
     result.stdout.fnmatch_lines(["*Different tests were collected*", "*run is incomplete*"])
 
 
+@pytest.mark.slow
 def test_a_crashed_test_gets_another_chance_on_request(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

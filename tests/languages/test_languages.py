@@ -97,6 +97,7 @@ def test_identifiers_follow_calmqa_routing() -> None:
     assert expected == {language.code for language in languages() if language.identifier == "cld2"}
 
 
+@pytest.mark.slow
 def test_identifiable_languages_are_known_to_their_identifier() -> None:
     """The original langid and CLD2 have a class for every language we trust them with."""
     langid = pytest.importorskip("langid.langid")

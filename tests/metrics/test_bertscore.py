@@ -94,6 +94,7 @@ def theirs(score: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:  # noqa
     return [float(part.double().mean()) for part in score.score(list(lefts), list(rights))]
 
 
+@pytest.mark.slow
 def test_is_as_bert_score(embedded: Any) -> None:  # noqa: ANN401  untyped package
     """Precision, recall and F1, plain and with idf weights, in four languages."""
     from bert_score.utils import get_idf_dict  # noqa: PLC0415  an extra

