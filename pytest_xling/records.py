@@ -165,6 +165,9 @@ class Answer:
     sample: Sample
     response: Response
     annotations: Mapping[str, Annotation] = field(default_factory=dict)
+    checks: tuple[Answer, ...] = ()
+    """What the metric made of it to be annotated, such as each of its claims beside the evidence:
+    see :meth:`pytest_xling.interfaces.metric.Metric.checks`."""
 
     @property
     def text(self) -> str:
@@ -198,8 +201,7 @@ class AnswerSet:
     pivot language, for ``neutral`` the one to the neutral query; else empty."""
     pivot_missing: int = 0
     checks: tuple[Answer, ...] = ()
-    """What the metric made of them to be annotated, such as each claim of one answer beside the
-    text of another: see :meth:`pytest_xling.interfaces.metric.Metric.checks`."""
+    """As an answer's, such as each claim of one answer beside the text of another."""
 
     @property
     def size(self) -> int:

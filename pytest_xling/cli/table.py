@@ -31,6 +31,7 @@ from pytest_xling.reports.papers.calmqa import (
     length_table,
     surface_table,
 )
+from pytest_xling.reports.papers.calmqa_quality import QUALITY_TABLES
 from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
 from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
 from pytest_xling.reports.papers.sets import SETS_TABLES
@@ -62,8 +63,8 @@ ABOUT = {
     "indicators": "apologies, names of languages, translation, emoji, in % (App. C.2)",
 }
 TEXTS = ("model", "set", "language", "indicator", "languages")
-QUESTION_TABLES = {**SETS_TABLES, **CATEGORIES_TABLES}
-PAPER_TABLES = {**QUESTION_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
+OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
+PAPER_TABLES = {**OTHER_CALMQA_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field")
 
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         [
             "of CaLMQA:",
             *(f"  {name:15}{about}" for name, about in ABOUT.items()),
-            *(f"  {name:15}{table.about}" for name, table in QUESTION_TABLES.items()),
+            *(f"  {name:15}{table.about}" for name, table in OTHER_CALMQA_TABLES.items()),
             "of XLingEval:",
             *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
             "of UPHILL:",

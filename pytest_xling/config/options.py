@@ -341,6 +341,22 @@ OPTIONS: tuple[Option, ...] = (
         help="The translator's price, as --xling-price.",
     ),
     Option(
+        name="search",
+        parse=values.model,
+        in_file=True,
+        metavar="NAME",
+        help="What finds evidence for claims: bm25 (articles that come along), bm25:FILE or"
+        " bm25:DIR (your own), serper or serper:URL (Google, or what speaks like it). Tests of"
+        " factuality are skipped where it is not given.",
+    ),
+    Option(
+        name="search-price",
+        parse=values.number(minimum=0),
+        in_file=True,
+        metavar="PRICE",
+        help="The price of a thousand searches in US dollars.",
+    ),
+    Option(
         name="text-in",
         parse=values.text_in,
         default="native",

@@ -60,6 +60,9 @@ class Settings:
     judge_price: tuple[float, float] | None = None
     translator: str | None = None
     translator_price: tuple[float, float] | None = None
+    search: str | None = None
+    search_price: float | None = None
+    """US dollars per thousand searches."""
     text_in: str = option("text-in").default
     """``english`` or ``native``."""
     encoder: str = option("encoder").default
@@ -107,6 +110,8 @@ class Settings:
             "judge_price": self.judge_price,
             "translator": self.translator,
             "translator_price": self.translator_price,
+            "search": self.search,
+            "search_price": self.search_price,
             "text_in": self.text_in,
             "encoder": self.encoder,
             "stance": self.stance,
@@ -252,6 +257,8 @@ def resolve(
         judge_price=find("judge-price").value,
         translator=find("translator").value,
         translator_price=find("translator-price").value,
+        search=find("search").value,
+        search_price=find("search-price").value,
         text_in=find("text-in").value,
         encoder=find("encoder").value,
         stance=find("stance").value,

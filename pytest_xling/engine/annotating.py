@@ -104,7 +104,7 @@ class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
 
 
 class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
-    """Annotates answers by asking a judge or a translator."""
+    """Annotates answers by asking a judge, a translator or a search."""
 
     def __init__(
         self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask

@@ -202,7 +202,8 @@ class _Exchange:
             breaker.forget(self._waiting)
             try:
                 response = await self._provider.generate(self._request)
-                return response if self._cap is None else await with_tokens(self._request, response)
+                by_tokens = self._cap is not None and not self._cap.request_usd
+                return await with_tokens(self._request, response) if by_tokens else response
             finally:
                 breaker.watch(self._waiting)
 

@@ -207,6 +207,7 @@ class CostCap:
         price_out: US dollars per million completion tokens.
         spent_usd: what was spent already, such as by other processes of the run.
         first_usd: what a request is reckoned to cost until one has been answered.
+        request_usd: the price of a request where it does not depend on tokens.
     """
 
     __slots__ = (
@@ -218,6 +219,7 @@ class CostCap:
         "own_usd",
         "price_in",
         "price_out",
+        "request_usd",
     )
 
     def __init__(
@@ -228,8 +230,10 @@ class CostCap:
         *,
         spent_usd: float = 0.0,
         first_usd: float = 0.0,
+        request_usd: float = 0.0,
     ) -> None:
         self._first_usd = first_usd
+        self.request_usd = request_usd
         self.max_usd = max_usd
         self.price_in = price_in
         self.price_out = price_out
@@ -239,9 +243,13 @@ class CostCap:
         self._in_flight = 0
         self._budget = _Budget(spent_usd, [self], asyncio.Event())
 
-    def beside(self, price_in: float, price_out: float, *, first_usd: float = 0.0) -> CostCap:
+    def beside(
+        self, price_in: float, price_out: float, *, first_usd: float = 0.0, request_usd: float = 0.0
+    ) -> CostCap:
         """Return a cap for another model, with its own price, on what both may spend together."""
-        other = CostCap(self.max_usd, price_in, price_out, first_usd=first_usd)
+        other = CostCap(
+            self.max_usd, price_in, price_out, first_usd=first_usd, request_usd=request_usd
+        )
         other._budget = self._budget
         self._budget.caps.append(other)
         return other
@@ -252,9 +260,9 @@ class CostCap:
         return self._budget.spent_usd
 
     def price(self, usage: Usage) -> float:
-        """Return the price of *usage* in US dollars."""
+        """Return the price of a request with *usage* in US dollars."""
         price = usage.prompt_tokens * self.price_in + usage.completion_tokens * self.price_out
-        return price / _TOKENS_PER_PRICE
+        return self.request_usd + price / _TOKENS_PER_PRICE
 
     async def room(self) -> None:
         """Wait while only requests in flight, which may turn out cheap, stand in the way."""

@@ -1,18 +1,18 @@
-"""The models of a run: the model under test, a judge, a translator."""
+"""The models of a run: the model under test, a judge, a translator, and a search."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_xling import registry
 from pytest_xling.engine.answering import Answering
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.memo import Memo
-from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.provider import Translating
 from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request
@@ -50,6 +50,9 @@ MAX_TOKENS = 1024
 """The longest reply of a judge or translator that says nothing else."""
 TESTED = "tested"
 """What the model under test is listed as beside the roles."""
+Price: TypeAlias = tuple[float, float] | float
+"""US dollars per million prompt and completion tokens; of a search per thousand requests."""
+_SEARCH_PRICE: Final = "--xling-search-price"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +69,13 @@ class Model:
 
 
 class Models:
-    """The models of a run: the one under test, and those with a role, a judge or a translator.
+    """The models of a run: the one under test, and those with a role, such as a judge.
 
     The memo of the step that asks one is opened when first needed.
 
     Args:
         tested: the model under test.
-        roles: who judges and translates; may be the model under test itself.
+        roles: who judges, translates and searches; may be the model under test itself.
         store: where answers are kept.
     """
 
@@ -182,19 +185,24 @@ class RoleAsk:
         params: Mapping[str, JsonValue] | None = None,
         repeat: int = 0,
     ) -> Response:
-        """Return what the model answers.
+        """Return what the model answers, or the search finds.
 
         Raises:
             ProviderFault, BudgetExceeded: nothing was answered.
         """
-        given = {"max_tokens": MAX_TOKENS, "temperature": 0.0, **(params or {})}
+        usual = {} if self.style == "search" else {"max_tokens": MAX_TOKENS, "temperature": 0.0}
+        given = {**usual, **(params or {})}
         return await self._memo(
             Request(model=self._model, messages=tuple(messages), params=given, repeat=repeat)
         )
 
 
 def make_provider(settings: Settings) -> Provider:
-    """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``."""
+    """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``.
+
+    Raises:
+        ConfigError: there is no such provider, it only searches, or its price is needed.
+    """
     return _provider(settings, settings.model, price=settings.price, option="--xling-price")
 
 
@@ -204,19 +212,40 @@ def _asked_name(model: str) -> str:
     return spec if name in registry.names("provider") and spec else model
 
 
-def _provider(
-    settings: Settings, model: str, *, price: tuple[float, float] | None, option: str
-) -> Provider:
+def _provider(settings: Settings, model: str, *, price: Price | None, option: str) -> Provider:
     name, spec = provider_of(model)
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
+    searches, wanted = provider.style == "search", option == _SEARCH_PRICE
+    if searches != wanted:
+        msg = (
+            f"{model!r} searches, it answers nothing: name it with --xling-search"
+            if searches
+            else f"--xling-search={model}: this is no search.{_other_search(model)}"
+        )
+        raise ConfigError(msg)
     if settings.max_cost_usd is not None and provider.paid and price is None:
+        per = (
+            f"thousand searches, such as {option}=1"
+            if searches
+            else f"million tokens, in and out, such as {option}=2.5,10"
+        )
         msg = (
             f"--xling-max-cost needs the price of {model!r} to know when to stop: give it in US "
-            f"dollars per million tokens, in and out, such as {option}=2.5,10"
+            f"dollars per {per}"
         )
         raise ConfigError(msg)
     return provider
+
+
+def _other_search(model: str) -> str:
+    """Say which searches there are, and which of them *model* may have been meant to be."""
+    known = [
+        name
+        for name in registry.names("provider")
+        if registry.load("provider", name).style == "search"
+    ]
+    return f"{did_you_mean(model.partition(':')[0], known)} There are: {', '.join(known) or 'none'}"
 
 
 def provider_of(model: str) -> tuple[str, str]:
@@ -243,11 +272,16 @@ def provider_of(model: str) -> tuple[str, str]:
 
 
 def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
-    """Return the judge and the translator, checked."""
+    """Return the judge, the translator and the search, checked.
+
+    Raises:
+        ConfigError: one is no such thing, cannot be asked, or is needed and not named.
+    """
     roles: dict[Role, Provider] = {}
-    named: tuple[tuple[Role, str | None, tuple[float, float] | None], ...] = (
+    named: tuple[tuple[Role, str | None, Price | None], ...] = (
         ("judge", settings.judge or settings.model, settings.judge_price),
         ("translator", settings.translator, settings.translator_price),
+        ("search", settings.search, settings.search_price),
     )
     # One model is one provider, whatever its roles and however it is named.
     made = {provider_of(settings.model): tested}
@@ -274,7 +308,7 @@ def check_role(roles: Mapping[Role, Provider], role: Role, needed_by: str) -> No
     Raises:
         ConfigError: nobody has, or only who cannot.
     """
-    option = f"--xling-{role}=MODEL"
+    option = "--xling-search=NAME" if role == "search" else f"--xling-{role}=MODEL"
     provider = roles.get(role)
     if provider is None:
         msg = f"{needed_by!r} asks a {role}: name one with {option}"
@@ -322,7 +356,7 @@ def make_models(
     Args:
         settings: of the run.
         provider: of the model under test.
-        others: who judges and translates.
+        others: who judges, translates and searches.
         model: the name of the model under test.
         workers: how many processes share the limits.
     """
@@ -332,9 +366,10 @@ def make_models(
         limit=_limit(settings, provider, model, workers=workers),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
     )
-    named = {
+    named: dict[Role, tuple[str | None, Price | None]] = {
         "judge": (settings.judge, settings.judge_price),
         "translator": (settings.translator, settings.translator_price),
+        "search": (settings.search, settings.search_price),
     }
     roles: dict[Role, Model] = {}
     models, budget = {id(provider): tested}, tested.cap
@@ -372,7 +407,7 @@ def _limit(settings: Settings, provider: Provider, model: str, *, workers: int) 
 def _cap(
     settings: Settings,
     provider: Provider,
-    price: tuple[float, float] | None,
+    price: Price | None,
     *,
     workers: int,
     beside: CostCap | None,
@@ -380,11 +415,13 @@ def _cap(
     """Return what may be spent on *provider*, together with those *beside* it."""
     if price is None or not provider.paid:
         return None
-    price_in, price_out = price
+    price_in, price_out = price if isinstance(price, tuple) else (0.0, 0.0)
+    request_usd = 0.0 if isinstance(price, tuple) else price / 1e3
     first_usd = (FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6
+    first_usd += request_usd
     if beside is not None:
-        return beside.beside(price_in, price_out, first_usd=first_usd)
+        return beside.beside(price_in, price_out, first_usd=first_usd, request_usd=request_usd)
     allowed_usd = settings.max_cost_usd
     # Each process minds its own share, so that all together keep within the cap.
     share_usd = None if allowed_usd is None else allowed_usd / workers
-    return CostCap(share_usd, price_in, price_out, first_usd=first_usd)
+    return CostCap(share_usd, price_in, price_out, first_usd=first_usd, request_usd=request_usd)

@@ -93,7 +93,28 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         raise NotImplementedError
 
     async def _annotated(self, scorables: Sequence[AnyScorable]) -> list[Scored | XlingError]:
-        """Return what the metric is given; what went wrong stands in its place."""
+        """Annotate what is scored, then what the metric makes of it to be checked.
+
+        What went wrong stands in its place.
+        """
+        checker = self._metric.checked_by
+        needs = {name: each for name, each in self._annotators.items() if name != checker}
+        outcomes = await self._with_needs(needs, scorables)
+        if not checker:
+            return outcomes
+        places = [place for place, each in enumerate(outcomes) if not isinstance(each, XlingError)]
+        ready: list[Any] = [outcomes[place] for place in places]
+        checks = [self._metric.checks(each) for each in ready]
+        checked_of = await _each_annotated({checker: self._annotators[checker]}, checks)
+        for place, scored, annotated in zip(places, ready, checked_of, strict=True):
+            faulty = isinstance(annotated, XlingError)
+            outcomes[place] = annotated if faulty else replace(scored, checks=annotated)
+        return outcomes
+
+    async def _with_needs(
+        self, needs: Mapping[str, Annotate], scorables: Sequence[AnyScorable]
+    ) -> list[Scored | XlingError]:
+        """Return what the metric is given, annotated with *needs*; what went wrong in its place."""
         raise NotImplementedError
 
     def payload(self, _scorable: object) -> None:
@@ -128,8 +149,10 @@ class Scoring(ReadingStep[Scorable, Answer]):
         reason = missing_reason(scorable.answer)
         return f"no answer: {reason}" if reason and not self._metric.scores_missing else ""
 
-    async def _annotated(self, scorables: Sequence[Scorable]) -> list[Answer | XlingError]:
-        return await annotated_with(self._annotators, [s.answer for s in scorables])
+    async def _with_needs(
+        self, needs: Mapping[str, Annotate], scorables: Sequence[Scorable]
+    ) -> list[Answer | XlingError]:
+        return await annotated_with(needs, [s.answer for s in scorables])
 
 
 class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
@@ -198,36 +221,22 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
             return f"{there} of {len(asked)} answers{where}: {why}"
         return ""
 
-    async def _annotated(self, scorables: Sequence[ScorableSet]) -> list[AnswerSet | XlingError]:
-        """Annotate all answers of the sets, then what the metric makes of them to be checked.
-
-        What went wrong stands in place of a whole set.
-        """
+    async def _with_needs(
+        self, needs: Mapping[str, Annotate], scorables: Sequence[ScorableSet]
+    ) -> list[AnswerSet | XlingError]:
+        """Annotate all answers of the sets; what went wrong stands in place of a whole set."""
         sets = [scorable.answer_set for scorable in scorables]
-        if not self._annotators:
+        if not needs:
             return [*sets]
-        checker = self._metric.checked_by
-        needs = {name: each for name, each in self._annotators.items() if name != checker}
-        outcomes: dict[int, AnswerSet | XlingError] = {}
+        outcomes: list[AnswerSet | XlingError] = []
         members = [(*each.answers, *each.pivot) for each in sets]
-        for place, annotated in enumerate(await _each_annotated(needs, members)):
+        for own, annotated in zip(sets, await _each_annotated(needs, members), strict=True):
             if isinstance(annotated, XlingError):
-                outcomes[place] = annotated
+                outcomes.append(annotated)
             else:
-                size = len(sets[place].answers)
-                answers, pivot = annotated[:size], annotated[size:]
-                outcomes[place] = replace(sets[place], answers=answers, pivot=pivot)
-        if checker:
-            whole = {place: s for place, s in outcomes.items() if isinstance(s, AnswerSet)}
-            checks = [self._metric.checks(answer_set) for answer_set in whole.values()]
-            checked = await _each_annotated({checker: self._annotators[checker]}, checks)
-            for (place, answer_set), annotated in zip(whole.items(), checked, strict=True):
-                outcomes[place] = (
-                    annotated
-                    if isinstance(annotated, XlingError)
-                    else replace(answer_set, checks=annotated)
-                )
-        return [outcomes[place] for place in range(len(sets))]
+                size = len(own.answers)
+                outcomes.append(replace(own, answers=annotated[:size], pivot=annotated[size:]))
+        return outcomes
 
 
 async def _each_annotated(

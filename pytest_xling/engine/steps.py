@@ -66,7 +66,7 @@ class StepFactory:
             ConfigError: there is none, or a parameter of it is unknown or of the wrong type.
         """
         cls = registry.load(kind, name)
-        known = {each.name: each for each in fields(cls)}
+        known = {each.name: each for each in fields(cls) if each.init}
         given = {key: value for key, value in self.common.items() if key in known}
         for place, value in self.own.items():
             owner, _, key = place.partition(".")

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "TextAnnotator"]
 
-Role: TypeAlias = Literal["judge", "translator"]
-"""Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models."""
+Role: TypeAlias = Literal["judge", "translator", "search"]
+"""Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models, and
+``--xling-search`` what finds evidence."""
 
 
 class Annotator:
@@ -116,11 +117,12 @@ class Ask(Protocol):
         """Return what the model answers; it is told neither the sample nor the language.
 
         Args:
-            messages: one user turn for the styles ``completion`` and ``translation``.
+            messages: one user turn for the styles ``completion``, ``translation`` and ``search``.
             params: ``max_tokens``, ``temperature``, ``top_p``, ``seed``, ``stop``; where it is
                 ``structured`` also ``response_format`` and ``optional_logprobs``, which is
                 ``top_logprobs`` and left out where the server does not take that; for the style
-                ``translation`` also ``source_language`` and ``target_language``, codes of ours.
+                ``translation`` also ``source_language`` and ``target_language``, codes of ours;
+                for ``search`` only ``results``, how many at most.
             repeat: another one asks the same anew.
 
         Raises:

@@ -86,12 +86,12 @@ class Metric(Generic[Input]):
         """Name of the annotator, one of its needs, that annotates what :meth:`checks` returns."""
         return ""
 
-    def checks(self, answers: AnswerSet, /) -> Sequence[Answer]:  # noqa: ARG002  a subclass does
-        """Return what else is to be annotated of a set whose answers are annotated already.
+    def checks(self, answer: Input, /) -> Sequence[Answer]:  # noqa: ARG002  a subclass does
+        """Return what else is to be annotated of an answer, or a set, that is annotated already.
 
-        Each is a text as an annotator reads it, made of the set's: say, a claim of one answer as
-        the prompt and the text of another as the response. The metric finds them, annotated and in
-        order, in the set's ``checks``. Equal ones are annotated once in a run.
+        Each is a text as an annotator reads it, made of the answer's: say, a claim of it as the
+        prompt and the text of another as the response. The metric finds them, annotated and in
+        order, in its ``checks``. Equal ones are annotated once in a run.
         """
         return ()
 

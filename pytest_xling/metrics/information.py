@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.text.answer_text import needs_of, readable
 from pytest_xling.text.display import printable
+from pytest_xling.text.support import check_support, checker, judged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Information", "InformationPrecision", "InformationRecall"]
 
-_JUDGES = ("llm", "nli")
 _LISTED = 8
 _SHOWN = 200
 
@@ -63,7 +63,7 @@ class _Information(Number[AnswerSet]):
     @property
     def checked_by(self) -> str:
         """The annotator that says whether a text supports a claim."""
-        return f"support_{self.support.partition(':')[0]}"
+        return checker(self.support)
 
     def checks(self, answers: AnswerSet, /) -> list[Answer]:
         """Return each answer's claims beside the pivot's answer, and the other way.
@@ -81,18 +81,7 @@ class _Information(Number[AnswerSet]):
 
     def check(self) -> None:
         """Raise ConfigError where no annotator is called so."""
-        kind, colon, model = self.support.partition(":")
-        if (
-            kind not in _JUDGES
-            or (kind == "nli") != bool(model.strip())
-            or (kind == "llm" and colon)
-        ):
-            hint = did_you_mean(kind, _JUDGES)
-            msg = (
-                f"--xling-support={self.support}: what checks claims is llm (the model of "
-                f"--xling-judge) or nli:MODEL.{hint}"
-            )
-            raise ConfigError(msg)
+        check_support(self.support)
 
     def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[Answer], str]:
         """Return the share of a side's claims that are supported, the others, and why none is.
@@ -104,20 +93,15 @@ class _Information(Number[AnswerSet]):
         claims = [each for each in answers.checks if each.sample.metadata["side"] == name]
         if not claims:
             return None, [], _why_none(answers)
-        verdicts: list[Any] = [each.annotations[self.checked_by].value for each in claims]
-        judged = [each for each in verdicts if each["supported"] is not None]
-        unjudged = len(claims) - len(judged)
-        if unjudged > self.max_unjudged * len(claims):
-            wrong = next(each["reason"] for each in verdicts if each["supported"] is None)
-            return None, [], f"{unjudged} of {len(claims)} claims without a verdict: {wrong}"
-        share = sum(each["supported"] for each in judged) / len(judged)
-        if len(judged) < self.gamma:
-            share *= math.exp(1 - self.gamma / len(judged))
-        unsupported = [
-            claim
-            for claim, each in zip(claims, verdicts, strict=True)
-            if each["supported"] is False
-        ]
+        supported, unsupported, why = judged(
+            claims, by=self.checked_by, max_unjudged=self.max_unjudged
+        )
+        if why:
+            return None, [], why
+        count = len(supported) + len(unsupported)
+        share = len(supported) / count
+        if count < self.gamma:
+            share *= math.exp(1 - self.gamma / count)
         return share, unsupported, ""
 
 

@@ -45,6 +45,7 @@ SHAPING: Final = {
     "max_tokens": "max-tokens",
     "judge": "judge",
     "translator": "translator",
+    "search": "search",
     "text_in": "text-in",
     "encoder": "encoder",
     "stance": "stance",
@@ -199,6 +200,7 @@ def _asked_beside(settings: Settings) -> str:
     parts = {
         "judge": settings.judge,
         "translator": settings.translator,
+        "evidence from": settings.search,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
         "stances by": None if settings.stance == option("stance").default else settings.stance,
         "empathy by": None if settings.empathy == option("empathy").default else settings.empathy,

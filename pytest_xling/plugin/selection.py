@@ -38,6 +38,7 @@ __all__ = [
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
+NO_SEARCH_ID = "no-search"
 MISCONFIGURED = "pytest-xling is misconfigured: "
 """Begins what is said of a mistake; a worker's report has nothing else to know it by."""
 GROUP_CASES = 64
@@ -119,6 +120,11 @@ class Selection:
     ) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
+        if why := self._without_search(metafunc, folder):
+            for fixture in {"xling_case", "xling_gate"}.intersection(metafunc.fixturenames):
+                skipped = pytest.param(None, marks=pytest.mark.skip(reason=why))
+                metafunc.parametrize(fixture, [skipped], ids=[NO_SEARCH_ID])
+            return
         if "xling_case" in metafunc.fixturenames:
             self._refuse_flags(metafunc, self._metrics(metafunc))
             cases = self._plan(folder)
@@ -334,6 +340,33 @@ class Selection:
         """
         folders = [(root / path).parent.resolve() for root in self._roots]
         return next((folder for folder in folders if folder in self._setup.plans), folders[0])
+
+    def _without_search(self, metafunc: pytest.Metafunc, folder: Path) -> str:
+        """Say why a test is skipped whose metrics need evidence; "" where somebody searches.
+
+        What thresholds limit is not skipped: that nobody searches is then a mistake.
+        """
+        marker = metafunc.definition.get_closest_marker("xling")
+        metrics = marker.kwargs.get("metrics", ()) if marker else ()
+        if "search" in self._setup.roles or folder not in self._setup.plans:
+            return ""
+        factory, thresholds = self._setup.factory, self._setup.thresholds
+        limited = thresholds.metrics(self._setup.benchmarks[folder].name) if thresholds else ()
+        searching = [
+            metric
+            for metric in metrics
+            if metric in registry.names("metric")
+            and any(
+                annotator.asks == "search"
+                for annotator in factory.annotators_of(factory.make("metric", metric)).values()
+            )
+        ]
+        if not searching or not set(searching).isdisjoint(limited):
+            return ""
+        return (
+            f"{', '.join(searching)}: name where to search for evidence, such as "
+            "--xling-search=bm25, to be scored with these"
+        )
 
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
         """Return the metrics the test's marker names."""

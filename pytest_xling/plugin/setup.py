@@ -66,8 +66,8 @@ class Setup:
     model: str
     """The model's name as thresholds.yaml and reports know it."""
     roles: Mapping[Role, Provider]
-    """Who judges and translates. The model under test judges itself unless told otherwise, as in
-    XLingEval; nobody translates unless told to."""
+    """Who judges, translates and searches. The model under test judges itself unless told
+    otherwise, as in XLingEval; nobody translates or searches unless told to."""
     factory: StepFactory
     """What metrics and annotators are made with."""
     benchmarks: Mapping[Path, Benchmark]
@@ -139,9 +139,8 @@ class Setup:
         settings = self.settings
         if self.provider.paid and settings.price is None:
             return True
-        prices = {"judge": settings.judge_price, "translator": settings.translator_price}
         return any(
-            other.paid and prices[role] is None
+            other.paid and getattr(settings, f"{role}_price") is None
             for role, other in self.roles.items()
             if other is not self.provider
         )

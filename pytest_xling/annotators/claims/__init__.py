@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.judging.annotator import JudgingAnnotator
@@ -38,6 +38,9 @@ class Claims(JudgingAnnotator):
 
     name = "claims"
     version = "1"
+    verifiable: ClassVar[bool] = False
+    """Whether only claims are listed that sources could confirm or refute. Answers are then read
+    even where they decline somewhere: they may state facts elsewhere."""
 
     text_in: TextIn = "native"
     """``english``: claims are listed of the translation."""
@@ -68,6 +71,10 @@ class Claims(JudgingAnnotator):
         """What language answers are in, and the translation where they are read in English."""
         return ("language_id", *needs_of(self.text_in))
 
+    def question(self, answer: Answer, /) -> str:  # noqa: ARG002  a subclass shows it
+        """Return the question that the judge is shown; "" for none."""
+        return ""
+
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the answer, and the text that is read."""
         text = readable(answer, text_in=self.text_in)
@@ -89,10 +96,17 @@ class Claims(JudgingAnnotator):
         read = readable(answer, text_in=self.text_in)
         if read.text is None or not read.text.strip():
             return _value(reason=f"no answer: {read.reason or 'empty'}")
-        if reason := self.too_long({"answer": read.text}) or _declines(answer, read.text):
+        if reason := self.too_long({"answer": read.text}):
+            return _value(reason=reason)
+        if not self.verifiable and (reason := _declines(answer, read.text)):
             return _value(reason=reason)
         # Imported when there is something to list: where all claims are in the store it is not.
-        from pytest_xling.annotators.claims.asking import Claim, listed  # noqa: PLC0415
+        from pytest_xling.annotators.claims.asking import (  # noqa: PLC0415
+            EVERY,
+            VERIFIABLE,
+            Claim,
+            listed,
+        )
         from pytest_xling.annotators.claims.windows import native_sentence, windows  # noqa: PLC0415
 
         params: dict[str, JsonValue] = {
@@ -107,6 +121,8 @@ class Claims(JudgingAnnotator):
             *(
                 listed(
                     part,
+                    listing=VERIFIABLE if self.verifiable else EVERY,
+                    question=self.question(answer),
                     language=find(read.language).english_name,
                     ask=ask,
                     params=params,

@@ -37,7 +37,7 @@ def prompt(sentence: str, *, source: str, target: str, style: PromptStyle) -> st
             return _chat(sentence, find(source).english_name, find(target).english_name)
         case "completion":
             return _completion(sentence, source, target)
-        case "translation":
+        case "translation" | "search":  # no search is a translator: it is refused before
             return sentence
 
 

@@ -32,7 +32,9 @@ __all__ = [
     "INDICATOR_COLUMNS",
     "LENGTH_COLUMNS",
     "SURFACE_COLUMNS",
+    "AskedAnswer",
     "Row",
+    "asked_answers",
     "indicator_table",
     "length_table",
     "surface_table",
@@ -82,7 +84,7 @@ def surface_table(
     run = get_run(connection, run_id)
     needed = ("no_answer", "repetition")
     rows: dict[tuple[str, str], _Tally] = {}
-    for answer in _answers(connection, run.run_id, needed, benchmark=benchmark):
+    for answer in asked_answers(connection, run.run_id, needed, benchmark=benchmark):
         identifiable = find(answer.language).identifiable
         pooled = (ALL_LANGUAGES,) if identifiable else ()
         for language in (*pooled, answer.language):
@@ -113,8 +115,8 @@ def length_table(connection: Connection, run_id: str, *, benchmark: str | None =
         StoreError: no such run.
     """
     run = get_run(connection, run_id)
-    answers = _answers(connection, run.run_id, ("answer_length",), benchmark=benchmark)
-    by_place: dict[tuple[str, str], list[_Answer]] = defaultdict(list)
+    answers = asked_answers(connection, run.run_id, ("answer_length",), benchmark=benchmark)
+    by_place: dict[tuple[str, str], list[AskedAnswer]] = defaultdict(list)
     for answer in answers:
         by_place[answer.set, ALL_LANGUAGES].append(answer)
         by_place[answer.set, answer.language].append(answer)
@@ -156,7 +158,7 @@ def indicator_table(
         StoreError: no such run.
     """
     run = get_run(connection, run_id)
-    answers = _answers(connection, run.run_id, (), benchmark=benchmark)
+    answers = asked_answers(connection, run.run_id, (), benchmark=benchmark)
     sets = {
         name: [a for a in answers if a.set == name] for name in sorted({a.set for a in answers})
     }
@@ -171,7 +173,7 @@ def indicator_table(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class AskedAnswer:
     """One answer asked for, and what the run's metrics said of it."""
 
     set: str
@@ -205,9 +207,9 @@ class _Answer:
         return self.seen["language"] not in {None, self.language}
 
 
-def _answers(
+def asked_answers(
     connection: Connection, run_id: str, metrics: Sequence[str], *, benchmark: str | None
-) -> list[_Answer]:
+) -> list[AskedAnswer]:
     """Return the answers of the one benchmark that was scored with *metrics*, in case order."""
     scored = _scored_with(connection, run_id, metrics, benchmark=benchmark)
     name = next(iter(scored.values())).benchmark
@@ -215,7 +217,7 @@ def _answers(
     cases = [case for case in browsed_cases(connection, run_id) if case.benchmark == name]
     seen: list[Any] = LanguageId().annotate([c.text for c in cases], [c.language for c in cases])
     return [
-        _Answer(
+        AskedAnswer(
             set=case.metadata.get("set", ""),
             language=case.language,
             text=case.text,
@@ -227,7 +229,7 @@ def _answers(
     ]
 
 
-def _counted_lengths(answers: Sequence[_Answer]) -> list[float]:
+def _counted_lengths(answers: Sequence[AskedAnswer]) -> list[float]:
     """Return the lengths of all answers asked for.
 
     Table 17's "All Data" counts API errors too, by the short word that stands for the answer in
@@ -240,7 +242,7 @@ def _counted_lengths(answers: Sequence[_Answer]) -> list[float]:
     return [float(len(next(in_place))) if value is None else value for value in scored]
 
 
-def _is_right(answer: _Answer) -> bool:
+def _is_right(answer: AskedAnswer) -> bool:
     """Tell whether the second half of Table 17 counts *answer*."""
     if not find(answer.language).identifiable or answer.flagged("no_answer"):
         return False
@@ -267,11 +269,11 @@ class _Indicator:
     languages: str
     asked: Callable[[Language], bool]
     """Whether answers to questions in this language count."""
-    has: Callable[[_Answer], bool]
+    has: Callable[[AskedAnswer], bool]
     metric: str
 
 
-def _apologises(answer: _Answer) -> bool:
+def _apologises(answer: AskedAnswer) -> bool:
     text = answer.text.lower()
     return any(part in text for part in ("sorry", "apologize", "understand"))
 
@@ -315,7 +317,7 @@ _INDICATORS = (
 )
 
 
-def _indicated(indicator: _Indicator, answers: Sequence[_Answer]) -> Row:
+def _indicated(indicator: _Indicator, answers: Sequence[AskedAnswer]) -> Row:
     ours = [v for a in answers if (v := a.value(indicator.metric)) is not None]
     looked = indicator.name != "emoji" or ours
     return {
@@ -335,7 +337,7 @@ class _Tally:
         self._identifiable = identifiable
         self._raised: Counter[str] = Counter()
 
-    def add(self, answer: _Answer) -> None:
+    def add(self, answer: AskedAnswer) -> None:
         """Count *answer*."""
         no_answer = answer.flagged("no_answer")
         self._raised["n"] += 1

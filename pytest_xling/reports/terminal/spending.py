@@ -21,14 +21,17 @@ _PRICES = {
     "model": "--xling-price",
     "judge": "--xling-judge-price",
     "translator": "--xling-translator-price",
+    "search": "--xling-search-price",
 }
 
 
 def unpriced(run: RunRecord) -> list[str]:
     """Return the options that would have said what the run's models cost; none of free ones."""
     settings = run.settings
-    asked = {"model": run.model, "judge": settings.get("judge")}
-    asked["translator"] = settings.get("translator")
+    asked = {
+        "model": run.model,
+        **{role: settings.get(role) for role in _PRICES if role != "model"},
+    }
     return [
         option
         for role, option in _PRICES.items()
