@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_xling.analysis.loaded_run import LoadedRun, load_run
-    from pytest_xling.authoring import annotator, flag, number, provider
+    from pytest_xling.authoring import annotator, flag, number, provider, search
     from pytest_xling.errors import (
         ConfigError,
         DataError,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from pytest_xling.interfaces.annotator import AnswerAnnotator, AskingAnnotator, TextAnnotator
     from pytest_xling.interfaces.metric import Flag, Number
+    from pytest_xling.interfaces.search import SearchResult
     from pytest_xling.records import Answer, AnswerSet, Message, Reading, Response, Sample
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Reading",
     "Response",
     "Sample",
+    "SearchResult",
     "StoreError",
     "TextAnnotator",
     "TransientFault",
@@ -51,11 +53,12 @@ __all__ = [
     "load_run",
     "number",
     "provider",
+    "search",
 ]
 
 _MODULES = {
     "analysis.loaded_run": ("LoadedRun", "load_run"),
-    "authoring": ("annotator", "flag", "number", "provider"),
+    "authoring": ("annotator", "flag", "number", "provider", "search"),
     "errors": (
         "ConfigError",
         "DataError",
@@ -68,6 +71,7 @@ _MODULES = {
     ),
     "interfaces.annotator": ("AnswerAnnotator", "AskingAnnotator", "TextAnnotator"),
     "interfaces.metric": ("Flag", "Number"),
+    "interfaces.search": ("SearchResult",),
     "records": ("Answer", "AnswerSet", "Message", "Reading", "Response", "Sample"),
 }
 _MODULE_OF = {name: module for module, listed in _MODULES.items() for name in listed}

@@ -1,4 +1,6 @@
-"""Metrics, annotators and providers from one function, in a conftest.py or a benchmark's test file.
+"""Metrics, annotators, providers and searches, each from one function.
+
+They stand in a conftest.py or a benchmark's test file:
 
     import pytest_xling as xling
 
@@ -17,16 +19,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_xling import registry
 from pytest_xling.errors import BrokenStep, ConfigError, TransientFault
 from pytest_xling.files.whole import display_path
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.interfaces.metric import Flag, Number
+from pytest_xling.interfaces.search import SearchProvider, SearchResult
 from pytest_xling.records import Reading, Response
 
 if TYPE_CHECKING:
@@ -36,10 +40,9 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request
 
-__all__ = ["annotator", "flag", "number", "provider"]
+__all__ = ["annotator", "flag", "number", "provider", "search"]
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
-Replies: TypeAlias = "Callable[..., Awaitable[str | Response]]"
 
 
 def flag(
@@ -138,11 +141,146 @@ def provider(
     Raises:
         ConfigError: a provider of that name exists already.
     """
+    return _provider_of(_FunctionProvider, name, paid=paid, max_connections=max_connections)
 
+
+def search(
+    name: str, *, paid: bool = False, max_connections: int = 16
+) -> Callable[[Function], Function]:
+    """Make a search provider of an async function from a query to what was found, best first.
+
+    It gives a list of :class:`~pytest_xling.interfaces.search.SearchResult`, or of dicts with their
+    keys: ``title``, ``text`` and, if there is one, ``url``. An empty list says that nothing was
+    found. It is called with the query and, as keywords, what it names of ``results`` (how many are
+    read) and ``spec`` (what follows ``NAME:`` in ``--xling-search``). Errors are as for
+    :func:`provider`.
+
+    Args:
+        name: as in ``--xling-search=NAME``.
+        paid: whether searches may cost money.
+        max_connections: searches it can usefully have in flight at once.
+
+    Raises:
+        ConfigError: a provider of that name exists already.
+    """
+    return _provider_of(_FunctionSearch, name, paid=paid, max_connections=max_connections)
+
+
+class _Asked:
+    """An async function of the user's, called with what it names."""
+
+    def __init__(self, function: Callable[..., Awaitable[object]], *, timeout_s: float) -> None:
+        self._function = function
+        self._timeout_s = timeout_s
+        self.origin = _origin(function)
+        self.source = _digest(function)
+        parameters = inspect.signature(function).parameters
+        self._takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        self._taken = frozenset(parameters)
+
+    def check(self) -> None:
+        """Raise ConfigError where the function is not async."""
+        if not inspect.iscoroutinefunction(self._function):
+            msg = f"{self.origin}: a provider is an async function; write `async def`"
+            raise ConfigError(msg)
+
+    async def __call__(self, argument: object, given: Mapping[str, object]) -> object:
+        """Call it once, with *argument* and those of *given* that it names.
+
+        Raises:
+            TransientFault: it took too long, or could not reach what it asks.
+        """
+        wanted = {k: v for k, v in given.items() if self._takes_all or k in self._taken}
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._function(argument, **wanted)
+        except OSError as error:  # TimeoutError is one
+            msg = f"{self.origin}: {str(error) or type(error).__name__}"
+            raise TransientFault(msg) from error
+
+
+class _FunctionProvider:
+    """Asks a function of the user's."""
+
+    style: PromptStyle = "chat"
+    function: Callable[..., Awaitable[object]]
+
+    def __init__(self, spec: str = "", *, timeout_s: float = 120.0, device: str = "auto") -> None:
+        del device
+        self._model = spec
+        self._asked = _Asked(self.function, timeout_s=timeout_s)
+
+    def check(self) -> None:
+        """Raise ConfigError where the function is not async."""
+        self._asked.check()
+
+    def identify(self, request: Request) -> dict[str, JsonValue]:
+        """Return all that determines the answer, the function's source among it."""
+        return {
+            "source": self._asked.source,
+            "model": self._model,
+            "messages": [[message.role, message.content] for message in request.messages],
+            "params": dict(request.params),
+        }
+
+    async def generate(self, request: Request) -> Response:
+        """Ask once.
+
+        Raises:
+            TransientFault: it took too long, or could not reach what it asks.
+            BrokenStep: what came back is neither a text nor a Response.
+        """
+        given = {"model": self._model, "repeat": request.repeat, **request.params}
+        reply = await self._asked(list(request.messages), given)
+        if isinstance(reply, Response):
+            return reply
+        if not isinstance(reply, str):
+            msg = f"{self._asked.origin} gave {type(reply).__name__}, not a text or a Response"
+            raise BrokenStep(msg)
+        return Response(text=reply, stop_reason="stop", model_version=self._asked.source)
+
+    async def aclose(self) -> None:
+        """Do nothing: nothing is held."""
+
+
+class _FunctionSearch(SearchProvider):
+    """Searches with a function of the user's."""
+
+    function: Callable[..., Awaitable[object]]
+
+    def __init__(self, spec: str = "", *, timeout_s: float = 120.0, device: str = "auto") -> None:
+        super().__init__(spec, timeout_s=timeout_s, device=device)
+        self._asked = _Asked(self.function, timeout_s=timeout_s)
+
+    def check(self) -> None:
+        """Raise ConfigError where the function is not async."""
+        self._asked.check()
+
+    def signed(self) -> dict[str, JsonValue]:
+        """Return what results depend on beside the query, the function's source among it."""
+        return {"source": self._asked.source, **super().signed()}
+
+    async def search(self, query: str, *, results: int) -> list[SearchResult]:
+        """Search once.
+
+        Raises:
+            TransientFault: it took too long, or could not reach what it asks.
+            BrokenStep: what came back is no list of results.
+        """
+        found = await self._asked(query, {"results": results, "spec": self.spec})
+        if not isinstance(found, list | tuple):
+            msg = f"{self._asked.origin} gave {type(found).__name__}, not a list of results"
+            raise BrokenStep(msg)
+        return [_result(row, of=self._asked.origin) for row in found[:results]]
+
+
+def _provider_of(
+    base: type, name: str, *, paid: bool, max_connections: int
+) -> Callable[[Function], Function]:
     def made(function: Function) -> Function:
         cls = type(
             f"Provider_{name}",
-            (_FunctionProvider,),
+            (base,),
             {
                 "name": name,
                 "paid": paid,
@@ -158,60 +296,25 @@ def provider(
     return made
 
 
-class _FunctionProvider:
-    """Asks a function of the user's."""
+def _result(row: object, *, of: str) -> SearchResult:
+    """Return what a function gave as a result.
 
-    style: PromptStyle = "chat"
-    function: Replies
-
-    def __init__(self, spec: str = "", *, timeout_s: float = 120.0, device: str = "auto") -> None:
-        del device
-        self._model = spec
-        self._timeout_s = timeout_s
-        self._source = _digest(self.function)
-        parameters = inspect.signature(self.function).parameters
-        self._takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        self._taken = frozenset(parameters)
-
-    def check(self) -> None:
-        """Raise ConfigError where the function is not async."""
-        if not inspect.iscoroutinefunction(self.function):
-            msg = f"{_origin(self.function)}: a provider is an async function; write `async def`"
-            raise ConfigError(msg)
-
-    def identify(self, request: Request) -> dict[str, JsonValue]:
-        """Return all that determines the answer, the function's source among it."""
-        return {
-            "source": self._source,
-            "model": self._model,
-            "messages": [[message.role, message.content] for message in request.messages],
-            "params": dict(request.params),
-        }
-
-    async def generate(self, request: Request) -> Response:
-        """Ask once.
-
-        Raises:
-            TransientFault: it took too long, or could not reach what it asks.
-            BrokenStep: what came back is neither a text nor a Response.
-        """
-        given = {"model": self._model, "repeat": request.repeat, **request.params}
-        wanted = {k: v for k, v in given.items() if self._takes_all or k in self._taken}
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                reply: object = await self.function(list(request.messages), **wanted)
-        except OSError as error:  # TimeoutError is one
-            msg = f"{_origin(self.function)}: {str(error) or type(error).__name__}"
-            raise TransientFault(msg) from error
-        if isinstance(reply, Response):
-            return reply
-        if not isinstance(reply, str):
-            msg = f"{_origin(self.function)} gave {type(reply).__name__}, not a text or a Response"
-            raise BrokenStep(msg)
-        return Response(text=reply, stop_reason="stop", model_version=self._source)
-
-    async def aclose(self) -> None:
-        """Do nothing: nothing is held."""
+    Raises:
+        BrokenStep: it is none.
+    """
+    try:
+        result = SearchResult(**row) if isinstance(row, dict) else row
+    except TypeError:  # another key, or one too few
+        result = None
+    if isinstance(result, SearchResult) and all(
+        isinstance(text, str) for text in (result.title, result.text, result.url)
+    ):
+        return result
+    msg = (
+        f"{of} gave {reprlib.repr(row)} as a result; it is to give a SearchResult, "
+        "or a dict of the texts title, text and, if there is one, url"
+    )
+    raise BrokenStep(msg)
 
 
 def _metric_of(

@@ -109,6 +109,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "hf": "hf:HfProvider",
         "openai": "openai:OpenaiProvider",
         "scripted": "scripted:ScriptedProvider",
+        "serper": "serper:SerperProvider",
         "transcript": "transcript:TranscriptProvider",
     },
     "dataset": {

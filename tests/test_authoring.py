@@ -1,8 +1,9 @@
-"""Metrics, annotators and providers made of one function."""
+"""Metrics, annotators, providers and searches made of one function."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,8 @@ import pytest_xling as xling
 from pytest_xling import registry
 from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import BrokenStep
+from pytest_xling.interfaces.search import results_of
+from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Message, Request, Response, Sample
 
 if TYPE_CHECKING:
@@ -161,3 +164,119 @@ def test_a_provider_is_async() -> None:
 
     with pytest.raises(xling.ConfigError, match="async def"):
         registry.load("provider", "slow")().check()
+
+
+def searched(text: str, **params: int) -> Request:
+    """Return what a search provider is asked."""
+    return Request(model="", messages=(Message(role="user", content=text),), params=params)
+
+
+def test_a_search() -> None:
+    """It is given the query and what it names; results and dicts are the same."""
+
+    @xling.search("library", max_connections=3)
+    async def library(query: str, *, results: int, spec: str) -> list[object]:
+        await asyncio.sleep(0)
+        first = xling.SearchResult(title=spec, text=query, url="https://a.test/")
+        return [first, *({"title": str(n), "text": query} for n in range(results))]
+
+    made = registry.load("provider", "library")("shelf", timeout_s=1.0, device="auto")
+    made.check()
+    found = results_of(asyncio.run(made.generate(searched("bread", results=3))))
+    assert ["shelf", "0", "1"] == [result.title for result in found]
+    assert [("bread", "https://a.test/"), ("bread", ""), ("bread", "")] == [
+        (result.text, result.url) for result in found
+    ]
+    assert (3, "search", False) == (made.max_connections, made.style, made.paid)
+
+
+def test_a_search_that_takes_only_the_query() -> None:
+    """Finding nothing is an answer."""
+
+    @xling.search("nothing", paid=True)
+    async def nothing(_query: str) -> list[xling.SearchResult]:
+        return []
+
+    made = registry.load("provider", "nothing")()
+    assert [] == results_of(asyncio.run(made.generate(searched("bread"))))
+    assert made.paid
+
+
+def test_a_changed_search_has_another_key() -> None:
+    """Its source, its spec and the query count."""
+    keys = []
+    for number in (1, 2):
+        if number == 1:
+
+            @xling.search("changes")
+            async def changes(query: str) -> list[dict[str, str]]:
+                return [{"title": "one", "text": query}]
+
+        else:
+
+            @xling.search("changes")
+            async def changes(query: str) -> list[dict[str, str]]:
+                return [{"title": "two", "text": query}]
+
+        made = registry.load("provider", "changes")
+        keys += [made(spec).identify(searched(query)) for spec in ("", "s") for query in "ab"]
+    assert 8 == len({canonical_json(key) for key in keys})
+
+
+@pytest.mark.parametrize(
+    ("gave", "said"),
+    [
+        ("bread", "gave str, not a list of results"),
+        (None, "gave NoneType, not a list of results"),
+        (["bread"], "gave 'bread' as a result"),
+        ([{"title": "t"}], "gave {'title': 't'} as a result; it is to give a SearchResult, or a"),
+        ([{"title": "t", "text": "x", "link": "u"}], "the texts title, text and"),
+        ([{"title": "t", "text": None}], "the texts title, text and"),
+        ([xling.SearchResult(title="t", text=7)], "as a result"),  # type: ignore[arg-type]  # a slip
+    ],
+)
+def test_a_search_that_gives_something_else(gave: object, said: str) -> None:
+    """It is a mistake, and the message says where."""
+
+    @xling.search("odd")
+    async def odd(_query: str) -> object:
+        return gave
+
+    made = registry.load("provider", "odd")()
+    with pytest.raises(BrokenStep, match=rf"test_authoring.py:\d+ .*{re.escape(said)}"):
+        asyncio.run(made.generate(searched("bread")))
+
+
+def test_a_search_that_fails() -> None:
+    """Errors of the connection and time-outs are asked again, a fault of its own is kept."""
+
+    @xling.search("down")
+    async def down(query: str) -> list[xling.SearchResult]:
+        if query == "slow":
+            await asyncio.sleep(60)
+        if query == "key":
+            msg = "no such key"
+            raise xling.PermanentFault(msg)
+        msg = "no route"
+        raise ConnectionError(msg)
+
+    made = registry.load("provider", "down")(timeout_s=0.05)
+    with pytest.raises(xling.TransientFault, match=r"test_authoring.py:\d+: no route"):
+        asyncio.run(made.generate(searched("bread")))
+    with pytest.raises(xling.TransientFault, match="TimeoutError"):
+        asyncio.run(made.generate(searched("slow")))
+    with pytest.raises(xling.PermanentFault, match="no such key"):
+        asyncio.run(made.generate(searched("key")))
+
+
+def test_a_search_is_async_and_has_a_name_of_its_own() -> None:
+    """Both are said before anything is searched."""
+
+    @xling.search("plain")
+    def plain(_query: str) -> list[xling.SearchResult]:
+        return []
+
+    with pytest.raises(xling.ConfigError, match="async def"):
+        registry.load("provider", "plain")().check()
+    with pytest.raises(xling.ConfigError, match=r"test_authoring.py:\d+: provider 'serper'"):
+        xling.search("serper")(plain)

@@ -428,7 +428,7 @@ def test_a_connection_that_is_not_made_names_the_seconds_waited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Connecting has less time than answering, and the message says how much."""
-    monkeypatch.setattr(_openai_client, "_CONNECT_S", 0.2)
+    monkeypatch.setattr(_openai_client, "CONNECT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and no more
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
         with pytest.raises(TransientFault, match=r"did not take a connection within 0\.2 s"):

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.providers.openai.endpoint import Endpoint
+from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
@@ -39,7 +39,7 @@ class OpenaiProvider:
         del device
         self._model = spec
         self._timeout_s = timeout_s
-        self._endpoint = Endpoint.from_environment()
+        self._endpoint = OpenaiEndpoint.from_environment()
         self._client: OpenaiClient | None = None
 
     def check(self) -> None:

@@ -11,20 +11,20 @@ import httpx2
 import openai
 
 from pytest_xling.errors import ProviderFault
+from pytest_xling.http import faults as http
+from pytest_xling.http.transport import CONNECT_S, Pools, RedactedLogs, Screened
 from pytest_xling.providers.openai.faults import PATH, no_reply, refused
 from pytest_xling.providers.openai.reply import read_reply
-from pytest_xling.providers.openai.transport import Pools, RedactedLogs, Screened
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers.openai.endpoint import Endpoint
+    from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 
 __all__ = ["OpenaiClient"]
 
-_CONNECT_S = 15.0
 _SCHEMA = "response_format"
 _LIKELIEST = "optional_logprobs"
 _UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
@@ -35,14 +35,14 @@ _OTHER = frozenset({"content_filter", "context_length_exceeded"})
 class OpenaiClient:
     """Sends one request and translates what may go wrong; no message holds a secret."""
 
-    def __init__(self, endpoint: Endpoint, *, timeout_s: float) -> None:
+    def __init__(self, endpoint: OpenaiEndpoint, *, timeout_s: float) -> None:
         self._endpoint = endpoint
         self._timeout_s = timeout_s
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.is_openai
         self._not_taken: set[str] = set()
         """Of what is optional, what this server was found not to take."""
-        self._connect_s = min(_CONNECT_S, timeout_s)
+        self._connect_s = min(CONNECT_S, timeout_s)
         timeout = httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None)
         settings: dict[str, Any] = {
             "api_key": endpoint.key,
@@ -86,8 +86,8 @@ class OpenaiClient:
             if (otherwise := self._otherwise(error, body)) is not None:
                 return await otherwise
             outcome = refused(error, body, self._endpoint)
-        except TimeoutError:
-            outcome = no_reply(None, self._endpoint, timeout_s=self._timeout_s)
+        except TimeoutError as error:
+            outcome = http.no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         except ProviderFault as fault:
             outcome = fault.with_traceback(None)  # whose frames hold what was sent
         except openai.OpenAIError as error:

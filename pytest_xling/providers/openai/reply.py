@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json
 from pytest_xling.records import MOST_TOKENS, Response, Usage
 from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
-from pytest_xling.text.secrets import hide_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.records import StopReason
 
-__all__ = ["EVERY_REQUEST", "excerpt", "read_reply"]
+__all__ = ["read_reply"]
 
 # OpenAI's own reasons, and those of servers that only claim to speak its protocol.
 _STOP_REASONS: Mapping[str, StopReason] = {
@@ -28,19 +27,9 @@ _STOP_REASONS: Mapping[str, StopReason] = {
     "refusal": "refusal",
     "safety": "content_filter",
 }
-_EXCERPT = 300
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
-EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
-"""Statuses that are about the key, the account, the model or the address, not about a question."""
 _THOUGHTS = frozenset({"reasoning", "thinking"})
-
-
-def excerpt(text: str) -> str:
-    """Return *text* on one line, printable, without keys; 300 characters at most."""
-    line = " ".join(hide_keys(clean(text[: 4 * _EXCERPT])).split())
-    line = "".join(c if c.isprintable() else "\ufffd" for c in line)
-    return line if len(line) <= _EXCERPT else f"{line[:_EXCERPT]}…"
 
 
 def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
@@ -51,10 +40,7 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
         PermanentFault: the model did something else than answer, such as to call a tool.
         RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
     """
-    try:
-        reply: Any = json.loads(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise _unreadable(body, url) from None
+    reply = read_json(body, url=url, ends="/v1")
     if not isinstance(reply, dict):
         msg = f"{url} sent JSON that is no chat completion: {excerpt(str(reply))!r}"
         raise TransientFault(msg)
@@ -159,20 +145,6 @@ def _tokens(count: object) -> int:
 def _version(reply: Mapping[str, Any]) -> str:
     parts = (reply.get("model"), reply.get("system_fingerprint"))
     return " ".join(clean(part) for part in parts if isinstance(part, str) and part)
-
-
-def _unreadable(body: bytes, url: str) -> TransientFault:
-    start = body[: 4 * _EXCERPT].decode(errors="replace").strip()
-    if start.startswith("<"):
-        msg = (
-            f"{url} sent a web page instead of JSON; is this the address of an API (it usually "
-            f"ends in /v1)? It begins: {excerpt(start)!r}"
-        )
-    elif not start:
-        msg = f"{url} sent an empty reply"
-    else:
-        msg = f"{url} sent {len(body)} bytes that are not whole JSON: {excerpt(start)!r}"
-    return TransientFault(msg)
 
 
 def _no_choice(reply: Mapping[str, Any], url: str) -> ProviderFault:

@@ -1,4 +1,4 @@
-"""The client's transport: it trusts no server, and has less to do for each request.
+"""A transport for httpx2's clients: it trusts no server, and has less to do for each request.
 
 All that comes in passes :class:`Screened`: no more of it than can be an answer, and without the
 endpoint's secrets. Nothing behind it, not even the client's log, sees them again.
@@ -26,11 +26,13 @@ from pytest_xling.errors import PermanentFault
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
 
-    from pytest_xling.providers.openai.endpoint import Endpoint
+    from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.text.secrets import Secrets
 
-__all__ = ["MOST_BYTES", "Pools", "RedactedLogs", "Screened"]
+__all__ = ["CONNECT_S", "MOST_BYTES", "Pools", "RedactedLogs", "Screened"]
 
+CONNECT_S: Final = 15.0
+"""How long a server may take to accept a connection."""
 MOST_BYTES: Final = 16 << 20
 """A longer reply, unpacked, is no answer: the longest that models give are a hundredth of it."""
 _MOST_OF_AN_ERROR = 64 << 10
@@ -127,7 +129,7 @@ class Screened(httpx2.AsyncBaseTransport):
     def _too_long(self) -> PermanentFault:
         return PermanentFault(
             f"{self._url} sent more than {MOST_BYTES >> 20} MB in reply to one question; no more "
-            "of it was read. Is it an API that keeps to --xling-max-tokens?"
+            "of it was read. Is it the API it should be, and a model kept to --xling-max-tokens?"
         )
 
     async def aclose(self) -> None:

@@ -1,0 +1,119 @@
+"""What a server's refusal or silence means to a run; no message holds a secret."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+
+from pytest_xling.errors import RateLimited, TransientFault
+from pytest_xling.http.reply import excerpt
+
+if TYPE_CHECKING:
+    from pytest_xling.http.endpoint import Endpoint
+
+__all__ = ["no_reply", "passing", "redirected"]
+
+_MS = 1_000
+# Statuses that may pass: time-out, conflict, too early; all from 500 on do.
+_PASSING = frozenset({408, 409, 425})
+
+
+def no_reply(cause: Exception, endpoint: Endpoint, *, timeout_s: float) -> TransientFault:
+    """Return the fault for an exchange without a reply.
+
+    Where the server could not be reached its cause is an OSError, which the engine's breaker
+    looks for.
+
+    Args:
+        cause: what httpx2 raised, or a TimeoutError.
+        endpoint: who was asked.
+        timeout_s: how long was waited where it took too long.
+    """
+    url = endpoint.url
+    if isinstance(cause, TimeoutError | httpx2.TimeoutException):
+        connecting = isinstance(cause, httpx2.ConnectTimeout)
+        what = "take a connection" if connecting else "answer"
+        fault = TransientFault(f"{url} did not {what} within {timeout_s:g} s")
+        fault.__cause__ = TimeoutError(str(fault))
+        return fault
+    reason = excerpt(endpoint.secrets.redact(str(cause) or type(cause).__name__))
+    hint = _other_scheme(endpoint, reason)
+    if isinstance(cause, httpx2.ConnectError):
+        fault = TransientFault(f"cannot connect to {url}: {reason}. {hint or 'Is the server up?'}")
+        fault.__cause__ = ConnectionError(reason)
+        return fault
+    broke = f"the connection to {url} broke: {reason}"
+    return TransientFault(f"{broke.rstrip('.')}. {hint}" if hint else broke)
+
+
+def _other_scheme(endpoint: Endpoint, reason: str) -> str:
+    """Ask whether http is spoken to a server of https or the reverse; "" where nothing hints."""
+    scheme = endpoint.url.partition(":")[0].lower()
+    message = reason.lower()
+    if scheme == "https" and ("wrong_version_number" in message or "record layer" in message):
+        return f"It seems to speak http, not https: correct {endpoint.url_variable}"
+    if scheme == "http" and ("without sending a response" in message or "illegal" in message):
+        return f"Does it speak https, not http? Then correct {endpoint.url_variable}"
+    return ""
+
+
+def passing(reply: httpx2.Response, answered: str) -> RateLimited | TransientFault | None:
+    """Return the fault for a reply whose status may pass; None for any other.
+
+    Args:
+        reply: with its status and headers.
+        answered: the fault's message.
+    """
+    status, retry_after_s = reply.status_code, _retry_after_s(reply.headers)
+    if status == httpx2.codes.TOO_MANY_REQUESTS:
+        return RateLimited(answered, retry_after_s=retry_after_s)
+    if status in _PASSING or status >= httpx2.codes.INTERNAL_SERVER_ERROR:
+        return TransientFault(answered, retry_after_s=retry_after_s, status=status)
+    return None
+
+
+def redirected(reply: httpx2.Response, endpoint: Endpoint, *, path: str = "") -> str:
+    """Say where a redirect leads, without credentials and query, which may hold keys.
+
+    Args:
+        reply: with its header ``Location``.
+        endpoint: who sent it.
+        path: what requests add to the endpoint's address.
+    """
+    variable = endpoint.url_variable
+    try:
+        location = urlsplit(urljoin(f"{endpoint.url}{path}", reply.headers.get("location", "")))
+    except ValueError:  # such as half of an IPv6 address
+        return f"Redirects are not followed: is {variable} the address of the API?"
+    host = location.netloc.rpartition("@")[2]
+    address = excerpt(f"{location.scheme}://{host}{location.path}".removesuffix(path))
+    if address == endpoint.url:
+        return f"It redirects requests to themselves: is {variable} the address of the API?"
+    return (
+        f"It redirects to {address}, which is not followed: questions and key would go there. If "
+        f"that is the API, set {variable} to it"
+    )
+
+
+def _retry_after_s(headers: httpx2.Headers) -> float | None:
+    """Return the seconds a reply asks to wait, from a number of (milli)seconds or a date.
+
+    None where it says nothing that makes sense; how much of it is waited is for others to say.
+    """
+    for name, divisor in (("retry-after-ms", _MS), ("retry-after", 1)):
+        try:
+            seconds = float(headers.get(name, "")) / divisor
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(date.timestamp() - time.time(), 0.0)
+    except (OverflowError, ValueError):  # the former for a year that no calendar has
+        return None

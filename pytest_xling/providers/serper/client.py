@@ -1,0 +1,108 @@
+"""One request to Serper, and what its refusals mean; no message holds a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from pytest_xling.errors import PermanentFault, ProviderFault
+from pytest_xling.http.faults import no_reply, passing, redirected
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt
+from pytest_xling.http.transport import CONNECT_S, Pools, RedactedLogs, Screened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.http.endpoint import Endpoint
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["SerperClient"]
+
+_KEY = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
+
+
+class SerperClient:
+    """Posts queries and translates what may go wrong."""
+
+    def __init__(self, endpoint: Endpoint, *, timeout_s: float) -> None:
+        self._endpoint = endpoint
+        self._timeout_s = timeout_s
+        self._connect_s = min(CONNECT_S, timeout_s)
+        self._logs = RedactedLogs(endpoint.secrets)
+        self._client = httpx2.AsyncClient(
+            transport=Screened(endpoint, Pools()),
+            timeout=httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None),
+            headers={"X-API-KEY": endpoint.key} if endpoint.key else None,
+            # Another address would get queries and key, and a GET is no query.
+            follow_redirects=False,
+        )
+
+    async def post(self, body: Mapping[str, JsonValue]) -> bytes:
+        """Return the reply to *body*, with a status of success.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: there is none.
+        """
+        outcome: ProviderFault
+        endpoint = self._endpoint
+        try:
+            # httpx2's time-out is for each read: a server that drips would never meet it.
+            async with asyncio.timeout(self._timeout_s):
+                reply = await self._client.post(endpoint.url, json=body)
+        except (TimeoutError, httpx2.HTTPError) as error:
+            connecting = isinstance(error, httpx2.ConnectTimeout)
+            waited_s = self._connect_s if connecting else self._timeout_s
+            outcome = no_reply(error, endpoint, timeout_s=waited_s)
+        except httpx2.InvalidURL as error:
+            msg = f"{endpoint.url_variable} is not a usable address: {excerpt(str(error))}"
+            outcome = PermanentFault(msg, every_request=True)
+        except ProviderFault as fault:
+            outcome = fault.with_traceback(None)  # whose frames hold what was sent
+        else:
+            if reply.is_success:
+                return reply.content
+            outcome = _refused(reply, endpoint)
+        raise outcome  # out here, so that no traceback shows the client's exceptions
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+        self._logs.end()
+
+
+def _refused(reply: httpx2.Response, endpoint: Endpoint) -> ProviderFault:
+    """Return the fault for a reply whose status is no success."""
+    message = excerpt(_said(reply))
+    answered = f"{endpoint.url} answered {reply.status_code}: {message!r}"
+    if (fault := passing(reply, answered)) is not None:
+        return fault
+    advice = _advice(reply, message, endpoint)
+    return PermanentFault(
+        f"{answered}. {advice}" if advice else answered, every_request=bool(advice)
+    )
+
+
+def _advice(reply: httpx2.Response, message: str, endpoint: Endpoint) -> str:
+    """Say how to mend what every query would meet; "" for what is about this one."""
+    if reply.is_redirect:
+        return redirected(reply, endpoint)
+    if reply.status_code in _KEY:
+        return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
+    # Serper's own status for it is 400.
+    if "credit" in message.lower() or reply.status_code == httpx2.codes.PAYMENT_REQUIRED:
+        return "The account has no credit left"
+    if reply.status_code in EVERY_REQUEST:
+        return f"Is {endpoint.url_variable} the whole address of the API, as {endpoint.example}?"
+    return ""
+
+
+def _said(reply: httpx2.Response) -> str:
+    try:
+        said = json.loads(reply.content)
+    except (ValueError, RecursionError):
+        said = None
+    message = said.get("message") if isinstance(said, dict) else None
+    return message if isinstance(message, str) else reply.text or reply.reason_phrase
