@@ -107,8 +107,10 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         checks = [self._metric.checks(each) for each in ready]
         checked_of = await _each_annotated({checker: self._annotators[checker]}, checks)
         for place, scored, annotated in zip(places, ready, checked_of, strict=True):
-            faulty = isinstance(annotated, XlingError)
-            outcomes[place] = annotated if faulty else replace(scored, checks=annotated)
+            if isinstance(annotated, XlingError):
+                outcomes[place] = annotated
+            else:
+                outcomes[place] = replace(scored, checks=annotated)
         return outcomes
 
     async def _with_needs(
