@@ -96,6 +96,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "translate": "translate:Translate",
     },
     "provider": {
+        "bm25": "bm25:Bm25Provider",
         "embedded": "embedded:EmbeddedProvider",
         "hf": "hf:HfProvider",
         "openai": "openai:OpenaiProvider",
