@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Bm25Provider"]
 
 _READ_AT_CHECK = 50 << 20
-"""Bytes of a corpus that is read, about 1 s, before anything is asked; larger ones when first
-searched."""
+"""Bytes of a corpus that is read, in less than 1 s, before anything is asked; a larger one is when
+it is first searched."""
 
 
 class Bm25Provider(SearchProvider):

@@ -35,7 +35,8 @@ def passages(article: Article) -> Iterator[tuple[SearchResult, list[str]]]:
     The words of its title are each passage's, too: later ones may say only "it".
     """
     titled = searched_words(article.title)
-    pieces = list(_pieces(article))
+    split = sentences(article.text, article.language or "en")
+    pieces = [piece for sentence in split for piece in _short(sentence)]
     total = sum(len(found) for _, found in pieces)
     size = total / max(1, -(-total // MOST_WORDS))
     start = end = 0
@@ -43,18 +44,18 @@ def passages(article: Article) -> Iterator[tuple[SearchResult, list[str]]]:
     for number, (piece, found) in enumerate(pieces, start=1):
         held += found
         end = article.text.index(piece, end) + len(piece)
-        if number == len(pieces) or len(held) + len(pieces[number][1]) / 2 > size:
+        following = len(pieces[number][1]) if number < len(pieces) else MOST_WORDS
+        if len(held) + following > MOST_WORDS or len(held) + following / 2 > size:
             text = article.text[start:end].strip()
             yield SearchResult(title=article.title, text=text, url=article.url), titled + held
             start, held = end, []
 
 
-def _pieces(article: Article) -> Iterator[tuple[str, list[str]]]:
-    """Yield the sentences with their words, those of more than ``MOST_WORDS`` in parts."""
-    for sentence in sentences(article.text, article.language or "en"):
-        found = searched_words(sentence)
-        if len(found) <= MOST_WORDS:
-            yield sentence, found
-            continue
-        for part in cut(sentence, len(sentence) * MOST_WORDS // len(found)):
-            yield part, searched_words(part)
+def _short(sentence: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield *sentence* with its words, in parts if it has more than ``MOST_WORDS``."""
+    found = searched_words(sentence)
+    if len(found) <= MOST_WORDS:
+        yield sentence, found
+        return
+    for part in cut(sentence, len(sentence) * MOST_WORDS // len(found)):
+        yield from _short(part)
