@@ -215,7 +215,8 @@ def _broken(file: Path, number: int, what: str, *, cut: bool) -> DataError:
 def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[str, JsonValue]:
     """Return *value*, which must be a row."""
     if not isinstance(value, dict):
-        msg = f'{place}: each {place.unit} must be one JSON object, such as {{"claim_id": …}}'
+        example = f'{{"{next(iter(required))}": …}}'
+        msg = f"{place}: each {place.unit} must be one JSON object, such as {example}"
         raise DataError(msg)
     _check_columns(value, required, where=str(place))
     for name in required:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.text.sentences import MAX_PIECE, sentences
+from pytest_xling.text.sentences import MAX_PIECE, cut, sentences
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -54,3 +54,18 @@ def test_long_hostile_text_takes_no_quadratic_time(piece: str) -> None:
     """Open quotation marks, on which sentencex alone is quadratic, are read in pieces, and end."""
     text = piece * (200_000 // len(piece))
     sentences(text, "en")
+
+
+@given(st.text(st.sampled_from("ab ,;。字\n")), st.integers(1, 12))
+def test_a_cut_sentence_is_kept(sentence: str, most: int) -> None:
+    """No piece is too long or empty, and none of the text is lost but white space."""
+    pieces = cut(sentence, most)
+    assert all(0 < len(piece) <= most for piece in pieces)
+    assert "".join(sentence.split()) == "".join("".join(pieces).split())
+
+
+def test_a_sentence_is_cut_where_it_has_a_sign() -> None:
+    """After a sign before a comma, and after a comma before a space; else anywhere."""
+    assert ["aaa, a;", "aa, a a"] == cut("aaa, a; aa, a a", 9)
+    assert ["aaaa,", "a aaa"] == cut("aaaa, a aaa", 8)
+    assert ["aaaa", "aa"] == cut("aaaaaa", 4)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.text.display import clean
+from pytest_xling.text.sentences import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,8 +57,6 @@ _LINES = re.compile(r"(\s*[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*)")
 # What opens an item of a list or a heading: nothing to translate, and a base model stumbles on it.
 _OPENING = re.compile(r"(?:[-*+•·–#>]+\s+|\(?\d{1,3}(?:[.)]\s+|[、）．]\s*))+")
 _LETTER = re.compile(r"[^\W\d_]")
-# After these a sentence that is too long is cut, best first.
-_PLACES = (re.compile(r"[;；:：。।॥]\s*"), re.compile(r"[,，、،]\s*"), re.compile(r"\s+"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +82,7 @@ class Passages:
         for line in parts[::2]:
             opening = _OPENING.match(line)
             rest = line[opening.end() :] if opening else line
-            pieces = [piece for sentence in split(rest) for piece in _cut(sentence, max_chars)]
+            pieces = [piece for sentence in split(rest) for piece in cut(sentence, max_chars)]
             lines.append((opening.group() if opening else "", tuple(pieces)))
         return cls(lines=tuple(lines), breaks=tuple(parts[1::2]))
 
@@ -96,21 +95,3 @@ class Passages:
         lines = [opening + " ".join(made.get(s, s) for s in line) for opening, line in self.lines]
         after = (*self.breaks, "")
         return "".join(line + end for line, end in zip(lines, after, strict=True)).strip()
-
-
-def _cut(sentence: str, size: int) -> list[str]:
-    pieces = []
-    while len(sentence) > size:
-        place = _place(sentence, size)
-        pieces.append(sentence[:place].strip())
-        sentence = sentence[place:].strip()
-    return [piece for piece in (*pieces, sentence) if piece]
-
-
-def _place(sentence: str, size: int) -> int:
-    """Return where to cut: at the last sign or space in the latter half of what fits."""
-    for places in _PLACES:
-        ends = [place.end() for place in places.finditer(sentence, size // 2, size)]
-        if ends:
-            return ends[-1]
-    return size
