@@ -87,6 +87,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "wrong_language": "wrong_language:WrongLanguage",
     },
     "annotator": {
+        "category_llm": "category:CategoryLlm",
         "claims": "claims:Claims",
         "correctness_label": "correctness_label:CorrectnessLabel",
         "empathy_head": "empathy.head:EmpathyHead",

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators import support
+from pytest_xling.annotators import category, support
 from pytest_xling.annotators.empathy import pair as empathy
 from pytest_xling.annotators.stance import pair as stance
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -47,11 +47,21 @@ class Task:
     """The keys of the labels, and which aspect of the annotator's values each is measured by."""
     spellings: Mapping[str, str] = field(default_factory=dict)
     """How labels may be written otherwise."""
+    answered: bool = True
+    """Whether responses are labelled; else what they are about is, and there are none."""
+    chosen: bool = True
+    """Whether an option of the task's name chooses the annotator; else it is the judge."""
+
+    @property
+    def labelled(self) -> str:
+        """What has a label, in a word."""
+        return "response" if self.answered else self.about
 
     @property
     def required(self) -> tuple[str, ...]:
         """The columns of the user's own labels."""
-        return ("language", self.about, "response", *self.columns)
+        texts = (self.about, "response") if self.answered else (self.about,)
+        return ("language", *texts, *self.columns)
 
     @property
     def optional(self) -> tuple[str, ...]:
@@ -70,8 +80,17 @@ TASKS: Final[Mapping[str, Task]] = {
         columns={mechanism: mechanism for mechanism in MECHANISMS},
         spellings={"0": "absent", "1": "present"},
     ),
+    "category": Task(
+        labels=tuple(category.CATEGORIES.values()),
+        bundled=category.BUNDLED_QUESTIONS,
+        about="question",
+        prompt_field="question",
+        spellings=category.CATEGORIES,
+        answered=False,
+        chosen=False,
+    ),
 }
-"""By what the names of their annotators begin with, and the option that chooses one."""
+"""By what the names of their annotators begin with, and the option that chooses one, if any."""
 
 
 def task_of(annotator: str) -> str:
@@ -81,12 +100,13 @@ def task_of(annotator: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A response beside a claim or a post, and its label, such as its stance."""
+    """A response beside a claim or a post, or a question alone, and its label, such as a stance."""
 
     language: str
     claim: str
-    """What the response is about: a claim, or a post."""
+    """What the response is about: a claim, a post, a question."""
     response: str
+    """Empty where the question is what is labelled."""
     label: str
     cluster: str
     """What responses about one claim share."""
@@ -148,7 +168,7 @@ def bundled_labels(task: str) -> LabelledSet:
         Labelled(
             language=row["language"],
             claim=row[about],
-            response=row["response"],
+            response=row.get("response", ""),
             label=of.spellings.get(str(row[column]), row[column]),
             # A claim and its opposite, called by a final n, are answered with the same texts.
             cluster=row.get(key, row[about]).removesuffix("n"),
@@ -168,6 +188,7 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral; of
     support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``. Of
     empathy ``seeker`` stands for ``claim``, and a column for each mechanism for ``label``: 0 or 1.
+    Of categories ``question`` stands for ``claim``, and there is no ``response``.
     Where several raters labelled one response, most of them decide; where they are split evenly, it
     is left out and counted.
 
@@ -196,7 +217,8 @@ def read_labels(path: Path, task: str) -> LabelledSet:
             rater = (row.get("rater") or "").strip()
             line = rated.setdefault((*texts, rater), reader.line_num) if rater else reader.line_num
             if line < reader.line_num:
-                msg = f"{where}: {rater!r} labelled this response on line {line} already; keep one"
+                labelled_it = f"{rater!r} labelled this {of.labelled} on line {line} already"
+                msg = f"{where}: {labelled_it}; keep one"
                 raise DataError(msg)
             for item in items:
                 first.setdefault((*texts, item.aspect), item)
@@ -212,7 +234,7 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     )
     if not labelled:
         below = ",".join(of.required)
-        msg = f"{path}: no labelled response is left; write one a line below {below}"
+        msg = f"{path}: no labelled {of.labelled} is left; write one a line below {below}"
         raise DataError(msg)
     return LabelledSet(
         source=_source(path.name, labelled),
@@ -252,7 +274,7 @@ def _items(row: dict[str, str | None], task: Task, *, where: str) -> list[Labell
         Labelled(
             language=language,
             claim=about,
-            response=texts["response"],
+            response=texts.get("response", ""),
             label=_label(texts[column], task, where=where),
             cluster=key or english or about,
             claim_english=english or None,
@@ -264,7 +286,7 @@ def _items(row: dict[str, str | None], task: Task, *, where: str) -> list[Labell
 
 
 def _label(written: str, task: Task, *, where: str) -> str:
-    label = task.spellings.get(written, written.casefold())
+    label = task.spellings.get(written.casefold(), written.casefold())
     if label not in task.labels:
         known = ", ".join((*task.labels, *task.spellings))
         hint = f"{did_you_mean(label, task.labels)} Known: {known}"

@@ -7,29 +7,27 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
 from pytest_xling.cli import calibrate_translation
+from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.engine.models import make_models, make_provider, make_roles
-from pytest_xling.engine.run import Run
+from pytest_xling.engine.models import make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
-from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from pytest_xling.analysis.labelled import LabelledSet
+    from pytest_xling.analysis.labelled import LabelledSet, Task
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.calibrations import Calibration
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHARED = (
-    *TASKS,
+    *(name for name, task in TASKS.items() if task.chosen),
     "model",
     "judge",
     "judge-price",
@@ -57,6 +55,7 @@ SHARED = (
 )
 """Options of pytest's that mean the same here: what is measured must be that of the run."""
 TRANSLATION = "translation"
+LISTED = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,21 +64,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, task in TASKS.items():
         labelled = kinds.add_parser(
             name,
-            help=f"what labels answers as {', '.join(task.labels)}",
-            description="Measure an annotator on labelled answers.",
+            help=f"what labels a {task.labelled} as {_any_of(task.labels)}",
+            description=f"Measure an annotator on labelled {task.labelled}s.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
             epilog="Give the options of the run whose annotator is to be measured. What comes of "
             "it is kept\nin the store, where gates with `min_judge_f1` look it up; if they find "
             "nothing, pytest\nmeasures on the labels that come along. Your own labels go before "
-            "those:\n  language,claim,response,label,rater\n  hi,…,…,disagree,ana",
+            f"those:\n  {','.join((*task.required, 'rater'))}\n  {_example(task)}",
         )
         labelled.add_argument(
             "--labels",
             metavar="FILE",
             type=parse_path,
-            help="CSV of answers with the labels people gave them. Default: the ones that come"
-            " along",
+            help=f"CSV of {task.labelled}s with the labels people gave them. Default: the ones that"
+            " come along",
         )
     translation = kinds.add_parser(
         TRANSLATION,
@@ -92,6 +91,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in kinds.choices.values():
         kind.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
         add_cli_options(kind, SHARED)
+
+
+def _any_of(labels: Sequence[str]) -> str:
+    """Return the first of many *labels*, or all of a few."""
+    return ", ".join(labels[:LISTED]) + (" …" if len(labels) > LISTED else "")
+
+
+def _example(task: Task) -> str:
+    """Return a line of a file of labels."""
+    texts = ["…"] * (len(task.required) - 1 - len(task.columns))
+    return ",".join(["hi", *texts, *(task.labels[-1] for _ in task.columns), "ana"])
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,29 +121,28 @@ def run(args: argparse.Namespace) -> int:
     sheets = calibration_sheets(made)
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
     if labelled.undecided:
-        print_text(f"{labelled.undecided} responses left out: their raters were split evenly.")
+        left_out = f"{labelled.undecided} {TASKS[args.what].labelled}s"
+        print_text(f"{left_out} left out: their raters were split evenly.")
     return 0
 
 
 def _settings(args: argparse.Namespace) -> Settings:
     """Settle the options as pytest does; only who judges needs to be a model."""
-    given = dict(vars(args))
-    asked = given[option("model").dest] or os.environ.get(option("model").env)
-    how = given[option(args.what).dest] or os.environ.get(option(args.what).env)
-    how = how or option(args.what).default
-    judge = given[option("judge").dest] or os.environ.get(option("judge").env)
-    if not asked and how == "llm" and not judge:
-        msg = f"--xling-{args.what}=llm asks a judge: name one with --xling-judge=MODEL"
+    if given_option(args, "model"):
+        return settled(vars(args))
+    if _how(args) == "llm" and not given_option(args, "judge"):
+        chosen = f"--xling-{args.what}=llm" if TASKS[args.what].chosen else args.what
+        msg = f"{chosen} asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
-    given[option("model").dest] = asked or judge or "embedded"
-    if not asked and judge:  # one model, so one price
-        for name in ("price", "judge-price"):
-            given[option("price").dest] = (
-                given[option("price").dest]
-                or given[option(name).dest]
-                or os.environ.get(option(name).env)
-            )
-    return settled(given)
+    return settled_for_judge(args)
+
+
+def _how(args: argparse.Namespace) -> str:
+    """Return what annotates, as the option says that chooses it."""
+    if not TASKS[args.what].chosen:
+        return "llm"
+    how: str = given_option(args, args.what) or option(args.what).default
+    return how
 
 
 def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
@@ -159,7 +168,7 @@ def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
 async def _calibrated(
     settings: Settings, what: str, labelled: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
-    chosen: str = getattr(settings, what)
+    chosen: str = getattr(settings, what) if TASKS[what].chosen else "llm"
     annotator = f"{what}_{chosen.partition(':')[0]}"
     factory = make_step_factory(settings)
     made = factory.make("annotator", annotator)
@@ -170,18 +179,10 @@ async def _calibrated(
     roles = make_roles(settings, provider)
     if made.asks is not None:
         _check_judge(roles[made.asks])
-    tested, others = make_models(settings, provider, roles, model=settings.model)
-    database = Database(settings.store)
-    try:
-        measuring = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
-        try:
-            return await calibrate(
-                measuring, database, annotator=annotator, labelled=labelled, languages=languages
-            )
-        finally:
-            await measuring.aclose()
-    finally:
-        database.close()
+    async with measuring(settings, provider, roles, factory) as (run, database):
+        return await calibrate(
+            run, database, annotator=annotator, labelled=labelled, languages=languages
+        )
 
 
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from pytest_xling.analysis.translation_noise import (
     measure_noise,
     run_originals,
 )
+from pytest_xling.cli.asking import given_option, measuring
 from pytest_xling.cli.opening import reading, settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import option
@@ -24,16 +24,13 @@ from pytest_xling.config.values import count
 from pytest_xling.engine.models import (
     check_role,
     check_translates,
-    make_models,
     make_provider,
     make_roles,
 )
-from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
-from pytest_xling.store.database import Database
 from pytest_xling.store.queries import case_counts, metric_signatures
 from pytest_xling.store.runs import get_run
 from pytest_xling.text.answer_text import ENGLISH
@@ -53,7 +50,10 @@ __all__ = ["add_arguments", "run"]
 
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
-    for name in ("model", "seed", "judge", "translator", "text-in", "encoder", *TASKS)
+    for name in (
+        *("model", "seed", "judge", "translator", "text-in", "encoder"),
+        *(name for name, task in TASKS.items() if task.chosen),
+    )
 } | {"param": "parameters"}
 """Options that are the run's where they are not given, and its settings of that meaning."""
 
@@ -98,14 +98,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise], list[str]]:
     given = dict(vars(args))
-    for name, value in (("--metrics", args.metrics), ("--langs", _given(args, "langs"))):
+    for name, value in (("--metrics", args.metrics), ("--langs", given_option(args, "langs"))):
         if not value:
             msg = f"a file says nothing of {name[2:]}: give {name}, or the name of a run"
             raise ConfigError(msg)
     if args.benchmark is not None:
         msg = "--benchmark means nothing to a file of answers"
         raise ConfigError(msg)
-    named = _given(args, "model") or _given(args, "judge")
+    named = given_option(args, "model") or given_option(args, "judge")
     given[option("model").dest] = named or "embedded"
     settings = settled(given)
     originals = file_originals(Path(args.answers))
@@ -127,13 +127,13 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
     with reading(args) as connection:
         record = get_run(connection, args.answers)
         given = dict(vars(args))
-        if not _given(args, "model"):
+        if not given_option(args, "model"):
             given[option("model").dest] = record.model
         settings = settled(given)
         of_the_run: dict[str, Any] = {
             key: record.settings[key]
             for name, key in OF_THE_RUN.items()
-            if key in record.settings and not _given(args, name)
+            if key in record.settings and not given_option(args, name)
         }
         settings = replace(settings, **of_the_run)
         scored = metric_signatures(connection, record.run_id)
@@ -168,12 +168,6 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
         "gates and tables know nothing of this. Give the options it was made with."
     )
     return noises, [note] if other else []
-
-
-def _given(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  any option's
-    """Return what an option was given, on the command line or in the environment."""
-    entry = option(name)
-    return getattr(args, entry.dest) or os.environ.get(entry.env)
 
 
 def _metrics(factory: StepFactory, names: Sequence[str]) -> list[Metric[Any]]:
@@ -213,29 +207,21 @@ def _measured(
     roles = make_roles(settings, provider)
     factory = make_step_factory(settings)
     _check(factory, roles, parts, languages)
-    tested, others = make_models(settings, provider, roles, model=settings.model)
 
     async def measured() -> list[TranslationNoise]:
-        database = Database(settings.store)
-        try:
-            run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
-            try:
-                return [
-                    noise
-                    for originals, metrics in parts
-                    for noise in await measure_noise(
-                        run,
-                        database,
-                        originals=originals.drawn(args.questions, seed=settings.seed),
-                        metrics=_about(metrics, originals),
-                        languages=languages,
-                        seed=settings.seed,
-                    )
-                ]
-            finally:
-                await run.aclose()
-        finally:
-            database.close()
+        async with measuring(settings, provider, roles, factory) as (run, database):
+            return [
+                noise
+                for originals, metrics in parts
+                for noise in await measure_noise(
+                    run,
+                    database,
+                    originals=originals.drawn(args.questions, seed=settings.seed),
+                    metrics=_about(metrics, originals),
+                    languages=languages,
+                    seed=settings.seed,
+                )
+            ]
 
     return asyncio.run(measured())
 

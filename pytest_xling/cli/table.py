@@ -19,6 +19,7 @@ from pytest_xling.cli.printing import (
     write_csv,
     written,
 )
+from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
@@ -45,8 +46,6 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection
-
     from pytest_xling.reports.papers.calmqa import Row
     from pytest_xling.reports.papers.paper_table import PaperTable
 
@@ -66,7 +65,12 @@ TEXTS = ("model", "set", "language", "indicator", "languages")
 OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
 PAPER_TABLES = {**OTHER_CALMQA_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
-OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field")
+OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
+ASKING = (
+    *("judge", "judge-price", "max-cost", "max-connections", "timeout", "patience", "param"),
+    "device",
+)
+"""Options of pytest's that mean the same here, of tables that ask a judge."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
             "In place of a run, `categories` takes a folder of data, written with a slash: ./data.",
+            "With --judged and --xling-judge=MODEL it has a judge put the questions into CaLMQA's",
+            "categories. What it says is kept in the store, so that nothing is asked twice.",
         ]
     )
     parser.add_argument("table", choices=NAMES, metavar="TABLE", help="its name, see below")
@@ -126,6 +132,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--svg", metavar="FILE", type=parse_path, help="draw the curves of one run there, too"
     )
     parser.add_argument("--force", action="store_true", help="replace that FILE if it exists")
+    parser.add_argument(
+        "--judged",
+        action="store_true",
+        help="categories of questions by a judge, who is asked now: --xling-judge",
+    )
+    add_cli_options(parser, ASKING)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
     form.add_argument("--csv", action="store_true", help="print CSV, not rounded")
@@ -142,21 +154,13 @@ def run(args: argparse.Namespace) -> int:
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
     _check_drawing(args, table)
-    of_data = [table is not None and table.of_data is not None and _is_path(n) for n in args.runs]
-    with nullcontext() if all(of_data) else reading(args) as connection:
-        names = [
-            name if connection is None or is_data else get_run(connection, name).run_id
-            for name, is_data in zip(args.runs, of_data, strict=True)
-        ]
-        rows_of = {
-            name: _rows(None if is_data else connection, name, args, asked)
-            for name, is_data in zip(names, of_data, strict=True)
-        }
-    rows = [row for name in names for row in rows_of[name]]
+    _check_asking(args)
+    rows_of = {name: _of_language(rows, args) for name, rows in _rows(args, asked).items()}
+    rows = [row for of in rows_of.values() for row in of]
     if table is not None:
         # Two runs of one model may differ in their encoder or translator.
         columns = ("run", *columns)
-        rows = [{"run": name, **row} for name in names for row in rows_of[name]]
+        rows = [{"run": name, **row} for name, of in rows_of.items() for row in of]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:
@@ -198,17 +202,37 @@ def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
         raise ConfigError(msg)
 
 
-def _rows(
-    connection: Connection | None, name: str, args: argparse.Namespace, asked: Mapping[str, Any]
-) -> list[Row]:
-    """Return the rows of one run, or folder, of one language where one is asked for."""
+def _check_asking(args: argparse.Namespace) -> None:
+    """Refuse options for a judge where none is asked."""
+    given = (option(name) for name in ASKING)
+    if unasked := [entry.flag for entry in given if getattr(args, entry.dest) is not None]:
+        msg = f"{unasked[0]} means nothing without --judged"
+        raise ConfigError(msg)
+
+
+def _rows(args: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, list[Row]]:
+    """Return the rows of each run, by its name, and of each folder of data."""
     table = PAPER_TABLES.get(args.table)
-    if connection is None:
-        rows = _of_data(Path(name), args, asked)
-    elif table is None:
-        rows = CALMQA_TABLES[args.table][0](connection, name, benchmark=args.benchmark)
-    else:
-        rows = table.rows(connection, name, benchmark=args.benchmark, **asked)
+    reads_data = table is not None and table.of_data is not None
+    folders = {name: _folder(name, args) if reads_data else None for name in args.runs}
+    if args.judged:
+        from pytest_xling.cli.table_judged import judged  # noqa: PLC0415  few tables ask anybody
+
+        return judged(args, folders)
+    rows_of: dict[str, list[Row]] = {}
+    with reading(args) if None in folders.values() else nullcontext() as connection:
+        for name, folder in folders.items():
+            if folder is not None and table is not None and table.of_data is not None:
+                rows_of[name] = table.of_data(folder, **asked)
+            elif connection is not None:
+                run_id = get_run(connection, name).run_id
+                make = CALMQA_TABLES[args.table][0] if table is None else table.rows
+                rows_of[run_id] = make(connection, run_id, benchmark=args.benchmark, **asked)
+    return rows_of
+
+
+def _of_language(rows: list[Row], args: argparse.Namespace) -> list[Row]:
+    """Return the rows of one language where one is asked for."""
     if args.language is None:
         return rows
     keys = {"language", "first", "second"}
@@ -218,21 +242,19 @@ def _rows(
     return [row for row in rows if args.language in {row.get(key) for key in keys}]
 
 
-def _is_path(name: str) -> bool:
-    """Tell a folder from a run: no run has a slash in its name."""
-    return "/" in name or os.sep in name
-
-
-def _of_data(place: Path, args: argparse.Namespace, asked: Mapping[str, Any]) -> list[Row]:
+def _folder(name: str, args: argparse.Namespace) -> Path | None:
+    """Return the folder of data that *name* is; None for a run, which has no slash in its name."""
+    if "/" not in name and os.sep not in name:
+        return None
     if args.benchmark is not None:
-        msg = f"--benchmark means nothing for {place}, which is a folder of data"
+        msg = f"--benchmark means nothing for {name}, which is a folder of data"
         raise ConfigError(msg)
+    place = Path(name)
     if not place.is_dir():
         wrong = "is no folder; name the folder it is in" if place.exists() else "does not exist"
         msg = f"{place} {wrong}"
         raise ConfigError(msg)
-    make = PAPER_TABLES[args.table].of_data
-    return [] if make is None else make(place, **asked)
+    return place
 
 
 def _sheets(table: PaperTable, rows_of: dict[str, list[Row]]) -> list[Sheet]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlalchemy import func, select
 
+from pytest_xling.records import Sample
 from pytest_xling.store.schema import cases
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ __all__ = [
     "question_digests",
     "questions",
     "same_question",
+    "samples_asked",
 ]
 
 
@@ -124,3 +127,34 @@ def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> 
         )
         for sample, language, cluster, question, reference in connection.execute(query)
     }
+
+
+def samples_asked(connection: Connection, run_id: str, *, benchmark: str) -> list[Sample]:
+    """Return the samples of a benchmark that a run asked, each once, as far as they are kept.
+
+    Of their prompts that is the question; without one it is left out.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: one of the run's.
+    """
+    c = cases.c
+    query = (
+        select(c.sample_id, c.language, c.cluster, c.question, c.reference, c.sample_metadata)
+        .where(c.run_id == run_id, c.benchmark == benchmark)
+        .order_by(c.position)
+    )
+    samples = {
+        (sample_id, language): Sample(
+            id=sample_id,
+            benchmark=benchmark,
+            language=language,
+            prompt={"question": question} if question else {},
+            reference=reference,
+            parallel_id=cluster or None,
+            metadata=json.loads(metadata),
+        )
+        for sample_id, language, cluster, question, reference, metadata in connection.execute(query)
+    }
+    return list(samples.values())

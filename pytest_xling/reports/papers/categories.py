@@ -13,20 +13,18 @@ from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.bhattacharyya import bhattacharyya
 from pytest_xling.store.queries import case_counts
-from pytest_xling.store.questions import labels, question_digests
+from pytest_xling.store.questions import samples_asked
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-    from typing import TypeAlias
 
     from sqlalchemy import Connection
 
+    from pytest_xling.analysis.categories import JudgedCategories
+    from pytest_xling.records import Sample
     from pytest_xling.reports.papers.xlingeval_consistency import Row
-
-    Question: TypeAlias = tuple[str, str, str, str]
-    """Set, language, the question's id, its category; the last is empty where it has none."""
 
 __all__ = [
     "CATEGORIES_COLUMNS",
@@ -34,11 +32,16 @@ __all__ = [
     "categories_of_data",
     "categories_rows",
     "categories_sheets",
+    "judged_rows",
+    "samples_of_data",
+    "samples_of_run",
 ]
 
 FIELD: Final = "category"
+GIVEN: Final = "given"
 CATEGORIES_COLUMNS: Final = (
     "set", "first", "second", "coefficient", "low", "high", "n", "other_n", "categories", "reason",
+    "source", "kappa", "other_kappa",
 )  # fmt: skip
 
 
@@ -53,6 +56,9 @@ def categories_rows(
     there is no coefficient it is None, and ``reason`` says why. A set with categories in fewer than
     two languages has one row that says so.
 
+    ``source`` says whose categories they are, ``given`` in the data or by a judge. ``kappa`` and
+    ``other_kappa`` are Cohen's between such a judge and the given ones in both languages.
+
     Args:
         connection: to the store.
         run_id: the run, or ``latest``.
@@ -65,31 +71,8 @@ def categories_rows(
         StoreError: no such run.
     """
     run = get_run(connection, run_id).run_id
-    every = dict.fromkeys(name for name, _ in case_counts(connection, run))
-    if benchmark is not None and benchmark not in every:
-        msg = (
-            f"run {run!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, every)} It has: "
-            f"{', '.join(every) or 'none'}"
-        )
-        raise ConfigError(msg)
-    category_of = {
-        name: found
-        for name in every
-        if benchmark in {None, name}
-        and (found := labels(connection, run, benchmark=name, key=field))
-    }
-    if len(category_of) > 1:
-        msg = f"run {run!r} has several benchmarks; name one with --benchmark: {[*category_of]}"
-        raise ConfigError(msg)
-    questions: list[Question] = []
-    for name, categories in category_of.items():
-        set_of = labels(connection, run, benchmark=name, key="set")
-        digests = question_digests(connection, run, benchmark=name)
-        questions = [
-            (set_of.get(key, ""), key[1], question.cluster, categories.get(key, ""))
-            for key, question in digests.items()
-        ]
-    return _rows(questions, of=f"run {run!r}", field=field)
+    samples = samples_of_run(connection, run, benchmark=benchmark, field=field)
+    return _rows(samples, of=f"run {run!r}", field=field, lacking=_name_another(field))
 
 
 def categories_of_data(place: Path, *, field: str = FIELD) -> list[Row]:
@@ -103,27 +86,135 @@ def categories_of_data(place: Path, *, field: str = FIELD) -> list[Row]:
         ConfigError: *place* has no layout we know, or as :func:`categories_rows`.
         DataError: a row is wrong; names file and line.
     """
-    reader = reader_of(place)
-    samples = reader.read(place, benchmark="data", languages=reader.languages(place))
-    questions = [
-        (
-            sample.metadata.get("set", ""),
-            sample.language,
-            sample.parallel_id or sample.id,
-            sample.metadata.get(field, ""),
-        )
-        for sample in samples
+    samples = samples_of_data(place)
+    return _rows(samples, of=str(place), field=field, lacking=_name_another(field))
+
+
+def judged_rows(judged: JudgedCategories, *, of: str, judge: str, field: str = FIELD) -> list[Row]:
+    """Return the same by a judge's categories.
+
+    Args:
+        judged: the samples, with its categories.
+        of: the run, or the folder, for messages.
+        judge: its name.
+        field: where the category is in the metadata of the samples.
+
+    Raises:
+        ConfigError: no sample has a category, or none in a second language.
+    """
+    lacking = f"; {_without(judged)}" if judged.without else ": no questions were asked"
+    rows = _rows(judged.samples, of=of, field=field, lacking=lacking)
+    source = _source(judged, judge)
+    kappa = {str(language): made.value for language, made in judged.given_in.items()}
+    return [
+        row
+        | {
+            "source": source,
+            "kappa": kappa.get(str(row["first"])),
+            "other_kappa": kappa.get(str(row["second"])),
+        }
+        for row in rows
     ]
-    return _rows(questions, of=str(place), field=field)
 
 
-def _rows(questions: Iterable[Question], *, of: str, field: str) -> list[Row]:
+def samples_of_run(
+    connection: Connection, run: str, *, benchmark: str | None = None, field: str | None = FIELD
+) -> list[Sample]:
+    """Return the samples of the one benchmark of a run that has categories, or else questions.
+
+    Args:
+        connection: to the store.
+        run: its name.
+        benchmark: needed where several have.
+        field: where the category is in the metadata; None where questions are enough.
+
+    Raises:
+        ConfigError: *benchmark* is needed or unknown.
+    """
+    every = dict.fromkeys(name for name, _ in case_counts(connection, run))
+    if benchmark is not None and benchmark not in every:
+        msg = (
+            f"run {run!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, every)} It has: "
+            f"{', '.join(every) or 'none'}"
+        )
+        raise ConfigError(msg)
+    asked = {
+        name: samples_asked(connection, run, benchmark=name)
+        for name in every
+        if benchmark in {None, name}
+    }
+    having = {
+        name: samples
+        for name, samples in asked.items()
+        if any(s.prompt if field is None else field in s.metadata for s in samples)
+    }
+    if len(having) > 1:
+        msg = f"run {run!r} has several benchmarks; name one with --benchmark: {[*having]}"
+        raise ConfigError(msg)
+    return next(iter(having.values()), [])
+
+
+def samples_of_data(place: Path) -> list[Sample]:
+    """Return the samples of data that nobody has been asked yet.
+
+    Raises:
+        ConfigError: *place* has no layout we know.
+        DataError: a row is wrong; names file and line.
+    """
+    reader = reader_of(place)
+    return list(reader.read(place, benchmark="data", languages=reader.languages(place)))
+
+
+def _name_another(field: str) -> str:
+    return (
+        f". Categories are in the samples' metadata, here under {field!r}; name another key with "
+        "--field, or have a judge find them: --judged --xling-judge=MODEL"
+    )
+
+
+def _source(judged: JudgedCategories, judge: str) -> str:
+    """Say whose categories they are, and how far it was measured."""
+    given = judged.given
+    parts = [f"judge {judge}"]
+    if given.n:
+        kappa = given.reason if given.value is None else f"κ={given.value:.2f}"
+        if given.low is not None and given.high is not None:
+            kappa += f" ({given.low:.2f} to {given.high:.2f})"
+        parts.append(f"agrees with {given.n} given: {given.agreement:.2f} equal, {kappa}")
+    else:
+        parts.append("nothing given to compare with")
+    if judged.foreign:
+        parts.append(f"{judged.foreign} given are of another scheme")
+    if judged.measured_in:
+        on_labelled = ", ".join(
+            f"{language} {'–' if (k := made.quality.kappa.value) is None else f'{k:.2f}'}"
+            f" (n={made.quality.n})"
+            for language, made in judged.measured_in.items()
+        )
+        parts.append(f"κ on labelled questions: {on_labelled}")
+    measured = {code for code, made in judged.given_in.items() if made.n} | {*judged.measured_in}
+    if unmeasured := sorted(judged.given_in.keys() - measured):
+        parts.append(f"unmeasured in {', '.join(unmeasured)}")
+    if judged.without:
+        parts.append(_without(judged))
+    return "; ".join(parts)
+
+
+def _without(judged: JudgedCategories) -> str:
+    """Say how many questions have no category, and the commonest reason."""
+    number = sum(judged.without.values())
+    reason = max(judged.without, key=lambda each: judged.without[each])
+    return f"without one are {number} of {len(judged.samples)} questions, as: {reason}"
+
+
+def _rows(samples: Iterable[Sample], *, of: str, field: str, lacking: str) -> list[Row]:
+    """Return the rows; *lacking* ends the message where there are no two languages to compare."""
     by_set: defaultdict[str, defaultdict[str, dict[tuple[str, str], None]]]
     by_set = defaultdict(lambda: defaultdict(dict))
-    for name, language, question, category in questions:
-        here = by_set[name][language]
-        if category:
-            here[question, category] = None
+    for sample in samples:
+        here = by_set[sample.metadata.get("set", "")][sample.language]
+        if category := sample.metadata.get(field):
+            here[sample.parallel_id or sample.id, category] = None
     with_categories = {
         name: [language for language, found in languages.items() if found]
         for name, languages in by_set.items()
@@ -133,8 +224,7 @@ def _rows(questions: Iterable[Question], *, of: str, field: str) -> list[Row]:
         msg = (
             f"{of}: languages are compared by the categories of their questions, and "
             + (f"of no set two languages have any (only {listed})" if listed else "there are none")
-            + f". Categories are in the samples' metadata, here under {field!r}; name another key "
-            "with --field"
+            + lacking
         )
         raise ConfigError(msg)
     rows: list[Row] = []
@@ -149,7 +239,8 @@ def _rows(questions: Iterable[Question], *, of: str, field: str) -> list[Row]:
             pair: Row = {"set": name, "first": first, "second": second}
             alike = _coefficient(languages[first], languages[second], first, second, len(scheme))
             rows.append(pair | alike)
-    return [{column: row.get(column) for column in CATEGORIES_COLUMNS} for row in rows]
+    blank: Row = dict.fromkeys(CATEGORIES_COLUMNS)
+    return [blank | {"source": GIVEN} | row for row in rows]
 
 
 def _coefficient(
@@ -208,7 +299,18 @@ def _matrix(rows: Sequence[Row]) -> Sheet:
         ]
     known = [row for row in rows if row["coefficient"] is not None]
     known.sort(key=lambda row: float(row["coefficient"] or 0))
-    notes = ["Bhattacharyya's coefficient: 1 is the same distribution; --csv has the intervals"]
+    notes = [
+        "Bhattacharyya's coefficient: 1 is the same distribution; --csv has the intervals",
+        *(f"categories: {source}" for source in dict.fromkeys(row["source"] for row in rows)),
+    ]
+    if kappas := {
+        str(row[language]): row[kappa]
+        for row in rows
+        for language, kappa in (("first", "kappa"), ("second", "other_kappa"))
+        if row[kappa] is not None
+    }:
+        listed = ", ".join(f"{language} {kappa:.2f}" for language, kappa in kappas.items())
+        notes.append(f"κ with those given, by language: {listed}")
     notes += [
         f"{which}: {row['first']} and {row['second']}, {row['coefficient']:.2f}{_interval(row)}"
         for which, row in zip(("least alike", "most alike"), (known[:1] + known[-1:]), strict=False)
@@ -236,7 +338,7 @@ CATEGORIES_TABLES: Final[Mapping[str, PaperTable]] = {
         rows=categories_rows,
         columns=CATEGORIES_COLUMNS,
         sheets=categories_sheets,
-        options=frozenset({"field"}),
+        options=frozenset({"field", "judged"}),
         together=True,
         of_data=categories_of_data,
     ),

@@ -1,0 +1,122 @@
+"""Categories of questions by a judge, and how far it agrees with those that are known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_xling.analysis.calibration import calibrate
+from pytest_xling.analysis.labelled import bundled_labels
+from pytest_xling.annotators.category import CATEGORIES
+from pytest_xling.records import Answer, Response
+from pytest_xling.stats.kappa import cohen_kappa
+from pytest_xling.store.calibrations import calibration_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.engine.run import Run
+    from pytest_xling.records import Sample
+    from pytest_xling.stats.kappa import Kappa
+    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.database import Database
+
+__all__ = ["ANNOTATOR", "JudgedCategories", "judged_categories"]
+
+ANNOTATOR: Final = "category_llm"
+_NAMES: Final = frozenset(CATEGORIES.values())
+_NONE: Final = ""
+"""Stands for the category of a question to which the judge gave none: it equals no other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedCategories:
+    """Samples with the categories a judge gives them."""
+
+    samples: tuple[Sample, ...]
+    """In the order given; where there is no category the field is not in the metadata."""
+    without: Mapping[str, int]
+    """How many have no category, by the reason."""
+    foreign: int
+    """How many came with a category of another scheme, which nothing can be compared with."""
+    given: Kappa
+    """How far the judge agrees with the categories that came with the questions."""
+    given_in: Mapping[str, Kappa]
+    """The same by language."""
+    measured_in: Mapping[str, Calibration]
+    """How well it does on labelled questions, by language; some languages have none."""
+
+
+async def judged_categories(
+    run: Run, database: Database, samples: Sequence[Sample], *, field: str
+) -> JudgedCategories:
+    """Have the judge of *run* put each sample's question into a category, and measure that judge.
+
+    It is measured on the categories that samples come with, and, in the languages in which nobody
+    has measured it before, on the labelled questions that come along. What it has said of a
+    question before is not asked again.
+
+    Args:
+        run: annotates.
+        database: the store.
+        samples: those without a question get no category.
+        field: of the metadata, where the category is, or is to be.
+
+    Raises:
+        XlingError: the judge did not answer; what it said so far is kept.
+    """
+    blank = Response(text="", stop_reason="stop")
+    answers = [Answer(sample=sample, response=blank) for sample in samples]
+    signature, annotated = await run.annotated(ANNOTATOR, answers)
+    values: list[Any] = list(annotated)
+    known = [sample.metadata.get(field, "").strip().casefold() for sample in samples]
+    languages = sorted({sample.language for sample in samples})
+
+    def agreement(of: Sequence[int]) -> Kappa:
+        both = [i for i in of if known[i] in _NAMES]
+        return cohen_kappa(
+            [known[i] for i in both],
+            [values[i]["category"] or _NONE for i in both],
+            clusters=[samples[i].parallel_id or samples[i].id for i in both],
+        )
+
+    return JudgedCategories(
+        samples=tuple(
+            replace(sample, metadata=_with(sample.metadata, field, value["category"]))
+            for sample, value in zip(samples, values, strict=True)
+        ),
+        without=Counter(value["reason"] for value in values if value["category"] is None),
+        foreign=sum(1 for category in known if category and category not in _NAMES),
+        given=agreement(range(len(samples))),
+        given_in={
+            language: agreement([i for i, s in enumerate(samples) if s.language == language])
+            for language in languages
+        },
+        measured_in=await _measured(run, database, signature=signature, languages=languages),
+    )
+
+
+def _with(metadata: Mapping[str, str], field: str, category: str | None) -> dict[str, str]:
+    others = {key: value for key, value in metadata.items() if key != field}
+    return others | ({field: category} if category else {})
+
+
+async def _measured(
+    run: Run, database: Database, *, signature: str, languages: Sequence[str]
+) -> dict[str, Calibration]:
+    """Return how well the judge does on labelled questions; first measure where nobody has."""
+
+    def kept() -> dict[str, Calibration]:
+        with database.read() as connection:
+            found = {
+                code: calibration_of(connection, signature=signature, language=code)
+                for code in languages
+            }
+        return {code: made for code, made in found.items() if made is not None}
+
+    labelled = bundled_labels("category")
+    before = kept()
+    if missing := [c for c in languages if c not in before and c in labelled.languages]:
+        await calibrate(run, database, annotator=ANNOTATOR, labelled=labelled, languages=missing)
+    return kept()

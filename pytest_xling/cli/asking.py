@@ -1,0 +1,73 @@
+"""What commands share that ask models, as a run does, of what belongs to no run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.cli.opening import settled
+from pytest_xling.config.options import option
+from pytest_xling.engine.models import make_models
+from pytest_xling.engine.run import Run
+from pytest_xling.store.database import Database
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Mapping
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.steps import StepFactory
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
+
+__all__ = ["given_option", "measuring", "settled_for_judge"]
+
+
+def given_option(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  any option's
+    """Return what an option was given, on the command line or in the environment."""
+    entry = option(name)
+    return getattr(args, entry.dest, None) or os.environ.get(entry.env)
+
+
+def settled_for_judge(args: argparse.Namespace) -> Settings:
+    """Return the settings of a command that asks a judge at most, and no model under test.
+
+    The judge stands for that one: it is one model, with one price.
+
+    Raises:
+        ConfigError: an option is wrong.
+    """
+    judge = given_option(args, "judge")
+    given = dict(vars(args)) | {option("model").dest: judge or "embedded"}
+    if judge:
+        price = given_option(args, "judge-price") or given_option(args, "price")
+        given[option("price").dest] = price
+    return settled(given)
+
+
+@asynccontextmanager
+async def measuring(
+    settings: Settings,
+    provider: Provider,
+    roles: Mapping[Role, Provider],
+    factory: StepFactory,
+) -> AsyncIterator[tuple[Run, Database]]:
+    """Give what annotates and scores, and the store where all of it is kept at once.
+
+    Args:
+        settings: settled.
+        provider: of the model under test.
+        roles: who judges and translates, checked.
+        factory: makes metrics and annotators.
+    """
+    tested, others = make_models(settings, provider, roles, model=settings.model)
+    database = Database(settings.store)
+    try:
+        run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
+        try:
+            yield run, database
+        finally:
+            await run.aclose()
+    finally:
+        database.close()

@@ -1,0 +1,90 @@
+"""``xling table categories --judged``: the table of categories that a judge finds.
+
+The judge is asked as annotators ask it that `xling calibrate` measures: within the same limits and
+the same budget, and each reply is in the store before anybody acts on it. So a question is paid for
+once, whatever the number of answers to it, of runs and of tables, and a command that was stopped
+goes on where it was. A judge that fails is an error, and no table of what it said until then. No
+model under test is asked, and the store gets no run: the categories are the judge's outputs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from pytest_xling.analysis.categories import ANNOTATOR, judged_categories
+from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
+from pytest_xling.cli.opening import reading
+from pytest_xling.engine.models import check_role, make_provider, make_roles
+from pytest_xling.engine.steps import make_step_factory
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.papers.categories import (
+    FIELD,
+    judged_rows,
+    samples_of_data,
+    samples_of_run,
+)
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_xling.records import Sample
+    from pytest_xling.reports.papers.xlingeval_consistency import Row
+
+__all__ = ["judged"]
+
+
+def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict[str, list[Row]]:
+    """Return the rows of each run, by its name, and of each folder of data.
+
+    Args:
+        args: of the command.
+        folders: by what was named: a folder of data, or None for a run.
+
+    Raises:
+        ConfigError: no judge is named, or one that cannot judge, or there is nothing to compare.
+        XlingError: the judge did not answer.
+    """
+    if not given_option(args, "judge"):
+        msg = "--judged asks a judge: name one with --xling-judge=MODEL"
+        raise ConfigError(msg)
+    settings = settled_for_judge(args)
+    factory = make_step_factory(settings)
+    provider = make_provider(settings)
+    roles = make_roles(settings, provider)
+    check_role(roles, "judge", ANNOTATOR)
+    roles["judge"].check()
+    samples_of = _samples(args, folders)
+    field = args.field or FIELD
+
+    async def made() -> dict[str, list[Row]]:
+        async with measuring(settings, provider, roles, factory) as (run, database):
+            return {
+                name: judged_rows(
+                    await judged_categories(run, database, samples, field=field),
+                    of=name,
+                    judge=settings.model,
+                    field=field,
+                )
+                for name, samples in samples_of.items()
+            }
+
+    return asyncio.run(made())
+
+
+def _samples(
+    args: argparse.Namespace, folders: Mapping[str, Path | None]
+) -> dict[str, list[Sample]]:
+    """Return what is asked about; the store is let go before the judge takes its time."""
+    samples_of = {name: samples_of_data(folder) for name, folder in folders.items() if folder}
+    if runs := [name for name, folder in folders.items() if folder is None]:
+        with reading(args) as connection:
+            for name in runs:
+                run_id = get_run(connection, name).run_id
+                samples_of[run_id] = samples_of_run(
+                    connection, run_id, benchmark=args.benchmark, field=None
+                )
+    return samples_of
