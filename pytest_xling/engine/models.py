@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
 from pytest_xling.engine.answering import Answering
@@ -52,7 +52,6 @@ TESTED = "tested"
 """What the model under test is listed as beside the roles."""
 Price: TypeAlias = tuple[float, float] | float
 """US dollars per million prompt and completion tokens; of a search per thousand requests."""
-_SEARCH_PRICE: Final = "--xling-search-price"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +202,7 @@ def make_provider(settings: Settings) -> Provider:
     Raises:
         ConfigError: there is no such provider, it only searches, or its price is needed.
     """
-    return _provider(settings, settings.model, price=settings.price, option="--xling-price")
+    return _provider(settings, settings.model, price=settings.price)
 
 
 def _asked_name(model: str) -> str:
@@ -212,19 +211,24 @@ def _asked_name(model: str) -> str:
     return spec if name in registry.names("provider") and spec else model
 
 
-def _provider(settings: Settings, model: str, *, price: Price | None, option: str) -> Provider:
-    name, spec = provider_of(model)
+def _provider(
+    settings: Settings, model: str, *, price: Price | None, role: Role | None = None
+) -> Provider:
+    """Return the provider of a model, or of a search; of the model under test without a role."""
+    wanted = role == "search"
+    name, spec = provider_of(model, searches=wanted)
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-    searches, wanted = provider.style == "search", option == _SEARCH_PRICE
+    searches = provider.style == "search"
     if searches != wanted:
         msg = (
             f"{model!r} searches, it answers nothing: name it with --xling-search"
             if searches
-            else f"--xling-search={model}: this is no search.{_other_search(model)}"
+            else f"--xling-search={model}: this is no search.{_known_searches(model)}"
         )
         raise ConfigError(msg)
     if settings.max_cost_usd is not None and provider.paid and price is None:
+        option = "--xling-price" if role is None else f"--xling-{role}-price"
         per = (
             f"thousand searches, such as {option}=1"
             if searches
@@ -238,18 +242,22 @@ def _provider(settings: Settings, model: str, *, price: Price | None, option: st
     return provider
 
 
-def _other_search(model: str) -> str:
+def _known_searches(model: str) -> str:
     """Say which searches there are, and which of them *model* may have been meant to be."""
-    known = [
-        name
-        for name in registry.names("provider")
-        if registry.load("provider", name).style == "search"
-    ]
+    known = [name for name in registry.names("provider") if _searches(name)]
     return f"{did_you_mean(model.partition(':')[0], known)} There are: {', '.join(known) or 'none'}"
 
 
-def provider_of(model: str) -> tuple[str, str]:
+def _searches(name: str) -> bool:
+    return getattr(registry.load("provider", name), "style", None) == "search"
+
+
+def provider_of(model: str, *, searches: bool = False) -> tuple[str, str]:
     """Return a model's provider and what it is called there.
+
+    Args:
+        model: as it was named.
+        searches: whether a search is meant, not a model.
 
     Raises:
         ConfigError: it looks like a provider's name with a slip of the pen.
@@ -261,12 +269,11 @@ def provider_of(model: str) -> tuple[str, str]:
     # What is long enough to be misspelt, and so close that no server has a model of that name.
     lower = name.lower()
     words = [word for word in known if len(word) >= SHORTEST_MISSPELT or word == lower]
-    if close := get_close_matches(lower, words, n=1, cutoff=MISSPELT):
-        meant = close[0] + model[len(name) :]
-        msg = (
-            f"{model!r}: there is no provider {name!r}. Did you mean {meant!r}? A server's model "
-            f"of that very name is 'openai:{model}'"
-        )
+    close = get_close_matches(lower, words, cutoff=MISSPELT)
+    if meant := next((word for word in close if _searches(word) == searches), None):
+        whole = meant + model[len(name) :]
+        other = "" if searches else f" A server's model of that very name is 'openai:{model}'"
+        msg = f"{model!r}: there is no provider {name!r}. Did you mean {whole!r}?{other}"
         raise ConfigError(msg)
     return "openai", model
 
@@ -288,9 +295,9 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
     for role, model, price in named:
         if model is None:
             continue
-        key = provider_of(model)
+        key = provider_of(model, searches=role == "search")
         if key not in made:
-            made[key] = _provider(settings, model, price=price, option=f"--xling-{role}-price")
+            made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()
         roles[role] = made[key]
     if settings.text_in == "english" and "translator" not in roles:
