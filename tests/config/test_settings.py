@@ -139,6 +139,8 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "judge-price": ("3,4", (3.0, 4.0)),
     "translator": ("hf:nllb", "hf:nllb"),
     "translator-price": ("5,6", (5.0, 6.0)),
+    "search": ("serper", "serper"),
+    "search-price": ("1.5", 1.5),
     "text-in": ("english", "english"),
     "encoder": ("labse", "labse"),
     "stance": ("nli:xnli", "nli:xnli"),

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.scoring import Scoring
-from pytest_xling.errors import BrokenStep, EvaluationError
-from pytest_xling.records import Answer, Reading, Response, Sample
+from pytest_xling.errors import BrokenStep, EvaluationError, TransientFault
+from pytest_xling.interfaces.metric import Number
+from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,16 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
+class Fixed(Number[Answer]):
     """A metric that gives the readings it was made with."""
 
-    name: ClassVar[str] = "fixed"
-    version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    libraries: ClassVar[tuple[str, ...]] = ()
-    scores_missing: ClassVar[bool] = False
+    name = "fixed"
+    version = "1"
 
-    kind: MetricKind
+    kind: MetricKind  # type: ignore[misc]  # a field where metrics have a class variable
     readings: tuple[Reading, ...]
 
     def score(self, answers: Sequence[Answer]) -> list[Reading]:
@@ -51,7 +49,7 @@ def answer(text: str | None, stop_reason: StopReason = "stop", error: str | None
 def score(metric: Fixed, answers: Sequence[Answer]) -> list[Reading | XlingError]:
     """Run the step over *answers*; return what it gave, and what failed in its place."""
     with ThreadPoolExecutor(1) as executor:
-        step = Scoring(metric, parameters={}, annotators={}, executor=executor)  # type: ignore[arg-type]  # its fields stand where a metric has class variables
+        step = Scoring(metric, parameters={}, annotators={}, executor=executor)
         return asyncio.run(step.compute([Scorable(a) for a in answers]))
 
 
@@ -114,3 +112,52 @@ def test_the_key_depends_on_all_a_metric_may_see() -> None:
     assert plain == Scorable(answer("a")).key
     others = [answer("b"), answer("a", "length"), answer("a", "stop", "odd")]
     assert len({plain, *(Scorable(other).key for other in others)}) == 4
+
+
+class Halves(Number[Answer]):
+    """The share of an answer's words that an annotator likes."""
+
+    name = "halves"
+    version = "1"
+    needs = ("words",)
+    checked_by = "likes"
+
+    def checks(self, answer: Answer, /) -> list[Answer]:
+        """Return a text for each word."""
+        words: Any = answer.annotations["words"].value
+        return [replace(answer, response=Response(text=word, stop_reason="stop")) for word in words]
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the share of those that are liked."""
+        liked = [check.annotations["likes"].value for check in answer.checks]
+        return Reading(value=liked.count(True) / len(liked))
+
+
+def test_what_a_metric_makes_of_an_answer_is_annotated() -> None:
+    """By the one annotator it names, in order; a fault of one stands for the whole answer."""
+    asked: list[str] = []
+
+    async def words(answers: Sequence[Answer]) -> list[Annotation | XlingError | None]:
+        return [Annotation(kind="words", value=a.text.split(), signature="") for a in answers]
+
+    async def likes(answers: Sequence[Answer]) -> list[Annotation | XlingError | None]:
+        asked.extend(a.text for a in answers)
+        return [
+            TransientFault("gone")
+            if a.text == "broken"
+            else Annotation(kind="likes", value=a.text.islower(), signature="")
+            for a in answers
+        ]
+
+    texts = ["one Two", "all of it", "half broken"]
+    with ThreadPoolExecutor(1) as executor:
+        step = Scoring(
+            Halves(),
+            parameters={},
+            annotators={"words": words, "likes": likes},
+            executor=executor,
+        )
+        *readings, fault = asyncio.run(step.compute([Scorable(answer(text)) for text in texts]))
+    assert [Reading(value=0.5), Reading(value=1.0)] == readings
+    assert isinstance(fault, TransientFault)
+    assert " ".join(texts).split() == asked
