@@ -79,8 +79,9 @@ class Behaviour:
     """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
     to requests that ask for them."""
     claims: bool = False
-    """Judge claims by the numbers in them: each numbered sentence is a claim, and a text supports a
-    claim whose numbers are all in it. In whichever language: numbers are the facts of a test."""
+    """Judge claims by the numbers in them: each numbered sentence is a claim, a text supports a
+    claim whose numbers are all in it, and an answer with numbers is relevant. In whichever
+    language: numbers are the facts of a test."""
     translator: str = ""
     """Translate into a cipher, and back: ``lossless``, or ``drops:10`` for one that, from English,
     leaves out what sentences say that hold a multiple of 10."""
@@ -363,6 +364,9 @@ def _judged(prompt: str) -> str:
             if re.search(r"\d", sentence)
         ]
         return json.dumps({_CLAIMS_KEY.findall(prompt)[-1]: listed}, ensure_ascii=False)
+    if "ANSWER" in parts:
+        said = "relevant" if re.search(r"\d", parts["ANSWER"]) else "irrelevant"
+        return json.dumps({"reasoning": "By its numbers.", _VERDICT_KEY.findall(prompt)[-1]: said})
     return ""
 
 

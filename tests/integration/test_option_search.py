@@ -1,0 +1,220 @@
+"""--xling-search: evidence from a server that speaks as Serper does, claims judged on a socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import spawned, stats
+from tests.servers.serper import FAULTS, serving_serper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.serper import SerperServer
+
+QUESTIONS = 12
+FACTS = 3
+LANGUAGES = ("en", "hi")
+SENTENCES = {
+    "en": "Fact number {} is well known here.",
+    "hi": "यहाँ तथ्य संख्या {} सब लोग जानते हैं।",
+}
+METRICS = "claim_count factuality factual_precision factuality_f1_at_k relevance overall"
+TEST_FILE = f"""
+import pytest
+
+pytestmark = pytest.mark.xling(metrics={["no_answer", "repetition", *METRICS.split()]})
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+
+
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
+BESIDE = (
+    "--model=transcript:answers.jsonl",
+    "--xling-judge=openai:j",
+    "--xling-translator=openai:t",
+)
+FREE = ("--xling-judge-price=0,0", "--xling-translator-price=0,0")
+
+
+def facts_of(question: int) -> list[int]:
+    """Return what is told of a question: numbers of three digits, once in all."""
+    return [100 + FACTS * question + n for n in range(FACTS)]
+
+
+def known(fact: int) -> bool:
+    """Tell whether a page says so."""
+    return fact % 4 != 0
+
+
+def pages(query: str) -> list[dict[str, Any]]:
+    """Return a page that says the fact, one that says another, or, of some facts, nothing."""
+    (fact,) = map(int, re.findall(r"\d+", query))
+    if fact % 8 == 0:
+        return []
+    said = fact if known(fact) else fact + 1_000
+    return [{"title": "Facts", "link": "https://x.test", "snippet": f"It says {said} here."}]
+
+
+@pytest.fixture
+def told(project: Project) -> Project:
+    """A project whose model tells facts; one answer is in English, and one says nothing."""
+    shutil.rmtree(project.benchmark / "data")
+    write_questions(project, count=QUESTIONS, languages=LANGUAGES)
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write("thresholds.yaml", "benchmarks: {}\n")
+    rows = [
+        {
+            "sample_id": f"q{question:04}",
+            "language": language,
+            "text": " ".join(SENTENCES[language].format(fact) for fact in facts_of(question)),
+        }
+        for question in range(QUESTIONS)
+        for language in LANGUAGES
+    ]
+    rows[3]["text"] = rows[2]["text"]  # q0001 in Hindi is answered in English
+    rows[5]["text"] = "इस बारे में यहाँ किसी को कुछ भी पता नहीं है और न ही कोई बता सकता है।"
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    project.write("answers.jsonl", "\n".join(lines) + "\n")
+    return project
+
+
+@pytest.fixture
+def search(told: Project) -> Iterator[SerperServer]:
+    """A search, with a judge and a translator beside it, that the project's runs ask."""
+    with serving_serper(pages) as server, spawned(claims=True, translator="lossless") as url:
+        told.environment.update(
+            OPENAI_BASE_URL=url, OPENAI_API_KEY="k", SERPER_API_KEY="secret-key"
+        )
+        yield server
+
+
+def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
+    """Shares by hand; a search that fails for a while is made again, and nothing is asked twice."""
+    search.replies.extend(FAULTS[name] for name in ("429", "half_json", "503", "close"))
+    options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-search-price=1000", *FREE)
+    outcome = told.run(*options, "-n0", "-q")
+    assert 0 == outcome.code, outcome.out
+    scores = {(s.sample_id, s.language, s.metric): s for s in told.scores()}
+    values = {place: score.value for place, score in scores.items()}
+    for question in range(QUESTIONS):
+        facts = facts_of(question)
+        share = sum(map(known, facts)) / FACTS
+        for language in LANGUAGES:
+            if (question, language) in {(1, "hi"), (2, "hi")}:
+                continue
+            at = (f"q{question:04}", language)
+            assert pytest.approx(share) == values[*at, "factuality"]
+            assert pytest.approx(share) == values[*at, "overall"]
+            assert (1.0, FACTS) == (values[*at, "relevance"], values[*at, "claim_count"])
+    unsupported = next(q for q in range(QUESTIONS) if not all(map(known, facts_of(q))))
+    assert "not supported: Fact number" in scores[f"q{unsupported:04}", "en", "factuality"].reason
+    english = scores["q0001", "hi", "factuality"]
+    assert (None, "surface issue: wrong language: en, expected hi") == (
+        english.value,
+        english.reason,
+    )
+    assert (0.0, None) == (values["q0001", "hi", "overall"], values["q0001", "hi", "relevance"])
+    assert (0.0, None) == (
+        values["q0002", "hi", "factuality"],
+        values["q0002", "hi", "factual_precision"],
+    )
+    assert (0.0, 0.0) == (values["q0002", "hi", "relevance"], values["q0002", "hi", "overall"])
+    searched = Counter(each.query for each in search.searches)
+    claims = QUESTIONS * FACTS + (QUESTIONS - 2) * FACTS
+    assert (claims, claims + 4) == (len(searched), searched.total())
+    assert f"${claims:,.2f} spent" in outcome.out
+    assert "secret-key" not in outcome.out + (told.root / "junit.xml").read_text("utf-8")
+    again = told.run(*options, "-n0", "-q")
+    assert 0 == again.code, again.out
+    assert claims + 4 == len(search.searches)
+    assert [s.value for s in told.scores()] == [*values.values()]
+
+
+def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: SerperServer) -> None:
+    """Its claim is not called unsupported; others have their scores."""
+    lost = facts_of(3)[0]
+    found = search.results
+    search.results = lambda query: [{}] if str(lost) in query else found(query)
+    search.replies.append(FAULTS["400"])
+    outcome = told.run(
+        *BESIDE, f"--xling-search=serper:{search.url}", "-n0", "-q", "--langs=en", "--xling-limit=1"
+    )
+    assert 3 == outcome.code, outcome.out
+    assert "Missing query parameter" in outcome.out
+    assert not [s for s in told.scores() if s.metric in {"factuality", "overall"}]
+    assert told.run(
+        *BESIDE, f"--xling-search=serper:{search.url}", "-n0", "-q", "--langs=en", "--xling-limit=1"
+    ).code in {0, 1}
+    assert 3 == len({each.query for each in search.searches})
+
+
+def test_without_a_search_tests_of_factuality_are_skipped(told: Project) -> None:
+    """The reason says what to name; where thresholds limit one of them it is a mistake."""
+    outcome = told.run("--model=transcript:answers.jsonl", "-n0", "-rs")
+    assert 0 == outcome.code, outcome.out
+    assert {"skipped"} == set(outcome.cases.values())
+    assert "--xling-search=bm25" in " ".join(outcome.out.split())
+    told.write("thresholds.yaml", "benchmarks:\n  bread:\n    factuality: {floor: 0.5}\n")
+    outcome = told.run("--model=transcript:answers.jsonl", *BESIDE[1:], "-n0")
+    assert 4 == outcome.code, outcome.out
+    assert "asks a search: name one with --xling-search=NAME" in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model=bm25",), "'bm25' searches, it answers nothing: name it with --xling-search"),
+        (("--model=m", "--xling-judge=bm25"), "'bm25' searches, it answers nothing"),
+        (("--model=m", "--xling-search=embedded"), "this is no search. There are: bm25, serper"),
+        (("--model=m", "--xling-search=serpre"), "Did you mean 'serper'?"),
+        (("--model=m", "--xling-search=serper"), "SERPER_API_KEY"),
+        (("--model=m", "--xling-search=bm25:no.jsonl"), "no.jsonl"),
+        (
+            ("--model=m", "--xling-search=serper", "--xling-max-cost=1", "--xling-price=1,1"),
+            "per thousand searches, such as --xling-search-price=1",
+        ),
+    ],
+)
+def test_what_is_no_search_is_refused(
+    project: Project, options: tuple[str, ...], said: str
+) -> None:
+    """Before anything is asked, with what to do."""
+    project.environment.update(OPENAI_API_KEY="k", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    outcome = project.run(*options, "-n0")
+    assert 4 == outcome.code, outcome.out
+    assert said in " ".join((outcome.out + outcome.err).split())
+
+
+@pytest.mark.slow
+def test_a_killed_run_searches_nothing_twice(told: Project, search: SerperServer) -> None:
+    """But what was in flight at kill -9, and since the last commit."""
+    options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-max-connections=4", "-n0")
+    process = told.popen(*options, new_session=True)
+    while len(search.searches) < 30:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    outcome = told.run(*options)
+    assert 0 == outcome.code, outcome.out
+    searched = Counter(each.query for each in search.searches)
+    assert QUESTIONS * FACTS + (QUESTIONS - 2) * FACTS == len(searched)
+    assert searched.total() - len(searched) <= 4 + 8
+    prompts = stats(told.environment["OPENAI_BASE_URL"])["prompts"]
+    assert 2 >= max(prompts.values())
