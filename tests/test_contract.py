@@ -113,6 +113,12 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
         "claims": [{"text": text, "sentence": text, "native": text}] * (number % 3) or None,
         "reason": reason,
     }
+    values["category_llm"] = {
+        "category": None,
+        "reasoning": "",
+        "reason": reason,
+        "unparsed": True,
+    }
     supported = (True, False, None)[number % 3]
     for name in ("support_llm", "support_nli"):
         values[name] = {"supported": supported, "p": None, "reason": reason}

@@ -27,7 +27,7 @@ __all__ = ["ANNOTATOR", "JudgedCategories", "judged_categories"]
 ANNOTATOR: Final = "category_llm"
 _NAMES: Final = frozenset(CATEGORIES.values())
 _NONE: Final = ""
-"""Stands for the category of a question to which the judge gave none: it equals no other."""
+"""Stands for no category; that of a judge differs from all that are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class JudgedCategories:
     """In the order given; where there is no category the field is not in the metadata."""
     without: Mapping[str, int]
     """How many have no category, by the reason."""
-    foreign: int
-    """How many came with a category of another scheme, which nothing can be compared with."""
+    foreign: tuple[str, ...]
+    """Given categories that the judge does not know: with another scheme nothing is compared."""
     given: Kappa
     """How far the judge agrees with the categories that came with the questions."""
     given_in: Mapping[str, Kappa]
@@ -53,9 +53,9 @@ async def judged_categories(
 ) -> JudgedCategories:
     """Have the judge of *run* put each sample's question into a category, and measure that judge.
 
-    It is measured on the categories that samples come with, and, in the languages in which nobody
-    has measured it before, on the labelled questions that come along. What it has said of a
-    question before is not asked again.
+    It is measured on the categories that samples come with, where all are of its scheme, and on
+    labelled questions: on those that come along in the languages in which nobody has measured it
+    before. What it has said of a question before is not asked again.
 
     Args:
         run: annotates.
@@ -71,10 +71,11 @@ async def judged_categories(
     signature, annotated = await run.annotated(ANNOTATOR, answers)
     values: list[Any] = list(annotated)
     known = [sample.metadata.get(field, "").strip().casefold() for sample in samples]
+    foreign = tuple(sorted({*known} - _NAMES - {_NONE}))
     languages = sorted({sample.language for sample in samples})
 
     def agreement(of: Sequence[int]) -> Kappa:
-        both = [i for i in of if known[i] in _NAMES]
+        both = [i for i in of if known[i] and not foreign]
         return cohen_kappa(
             [known[i] for i in both],
             [values[i]["category"] or _NONE for i in both],
@@ -87,7 +88,7 @@ async def judged_categories(
             for sample, value in zip(samples, values, strict=True)
         ),
         without=Counter(value["reason"] for value in values if value["category"] is None),
-        foreign=sum(1 for category in known if category and category not in _NAMES),
+        foreign=foreign,
         given=agreement(range(len(samples))),
         given_in={
             language: agreement([i for i, s in enumerate(samples) if s.language == language])

@@ -67,7 +67,14 @@ PAPER_TABLES = {**OTHER_CALMQA_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PA
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
 ASKING = (
-    *("judge", "judge-price", "max-cost", "max-connections", "timeout", "patience", "param"),
+    "judge",
+    "judge-price",
+    "price",
+    "max-cost",
+    "max-connections",
+    "timeout",
+    "patience",
+    "param",
     "device",
 )
 """Options of pytest's that mean the same here, of tables that ask a judge."""
@@ -205,7 +212,8 @@ def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
 def _check_asking(args: argparse.Namespace) -> None:
     """Refuse options for a judge where none is asked."""
     given = (option(name) for name in ASKING)
-    if unasked := [entry.flag for entry in given if getattr(args, entry.dest) is not None]:
+    unasked = [entry.flag for entry in given if getattr(args, entry.dest) is not None]
+    if unasked and not args.judged:
         msg = f"{unasked[0]} means nothing without --judged"
         raise ConfigError(msg)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.annotators.category import CATEGORIES
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
@@ -171,6 +172,7 @@ def test_the_matrix_of_the_release() -> None:
     assert [*combinations(sorted(counts), 2)] == sorted(made)
     with (CALMQA / "categorization/categories-metadata.csv").open(encoding="utf-8") as file:
         scheme = [row["Category"] for row in csv.DictReader(file)]
+    assert {*scheme} == {*CATEGORIES.values()}, "what a judge is asked for is another scheme"
     assert {*scheme} == {category for of in counts.values() for category in of}
     for (first, second), row in made.items():
         ours, theirs = counts[str(first)], counts[str(second)]

@@ -34,6 +34,7 @@ CATEGORIES: Final = {
 BUNDLED_QUESTIONS: Final = Path(__file__).with_name("questions.jsonl")
 """Labelled questions, to measure on."""
 _ENGLISH = "en"
+_CALLED = {"question": "question", "english": "English version"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +75,9 @@ class CategoryLlm(JudgingAnnotator):
         """
         texts = _texts(answer.sample)
         if not texts["question"].strip():
-            return _value(reason="no category: the sample has no question")
-        if wrong := self.too_long(texts):
-            return _value(reason=f"no category: {wrong}")
+            return _value(reason="the sample has no question")
+        if wrong := self.too_long({_CALLED[name]: text for name, text in texts.items()}):
+            return _value(reason=wrong)
         # Imported when there is something to judge: where all is in the store it is not.
         from pytest_xling.annotators.category.prompts import category_question  # noqa: PLC0415
 
@@ -84,7 +85,7 @@ class CategoryLlm(JudgingAnnotator):
         verdict = await self.judge(category_question(**texts, language=language), ask)
         return _value(
             CATEGORIES.get(verdict.label or ""),
-            reason=f"no category: {verdict.wrong}" if verdict.wrong else "",
+            reason=verdict.wrong,
             reasoning=verdict.reasoning,
             unparsed=verdict.unparsed,
         )

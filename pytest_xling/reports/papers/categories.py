@@ -102,7 +102,8 @@ def judged_rows(judged: JudgedCategories, *, of: str, judge: str, field: str = F
     Raises:
         ConfigError: no sample has a category, or none in a second language.
     """
-    lacking = f"; {_without(judged)}" if judged.without else ": no questions were asked"
+    lacking = f"; {_without(judged)}" if judged.without else ""
+    lacking = lacking if judged.samples else ": no questions were asked"
     rows = _rows(judged.samples, of=of, field=field, lacking=lacking)
     source = _source(judged, judge)
     kappa = {str(language): made.value for language, made in judged.given_in.items()}
@@ -181,10 +182,10 @@ def _source(judged: JudgedCategories, judge: str) -> str:
         if given.low is not None and given.high is not None:
             kappa += f" ({given.low:.2f} to {given.high:.2f})"
         parts.append(f"agrees with {given.n} given: {given.agreement:.2f} equal, {kappa}")
+    elif judged.foreign:
+        parts.append(f"those given are of another scheme, as {judged.foreign[0]!r}")
     else:
         parts.append("nothing given to compare with")
-    if judged.foreign:
-        parts.append(f"{judged.foreign} given are of another scheme")
     if judged.measured_in:
         on_labelled = ", ".join(
             f"{language} {'–' if (k := made.quality.kappa.value) is None else f'{k:.2f}'}"
@@ -204,7 +205,7 @@ def _without(judged: JudgedCategories) -> str:
     """Say how many questions have no category, and the commonest reason."""
     number = sum(judged.without.values())
     reason = max(judged.without, key=lambda each: judged.without[each])
-    return f"without one are {number} of {len(judged.samples)} questions, as: {reason}"
+    return f"{number} of {len(judged.samples)} questions have none ({reason})"
 
 
 def _rows(samples: Iterable[Sample], *, of: str, field: str, lacking: str) -> list[Row]:

@@ -109,14 +109,7 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
     missing = sum(calibration.quality.missing for calibration in group)
-    rare = sorted(
-        {
-            f"{label.label} in {calibration.language}"
-            for calibration in group
-            for label in calibration.quality.labels
-            if label.support < LEAST_PER_LABEL
-        }
-    )
+    rare = sorted({text for calibration in group for text in _rare(calibration)})
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
         "all: macro F1 and Cohen's κ. Intervals: bootstrap over what was asked.",
@@ -131,11 +124,19 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")
     if rare:
-        few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({', '.join(rare)})"
+        few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({'; '.join(rare)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
     title = ": ".join(filter(None, (group[0].annotator, group[0].aspect)))
     return Sheet(title=title, columns=columns, left=2, notes=tuple(notes))
+
+
+def _rare(calibration: Calibration) -> list[str]:
+    """Return the labels of which there are too few to trust, or all at once."""
+    labels = calibration.quality.labels
+    rare = [label.label for label in labels if label.support < LEAST_PER_LABEL]
+    listed = ["any label"] if len(rare) == len(labels) else rare
+    return [f"{label} in {calibration.language}" for label in listed]
 
 
 def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
