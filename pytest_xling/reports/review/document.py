@@ -197,7 +197,7 @@ def english_claims(items: Iterable[Judged]) -> dict[str, str]:
 
 
 _HERE = Path(__file__).parent
-_PROGRAM = ("labels.js", "showing.js", "review.js")
+_PROGRAM = ("kept.js", "showing.js", "labels.js", "review.js")
 
 
 def review_page(review: Review) -> str:
