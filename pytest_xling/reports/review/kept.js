@@ -78,7 +78,7 @@ function save() {
   const half = review.items.filter((item) => isHalf(said.get(item.case))).length;
   tell(
     `Saved: ${countDone(review.items)} of ${review.items.length} ${DONE}, as ${link.download}` +
-      (half ? `. ${half} ${half === 1 ? "is" : "are"} half ${DONE}: complete them, and save again.` : "")
+      (half ? `. Begun, but not complete: ${half}. Complete and save again.` : "")
   );
 }
 

@@ -53,9 +53,9 @@ function goOpen() {
 function move(item) {
   current = item;
   tell("");
+  main.focus({ preventScroll: true }); // before anything of the next item could take the focus
   show();
   keepPlace();
-  main.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
