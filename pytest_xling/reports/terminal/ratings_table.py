@@ -136,7 +136,7 @@ def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
         name: [_shares(counts.get(name), scheme[name]) for counts in remarks.values()]
         for name in asked
     }
-    notes = [f"{name}: {' / '.join(scheme[name])}, in %." for name in asked]
+    notes = [f"{name}: {'/'.join(scheme[name])}, in %." for name in asked]
     return [
         Sheet(title="Answers", columns={"of": list(remarks), **shares}, left=1, notes=tuple(notes))
     ]
@@ -145,7 +145,7 @@ def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
 def _shares(counts: Counter[str] | None, choices: Sequence[str]) -> str:
     if counts is None:
         return "–"
-    return " / ".join(f"{100 * counts[choice] / counts.total():.0f}" for choice in choices)
+    return "/".join(f"{100 * counts[choice] / counts.total():.0f}" for choice in choices)
 
 
 def _effects(model: RatingsModel, fit: Clmm) -> list[Sheet]:

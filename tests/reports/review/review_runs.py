@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from pytest_xling.store.outputs import Output, put, step_id
 from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps, finish_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "QUESTIONS",
     "STANCES",
     "Told",
+    "page_data",
     "put_compared",
     "put_told",
     "saved_ratings",
@@ -236,17 +238,27 @@ def put_compared(
     return path
 
 
+def page_data(path: Path) -> dict[str, Any]:
+    """Return what the page at *path* holds."""
+    page = path.read_text(encoding="utf-8")
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL
+    )
+    read: dict[str, Any] = json.loads(data)
+    return read
+
+
 def saved_ratings(
     data: Mapping[str, Any],
     annotator: str,
-    give: Callable[[int, int], Mapping[str, object]],
+    ratings: Mapping[tuple[int, int], int] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the rows that a page saves of a rater; a browser's are held against them.
 
     Args:
         data: the page's.
         annotator: the rater.
-        give: what is said of an answer, by the numbers of question and model, both from 0.
+        ratings: by the numbers of question and model, both from 0; 4 each if not said.
     """
     models = sorted({answer["model"] for item in data["items"] for answer in item["answers"]})
     return [
@@ -259,7 +271,7 @@ def saved_ratings(
             "annotator": annotator,
             "model": answer["model"],
             "position": position,
-            "rating": 4,
+            "rating": (ratings or {}).get((number, models.index(answer["model"])), 4),
             "correct_language": "yes",
             "factual": "none",
             "omissions": "minor",
@@ -268,7 +280,6 @@ def saved_ratings(
             "rank_reason": "",
             "seed": data["seed"],
             "saved_at": "2026-11-22T10:00:00.000Z",
-            **give(number, models.index(answer["model"])),
         }
         for number, item in enumerate(data["items"])
         for position, answer in enumerate(item["answers"], start=1)

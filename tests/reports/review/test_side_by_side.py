@@ -19,6 +19,7 @@ from tests.reports.review.review_runs import (
     COMPARED,
     HOSTILE,
     Told,
+    page_data,
     put_compared,
     put_told,
     saved_ratings,
@@ -52,11 +53,11 @@ def draw(
         database.close()
 
 
-def data_of(page: str) -> dict[str, Any]:
-    """Return what the page holds."""
-    (data,) = re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)
-    read: dict[str, Any] = json.loads(data)
-    return read
+def write(folder: Path, review: SideBySide) -> Path:
+    """Write the page of *review* and return its path."""
+    path = folder / "r.html"
+    path.write_text(review_page(review), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
@@ -65,12 +66,12 @@ def store(tmp_path: Path) -> Path:
     return put_compared(tmp_path / "s.sqlite", languages=("hi", "ar"))
 
 
-def test_no_model_is_named(store: Path) -> None:
+def test_no_model_is_named(tmp_path: Path, store: Path) -> None:
     """Nor its run: neither as raters see the page, nor in its source."""
-    page = review_page(draw(store))
+    page = write(tmp_path, draw(store))
     for name in (*COMPARED, *COMPARED.values(), "gpt", "claude", "opus", "mixtral"):
-        assert name not in page
-    (item, *_) = data_of(page)["items"]
+        assert name not in page.read_text(encoding="utf-8")
+    (item, *_) = page_data(page)["items"]
     assert 3 == len({answer["model"] for answer in item["answers"]})
     assert all(re.fullmatch("model-[0-9a-f]{6}", each["model"]) for each in item["answers"])
 
@@ -89,7 +90,7 @@ def test_answers_are_shuffled_for_each_question(tmp_path: Path) -> None:
     assert review.id != other.id
     orders = {asked.case_id: asked.answers for asked in other.questions}
     assert any(asked.answers != orders[asked.case_id] for asked in review.questions)
-    assert 1 == data_of(review_page(other))["seed"]
+    assert 1 == page_data(write(tmp_path, other))["seed"]
 
 
 def test_questions_are_drawn_from_languages_and_sets(store: Path) -> None:
@@ -136,11 +137,11 @@ def test_one_run_alone(store: Path) -> None:
 
 def test_texts_are_data(tmp_path: Path) -> None:
     """Whatever models wrote."""
-    page = review_page(draw(put_compared(tmp_path / "s.sqlite", text=HOSTILE)))
-    assert 2 == page.count("<script")
+    page = write(tmp_path, draw(put_compared(tmp_path / "s.sqlite", text=HOSTILE)))
+    assert 2 == page.read_text(encoding="utf-8").count("<script")
     assert all(
         answer["text"].endswith(HOSTILE)
-        for item in data_of(page)["items"]
+        for item in page_data(page)["items"]
         for answer in item["answers"]
     )
 
@@ -175,9 +176,7 @@ def test_what_is_refused(store: Path, runs: list[str], options: dict[str, Any], 
 @pytest.fixture
 def page(tmp_path: Path, store: Path) -> Path:
     """The page on three models' answers."""
-    path = tmp_path / "r.html"
-    path.write_text(review_page(draw(store)), encoding="utf-8")
-    return path
+    return write(tmp_path, draw(store))
 
 
 def test_ratings_are_saved(tmp_path: Path, page: Path, rater: Rater) -> None:
@@ -200,8 +199,8 @@ def test_ratings_are_saved(tmp_path: Path, page: Path, rater: Rater) -> None:
     path = tmp_path / "a.jsonl"
     download.value.save_as(path)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    data = data_of(page.read_text(encoding="utf-8"))
-    mimicked = saved_ratings(data, "आना", lambda *_: {})
+    data = page_data(page)
+    mimicked = saved_ratings(data, "आना")
     assert [list(row) for row in mimicked[:6]] == [list(row) for row in rows]
     for key in ("review", "question", "language", "set", "annotator", "model", "position", "seed"):
         assert [row[key] for row in mimicked[:6]] == [row[key] for row in rows]
@@ -224,8 +223,8 @@ def test_ratings_are_kept_and_loaded_elsewhere(
     browser: Any,  # noqa: ANN401  playwright's
 ) -> None:
     """With all that was said; what is wrong in a file is passed over, and others' refused."""
-    data = data_of(page.read_text(encoding="utf-8"))
-    rows = saved_ratings(data, "Ana", lambda *_: {})
+    data = page_data(page)
+    rows = saved_ratings(data, "Ana")
     rows[0]["rating"], rows[1]["factual"], rows[2]["rank"] = 6, "no", "<b>"
     saved = tmp_path / "a.jsonl"
     saved.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
