@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.analysis.ratings import parse_predictors, read_ratings
 from pytest_xling.errors import ConfigError
+from pytest_xling.reports.review import document
 from pytest_xling.reports.review.document import review_page
 from pytest_xling.reports.review.side_by_side import SideBySide, draw_side_by_side
 from pytest_xling.store.database import Database
@@ -27,7 +29,6 @@ from tests.reports.review.review_runs import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tests.reports.review.conftest import Rater
 
@@ -144,6 +145,23 @@ def test_texts_are_data(tmp_path: Path) -> None:
         for item in page_data(page)["items"]
         for answer in item["answers"]
     )
+
+
+@pytest.mark.parametrize("asks", ["labels", "ratings"])
+def test_the_parts_of_a_page_share_no_name(asks: str) -> None:
+    """They are one scope, in which the later of two functions would silently win."""
+    folder = Path(document.__file__).parent
+    names = Counter(
+        name
+        for part in ("kept", "showing", asks, "review")
+        for name in re.findall(
+            r"^(?:async )?(?:function|const|let) (\w+)",
+            (folder / f"{part}.js").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
+    assert names["blank"]
+    assert [] == [name for name, count in names.items() if count > 1]
 
 
 @pytest.mark.parametrize(
