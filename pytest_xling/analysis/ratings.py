@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_xling.analysis.rating_key import model_named
+from pytest_xling.analysis.rating_scheme import ASPECTS
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.tables import table_rows
 from pytest_xling.languages import find
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_xling.analysis.rating_scheme import Aspect
     from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
     from pytest_xling.stats.clmm import Clmm, Contrast, MarginalMean
 
 __all__ = [
     "COLUMNS",
+    "RANK",
     "Family",
     "Predictors",
     "Rating",
@@ -45,9 +49,12 @@ __all__ = [
 ]
 
 COLUMNS = ("rating", "model", "language", "annotator", "question")
+RANK = "rank"
 FEW_GROUPS = 5
 """A variance estimated of fewer groups is hardly known."""
 _TIE = 1e-6
+# pandas writes whole numbers as 4.0 where some are missing.
+_WHOLE = re.compile(r"[0-9]{1,9}(\.0+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +98,10 @@ class Rating:
     value: int
     cells: Mapping[str, str]
     """By the names of columns: those of :data:`COLUMNS` but for the rating, and predictors."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """By the names of :data:`ASPECTS`: what else the annotator chose."""
+    rank: int | None = None
+    """Among the answers to the question, 1 the best; None where they were not ranked."""
 
     @property
     def annotator(self) -> tuple[str, str]:
@@ -104,20 +115,24 @@ def read_ratings(
     predictors: Predictors,
     scale: tuple[int, int] = (1, 5),
     names: Mapping[str, str] | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> list[Rating]:
     """Read ratings from tables (CSV, TSV, JSON or JSONL) with the columns :data:`COLUMNS`.
+
+    Columns called ``rank`` or as one of :data:`ASPECTS` are read where there are any.
 
     Args:
         files: one after the other.
         predictors: whose columns must be there, too.
         scale: the lowest and the highest rating.
         names: what a file calls a column, by the name it has here.
+        keys: the models' names by the codes that stand for them in the files.
 
     Raises:
         DataError: names file, line, column and fix.
     """
     called = {name: (names or {}).get(name, name) for name in (*COLUMNS, *predictors.columns)}
-    ratings = []
+    rated: list[tuple[Place, Rating]] = []
     seen: dict[tuple[str, ...], Place] = {}
     for file in files:
         for place, row in table_rows(file, required=tuple(called.values())):
@@ -128,6 +143,10 @@ def read_ratings(
             except ConfigError as error:
                 msg = f"{place}: column {called['language']!r}: {error}"
                 raise DataError(msg) from error
+            if keys:
+                cells["model"] = model_named(
+                    cells["model"], keys, place=place, column=called["model"]
+                )
             first = seen.setdefault(tuple(cells.values()), place)
             if first is not place:
                 msg = (
@@ -135,12 +154,70 @@ def read_ratings(
                     f"{cells['question']!r} in {first} already; keep one"
                 )
                 raise DataError(msg)
-            ratings.append(Rating(value=value, cells=cells))
-    return ratings
+            remarks = {
+                aspect.name: choice for aspect in ASPECTS if (choice := _choice(row, aspect, place))
+            }
+            rank = _rank(row, place)
+            rated.append((place, Rating(value=value, cells=cells, remarks=remarks, rank=rank)))
+    _check_ranks(rated)
+    return [rating for _, rating in rated]
+
+
+def _choice(row: Mapping[str, JsonValue], aspect: Aspect, place: Place) -> str:
+    """Return what was chosen; "" where nothing was."""
+    choice = _text(row.get(aspect.name))
+    if choice and choice not in aspect.choices:
+        msg = (
+            f"{place}: column {aspect.name!r} is {choice!r}."
+            f"{did_you_mean(choice, aspect.choices)} Choose one, or leave it empty: "
+            f"{', '.join(aspect.choices)}"
+        )
+        raise DataError(msg)
+    return choice
+
+
+def _rank(row: Mapping[str, JsonValue], place: Place) -> int | None:
+    text = _text(row.get(RANK))
+    if text and not _WHOLE.fullmatch(text):
+        msg = f"{place}: column {RANK!r} is {text!r}, not a whole number; the best answer has 1"
+        raise DataError(msg)
+    return int(float(text)) if text else None
+
+
+def _check_ranks(rated: Iterable[tuple[Place, Rating]]) -> None:
+    """Check that of the answers to a question an annotator ranked either none or all, 1 to n.
+
+    Raises:
+        DataError: names the place and the fix.
+    """
+    to_question: defaultdict[tuple[str, ...], list[tuple[Place, int | None]]] = defaultdict(list)
+    for place, rating in rated:
+        of = (*rating.annotator, rating.cells["question"])
+        to_question[of].append((place, rating.rank))
+    for (_, annotator, question), ranks in to_question.items():
+        if all(rank is None for _, rank in ranks):
+            continue
+        by_rank: dict[int, Place] = {}
+        for place, rank in ranks:
+            fix = f"{annotator!r} rated {len(ranks)} answers to {question!r}: rank all, or none"
+            if rank is None:
+                msg = f"{place}: column {RANK!r} is empty, and others have one. {fix}"
+                raise DataError(msg)
+            if not 1 <= rank <= len(ranks):
+                msg = f"{place}: column {RANK!r} is {rank}, not 1 to {len(ranks)}. {fix}"
+                raise DataError(msg)
+            if rank in by_rank:
+                msg = f"{place}: column {RANK!r} is {rank}, as in {by_rank[rank]}. {fix}, each once"
+                raise DataError(msg)
+            by_rank[rank] = place
+
+
+def _text(value: JsonValue) -> str:
+    return csv_text("" if value is None else str(value)).strip()
 
 
 def _cell(value: JsonValue, place: Place, column: str) -> str:
-    text = csv_text("" if value is None else str(value)).strip()
+    text = _text(value)
     if not text:
         msg = f"{place}: column {column!r} is empty; fill it or take the row out"
         raise DataError(msg)
@@ -149,8 +226,7 @@ def _cell(value: JsonValue, place: Place, column: str) -> str:
 
 def _rating(text: str, place: Place, column: str, scale: tuple[int, int]) -> int:
     low, high = scale
-    # pandas writes whole numbers as 4.0 where some are missing.
-    if not re.fullmatch(r"[0-9]{1,9}(\.0+)?", text) or not low <= int(float(text)) <= high:
+    if not _WHOLE.fullmatch(text) or not low <= int(float(text)) <= high:
         msg = (
             f"{place}: column {column!r} is {text!r}, not a whole number from {low} to {high}; "
             "correct it, or name the scale: --scale=LOW-HIGH"
@@ -177,6 +253,8 @@ class RatingsModel:
     method: str
     counts: Mapping[str, Counter[int]]
     """How often each rating was given, by what is compared."""
+    remarks: Mapping[str, Mapping[str, Counter[str]]]
+    """How often each choice was made, by model and aspect (those of :data:`ASPECTS`, ``rank``)."""
     fit: Clmm | NoFit
     families: tuple[Family, ...]
     notes: tuple[str, ...]
@@ -234,10 +312,21 @@ def fit_ratings(
         formula=f"rating ~ {predictors.formula}{terms}",
         method=laplace if random and (len(random) > 1 or points == 1) else method[len(random)],
         counts=counts,
+        remarks=_remarks(ratings),
         fit=fit,
         families=tuple(families),
         notes=tuple(notes),
     )
+
+
+def _remarks(ratings: Sequence[Rating]) -> dict[str, dict[str, Counter[str]]]:
+    made: dict[str, dict[str, Counter[str]]] = {}
+    for rating in sorted(ratings, key=lambda rating: rating.cells["model"]):
+        counts = made.setdefault(rating.cells["model"], {})
+        ranked = {} if rating.rank is None else {RANK: str(rating.rank)}
+        for aspect, choice in {**rating.remarks, **ranked}.items():
+            counts.setdefault(aspect, Counter())[choice] += 1
+    return made
 
 
 def _random(

@@ -32,7 +32,7 @@ COMMANDS = {
     "export": "write a run as JSON, to be kept as a baseline",
     "table": "print the tables of CaLMQA, XLingEval, UPHILL and Found in Translation for runs",
     "report": "write a run as one HTML page that needs no network",
-    "review": "draw answers of a run for people to label, in one offline page",
+    "review": "draw answers for people to label, or to rate side by side, in one offline page",
     "agreement": "compare people's labels with the judge's and with each other",
     "ratings": "say what people's ratings of answers depend on, by a mixed model",
     "calibrate": "measure what gates rest on: what labels answers, and what translates them",

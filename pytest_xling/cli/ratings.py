@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.analysis.rating_key import is_code, read_keys
 from pytest_xling.analysis.ratings import (
     COLUMNS,
     fit_ratings,
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "FILE has a row per rating, as CSV, TSV or JSON lines, with the columns\n"
         f"  {','.join(COLUMNS)}\n"
+        "as raters save them on a page of `xling review --rate`.\n"
         "A cumulative link mixed model is fitted (logit link; random intercepts of annotators, in\n"
         "languages if these have several), as R's ordinal::clmm does; --points=1 is its default.\n"
         "The exit code is 0 also where no model can be fitted and the reason is printed."
@@ -60,6 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the file calls a column, such as annotator=rater. Repeatable",
     )
     parser.add_argument(
+        "--key",
+        metavar="FILE",
+        type=parse_path,
+        action="append",
+        default=[],
+        help="names models that raters knew by codes: `xling review` wrote it. Repeatable",
+    )
+    parser.add_argument(
         "--points",
         metavar="N",
         type=count(1),
@@ -72,13 +82,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, fit and print."""
     files = [Path(path) for path in args.files]
-    ratings = read_ratings(files, predictors=args.by, scale=args.scale, names=dict(args.column))
+    ratings = read_ratings(
+        files,
+        predictors=args.by,
+        scale=args.scale,
+        names=dict(args.column),
+        keys=read_keys(map(Path, args.key)),
+    )
     model = fit_ratings(ratings, predictors=args.by, points=args.points)
     if args.json:
         print_json(ratings_object(model, scale=args.scale))
         return 0
     sheets = ratings_sheets(model, scale=args.scale)
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
+    if any(is_code(rating.cells["model"]) for rating in ratings):
+        print_text("Models go by codes; name them with the key of the page: --key=FILE.key.csv")
     return 0
 
 

@@ -1,13 +1,15 @@
-"""``xling review RUN``: have people look at a sample of a run's answers."""
+"""``xling review RUN…``: have people look at a sample of a run's answers, or of several runs'."""
 
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.analysis.rating_key import KEY_COLUMNS, key_rows
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import check_free, color, print_text, width, written
+from pytest_xling.cli.printing import check_free, color, print_text, width, write_csv, written
 from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
@@ -16,40 +18,59 @@ from pytest_xling.reports.review.document import draw_review, review_page
 from pytest_xling.reports.review.label_studio import label_studio_config, label_studio_tasks
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.scheme import CORRECTNESS, scheme_of
+from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.document import Review
+    from pytest_xling.reports.review.side_by_side import SideBySide
 
 __all__ = ["add_arguments", "run"]
 
-DEFAULT_SAMPLE = 100
+DEFAULT_ANSWERS = 100
+DEFAULT_QUESTIONS = 20
+"""CaLMQA's annotators rated the answers to 20, and took 20 to 40 minutes for each."""
+_LABELS_ONLY = ("label_studio", "veracity")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
-        "The sample is spread evenly over languages, and in each over what the judge said, so\n"
-        "that people see what is rare; each answer keeps the weight that brings the run's rates\n"
-        "back. The page needs no network and shows the judge only when asked to. What raters save\n"
-        "there, or export from Label Studio as JSON, is compared by `xling agreement`."
+        "--metric: people label one run's answers as the metric does. The sample is\n"
+        "spread evenly over languages, and in each over what the judge said, so that\n"
+        "people see what is rare; each answer keeps the weight that brings the run's\n"
+        "rates back. The page shows the judge only when asked to. What raters save\n"
+        "there, or export from Label Studio as JSON, is compared by `xling agreement`.\n\n"
+        "--rate: people rate and rank several runs' answers to a question side by side,\n"
+        "in an order of each question's own. Models go by codes, whose key is written\n"
+        "beside the page: keep it from raters. What they save `xling ratings` reads.\n\n"
+        "The page needs no network."
     )
-    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
     parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="a run's name, or `latest`; several with --rate"
+    )
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
         "--metric",
         metavar="NAME",
-        required=True,
         help=f"a flag, stance_score or another metric that reads a stance, or {CORRECTNESS}",
+    )
+    asked.add_argument(
+        "--rate", action="store_true", help="have answers rated from 1 to 5, and ranked"
     )
     parser.add_argument(
         "--sample",
         metavar="N",
         type=count(1),
-        default=DEFAULT_SAMPLE,
-        help="how many answers (default: %(default)s)",
+        help=f"how many answers (default: {DEFAULT_ANSWERS}); "
+        f"with --rate questions (default: {DEFAULT_QUESTIONS})",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=parse_path, help="write the page there"
@@ -60,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_path,
         help="write tasks to import there (.json), and their configuration beside it (.xml)",
     )
-    parser.add_argument("--benchmark", metavar="NAME", help="which one, if the run has several")
+    parser.add_argument("--benchmark", metavar="NAME", help="which one, if there are several")
     parser.add_argument(
         "--language",
         metavar="LANG",
@@ -69,7 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="answers in this one only; may be given several times",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=count(0), default=0, help="of the draw (default: 0)"
+        "--seed",
+        metavar="N",
+        type=count(0),
+        default=0,
+        help="of the draw, and of the order of answers (default: 0)",
     )
     parser.add_argument(
         "--veracity", action="store_true", help="tell raters whether claims are true"
@@ -79,26 +104,73 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw the sample and write it."""
+    if args.rate and (unknown := [name for name in _LABELS_ONLY if getattr(args, name)]):
+        msg = f"--{unknown[0].replace('_', '-')} means nothing with --rate"
+        raise ConfigError(msg)
+    if args.metric and len(args.runs) > 1:
+        msg = f"answers of one run are labelled, not of {len(args.runs)}; to compare runs: --rate"
+        raise ConfigError(msg)
     files = _files(args)
     languages = [find(code).code for text in args.language for code in text.split(",")]
     with reading(args) as connection:
-        record = get_run(connection, args.run)
-        scheme = scheme_of(connection, record.run_id, metric=args.metric, benchmark=args.benchmark)
-        population = read_population(connection, record.run_id, scheme, languages=languages)
-        review = draw_review(
-            connection,
-            record,
-            scheme,
-            population,
-            size=args.sample,
-            seed=args.seed,
-            veracity=args.veracity,
-        )
+        records = [get_run(connection, name) for name in args.runs]
+        draw = _ratings if args.rate else _labels
+        contents, summary = draw(args, connection, records, languages, files)
     for kind, path in files.items():
         with written(path, force=args.force) as file:
-            file.write(_content(kind, review))
-    print_text(_summary(review, files, unanswered=population.unanswered))
+            file.write(contents[kind])
+    print_text(summary)
     return 0
+
+
+def _labels(
+    args: argparse.Namespace,
+    connection: Connection,
+    records: Sequence[RunRecord],
+    languages: Sequence[str],
+    files: Mapping[str, Path],
+) -> tuple[dict[str, str], str]:
+    """Return what to write of answers to be labelled, by kind, and what to print."""
+    (record,) = records
+    scheme = scheme_of(connection, record.run_id, metric=args.metric, benchmark=args.benchmark)
+    population = read_population(connection, record.run_id, scheme, languages=languages)
+    review = draw_review(
+        connection,
+        record,
+        scheme,
+        population,
+        size=args.sample or DEFAULT_ANSWERS,
+        seed=args.seed,
+        veracity=args.veracity,
+    )
+    contents = {
+        "page": review_page(review),
+        "tasks": json.dumps(label_studio_tasks(review), ensure_ascii=False, indent=1) + "\n",
+        "configuration": label_studio_config(review),
+    }
+    return contents, _labels_summary(review, files, unanswered=population.unanswered)
+
+
+def _ratings(
+    args: argparse.Namespace,
+    connection: Connection,
+    records: Sequence[RunRecord],
+    languages: Sequence[str],
+    files: Mapping[str, Path],
+) -> tuple[dict[str, str], str]:
+    """Return the same of answers to be rated."""
+    review = draw_side_by_side(
+        connection,
+        records,
+        benchmark=args.benchmark,
+        languages=languages,
+        size=args.sample or DEFAULT_QUESTIONS,
+        seed=args.seed,
+    )
+    key = StringIO()
+    write_csv(key, KEY_COLUMNS, key_rows(records))
+    contents = {"page": review_page(review), "key": key.getvalue()}
+    return contents, _ratings_summary(review, files)
 
 
 def _files(args: argparse.Namespace) -> dict[str, Path]:
@@ -110,11 +182,14 @@ def _files(args: argparse.Namespace) -> dict[str, Path]:
     files: dict[str, Path] = {}
     if args.output is not None:
         files["page"] = Path(args.output)
+        if args.rate:
+            files["key"] = files["page"].with_suffix(".key.csv")
     if args.label_studio is not None:
         files["tasks"] = Path(args.label_studio)
         files["configuration"] = files["tasks"].with_suffix(".xml")
     if not files:
-        msg = "say where to write: -o review.html, --label-studio tasks.json or both"
+        more = "" if args.rate else ", --label-studio tasks.json or both"
+        msg = f"say where to write: -o review.html{more}"
         raise ConfigError(msg)
     if len({path.absolute() for path in files.values()}) < len(files):
         msg = f"{args.label_studio}: would be written twice; name a file that ends in .json"
@@ -125,15 +200,7 @@ def _files(args: argparse.Namespace) -> dict[str, Path]:
     return files
 
 
-def _content(kind: str, review: Review) -> str:
-    if kind == "page":
-        return review_page(review)
-    if kind == "configuration":
-        return label_studio_config(review)
-    return json.dumps(label_studio_tasks(review), ensure_ascii=False, indent=1) + "\n"
-
-
-def _summary(review: Review, files: dict[str, Path], *, unanswered: int) -> str:
+def _labels_summary(review: Review, files: Mapping[str, Path], *, unanswered: int) -> str:
     strata = sorted(review.strata.items())
     sheet = Sheet(
         title=f"{len(review.items)} of {review.population:,} answers of run {review.run.run_id}, "
@@ -156,4 +223,26 @@ def _summary(review: Review, files: dict[str, Path], *, unanswered: int) -> str:
         )
     if "page" in files:
         lines.append(f"Then: xling agreement labels-{review.scheme.metric}-*.json")
+    return "\n".join([plain(sheet, width=width(), color=color()), *lines])
+
+
+def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
+    strata = sorted(review.strata.items())
+    sets = {"set": [name or "–" for (_, name), _ in strata]}
+    answers = len(review.runs)
+    sheet = Sheet(
+        title=f"{len(review.questions)} questions of benchmark {review.benchmark}, "
+        f"{answers} answer{'' if answers == 1 else 's'} each",
+        columns={
+            "language": [language for (language, _), _ in strata],
+            **(sets if any(name for (_, name), _ in strata) else {}),
+            "questions": [f"{many:,}" for _, (many, _) in strata],
+            "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
+        },
+        left=1,
+    )
+    lines = [f"page: {files['page']}", f"key: {files['key']} (keep it from raters)"]
+    if review.left_out:
+        lines.append(f"{review.left_out:,} questions not answered in each run are left out.")
+    lines.append(f"Then: xling ratings ratings-{review.benchmark}-*.jsonl --key {files['key']}")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])

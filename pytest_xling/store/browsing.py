@@ -54,14 +54,15 @@ class JudgedCase:
 
 
 def judged_cases(
-    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+    connection: Connection, run_id: str, *, benchmark: str, scored: Sequence[MetricStep] = ()
 ) -> Iterator[JudgedCase]:
     """Yield the cases of one benchmark in case order, with what *scored* said of each.
 
     Args:
         connection: to the store.
         run_id: the run.
-        scored: metrics of one benchmark, each in one version.
+        benchmark: one of the run's.
+        scored: metrics of it, each in one version.
     """
     response = outputs.alias("response")
     source: Any = cases.join(
@@ -91,7 +92,7 @@ def judged_cases(
             *columns,
         )
         .select_from(source)
-        .where(cases.c.run_id == run_id, cases.c.benchmark == scored[0].benchmark)
+        .where(cases.c.run_id == run_id, cases.c.benchmark == benchmark)
         .order_by(cases.c.position)
     )
     names = [step.metric for step in scored]

@@ -196,6 +196,71 @@ def test_a_wrong_row_is_named(
     assert told in err
 
 
+MORE = f"{HEAD},rank,correct_language,factual,omissions"
+RANKED = ["4,one,hi,ana,q1,1,yes,none,minor", "2,two,hi,ana,q1,2,partly,major,none"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("2,three,hi,ana,q1,,,,", ":4: column 'rank' is empty, and others have one. 'ana' rated 3"),
+        ("2,three,hi,ana,q1,4,,,", ":4: column 'rank' is 4, not 1 to 3"),
+        ("2,three,hi,ana,q1,0,,,", ":4: column 'rank' is 0, not 1 to 3"),
+        ("2,three,hi,ana,q1,2,,,", "more.csv:3. 'ana' rated 3 answers to 'q1': rank all, or none"),
+        ("2,three,hi,ana,q1,best,,,", ":4: column 'rank' is 'best', not a whole number"),
+        ("2,three,hi,ana,q1,3,ja,,", ":4: column 'correct_language' is 'ja'. Choose one"),
+        ("2,three,hi,ana,q1,3,,mino,", ":4: column 'factual' is 'mino'. Did you mean 'minor'?"),
+        ("2,three,hi,ana,q1,3,,,some", ":4: column 'omissions' is 'some'"),
+    ],
+)
+def test_wrong_remarks_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, told: str
+) -> None:
+    """With file, line, column and fix; an annotator ranks none or all answers to a question."""
+    file = written(tmp_path, *RANKED, line, head=MORE, name="more.csv")
+    assert BAD == main(["ratings", file])
+    assert told in capsys.readouterr().err
+
+
+def test_what_else_was_said_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Is counted by model, also where no model can be fitted; questions may lack ranks."""
+    lines = [*RANKED, "4,one,hi,ben,q1,,yes,,", "4,two,hi,ben,q1,,yes,,none"]
+    file = written(tmp_path, *lines, head=MORE)
+    assert GOOD == main(["ratings", file])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "of correct_language factual omissions rank" in out
+    assert "one 100/0/0 100/0/0 0/100/0 100/0" in out
+    assert "two 50/50/0 0/0/100 100/0/0 0/100" in out
+    assert "correct_language: yes/partly/no, in %." in out
+    assert GOOD == main(["ratings", file, "--json"])
+    made = json.loads(capsys.readouterr().out)["answers"]
+    assert {"yes": 1, "partly": 1} == made[1]["correct_language"]
+    assert {"1": 1} == made[0]["rank"]
+
+
+def test_codes_have_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it they are told of; a code that it lacks is an error, a model's name is not."""
+    lines = [line.replace(",one,", ",model-00000a,") for line in LINES]
+    file = written(tmp_path, *lines)
+    assert GOOD == main(["ratings", file])
+    out = capsys.readouterr().out
+    assert "model-00000a" in out
+    assert "Models go by codes" in out
+    first = written(tmp_path, "model-00000a,gpt", "x,two", head="code,model", name="a.key.csv")
+    assert GOOD == main(["ratings", file, "--key", first])
+    out = capsys.readouterr().out
+    assert "gpt" in out
+    assert "model-00000a" not in out
+    assert "codes" not in out
+    other = written(tmp_path, "model-00000b,gpt", "x,two", head="code,model", name="b.key.csv")
+    assert BAD == main(["ratings", file, "--key", other])
+    err = capsys.readouterr().err
+    assert (
+        "r.csv:2: column 'model' is 'model-00000a', which no key has. Did you mean 'model-" in err
+    )
+    assert "They have: model-00000b, x. Give the key of its page, too: --key" in err
+
+
 @pytest.mark.parametrize("text", ["", f"{HEAD}\n"])
 def test_an_empty_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     """Has no row."""

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling import cli
-from tests.reports.review.review_runs import Told, put_told, stances, told_flags
+from tests.reports.review.review_runs import (
+    COMPARED,
+    Told,
+    page_data,
+    put_compared,
+    put_told,
+    saved_ratings,
+    stances,
+    told_flags,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +32,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return put_told(tmp_path / "s.sqlite", [*stances(languages=("en", "hi")), *told_flags()])
 
 
-def _data(path: Path) -> dict[str, Any]:
-    (data,) = re.findall(
-        r'<script type="application/json" id="data">(.*?)</script>',
-        path.read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-    read: dict[str, Any] = json.loads(data)
-    return read
-
-
 def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
     """With a table of what was drawn; weights sum to the answers of each stratum."""
     assert store.exists()
@@ -41,7 +39,7 @@ def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Pat
     assert (0, "") == (said.code, said.err)
     assert "40 of 72 answers of run run-1, by what stance_score said" in said.out
     assert "page: r.html" in said.out
-    data = _data(tmp_path / "r.html")
+    data = page_data(tmp_path / "r.html")
     assert ("run-1", "presupposition", "stance_score", 72) == tuple(
         data[key] for key in ("run", "benchmark", "metric", "population")
     )
@@ -76,9 +74,9 @@ def test_languages(tmp_path: Path, xling: Callable[..., Any], store: Path) -> No
     assert store.exists()
     asked = ["review", "run-1", "--metric", "stance_score", "--force", "-o", "r.html"]
     assert 0 == xling(*asked, "--language", "Hindi").code
-    assert {"hi"} == {item["language"] for item in _data(tmp_path / "r.html")["items"]}
+    assert {"hi"} == {item["language"] for item in page_data(tmp_path / "r.html")["items"]}
     assert 0 == xling(*asked, "--language", "hi,en").code
-    assert {"hi", "en"} == {item["language"] for item in _data(tmp_path / "r.html")["items"]}
+    assert {"hi", "en"} == {item["language"] for item in page_data(tmp_path / "r.html")["items"]}
 
 
 def test_all_answers_where_there_are_fewer(
@@ -90,7 +88,7 @@ def test_all_answers_where_there_are_fewer(
     said = xling("review", "run-1", *asked)
     assert "40 of 40 answers" in said.out
     assert "2 cases without an answer are left out." in said.out
-    assert {1.0} == {item["weight"] for item in _data(tmp_path / "r.html")["items"]}
+    assert {1.0} == {item["weight"] for item in page_data(tmp_path / "r.html")["items"]}
 
 
 def test_references_that_the_run_does_not_keep(
@@ -113,7 +111,7 @@ def test_references_that_the_run_does_not_keep(
     asked = ["--metric", "correctness_label", "--sample", "8", "--force", "-o", "r.html"]
     assert "does not keep its references" in xling("review", "run-2", *asked).out
     assert "references" not in xling("review", "run-3", *asked).out
-    items = _data(tmp_path / "r.html")["items"]
+    items = page_data(tmp_path / "r.html")["items"]
     assert {"the expert's words"} == {item["reference"] for item in items}
 
 
@@ -129,6 +127,12 @@ def test_references_that_the_run_does_not_keep(
         (["--metric", "stance_score", "--language", "zh", "-o", "r.html"], "no answers in 'zh'"),
         (["--metric", "length", "-o", "r.html"], "people label one at a time"),
         (["-o", "r.html"], "--metric"),
+        (["--rate", "--metric", "stance_score", "-o", "r.html"], "not allowed with argument"),
+        (["--rate"], "say where to write: -o review.html\n"),
+        (["--rate", "-o", "r.html", "--veracity"], "--veracity means nothing with --rate"),
+        (["--rate", "--label-studio", "t.json"], "--label-studio means nothing with --rate"),
+        (["--rate", "-o", "r.html"], "name one with --benchmark: culture, presupposition"),
+        (["latest", "--metric", "repetition", "-o", "r.html"], "answers of one run are labelled"),
         (["--metric", "stance_score", "-o", "none/r.html"], "cannot write none/r.html"),
     ],
 )
@@ -149,3 +153,38 @@ def test_unknown_runs(xling: Callable[..., Any], store: Path) -> None:
     assert store.exists()
     found = xling("review", "run-11", "--metric", "stance_score", "-o", "r.html")
     assert "Did you mean 'run-1'" in found.err
+
+
+def test_answers_side_by_side_are_rated(tmp_path: Path, xling: Callable[..., Any]) -> None:
+    """From the page and its key to a model of what raters saved there, as it is."""
+    put_compared(tmp_path / "s.sqlite", questions=12)
+    said = xling("review", *COMPARED, "--rate", "-o", "r.html", "--sample", "10")
+    assert (0, "") == (said.code, said.err)
+    assert "10 questions of benchmark culture, 3 answers each" in said.out
+    then = "Then: xling ratings ratings-culture-*.jsonl --key r.key.csv"
+    assert "key: r.key.csv (keep it from raters)" in said.out
+    assert then in said.out
+    assert b"http" not in (tmp_path / "r.html").read_bytes().replace(b"http-equiv", b"")
+    data = page_data(tmp_path / "r.html")
+    files = []
+    for number, annotator in enumerate(("आना", "Ben", "Zoë")):
+        ratings = {
+            (question, model): 1 + (2 * question + model + number) % 5
+            for question in range(10)
+            for model in range(3)
+        }
+        rows = saved_ratings(data, annotator, ratings)
+        files.append(tmp_path / f"ratings-culture-{annotator}.jsonl")
+        files[-1].write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    fitted = xling("ratings", *map(str, files), "--key", "r.key.csv", "--json")
+    assert (0, "") == (fitted.code, fitted.err)
+    made = json.loads(fitted.out)
+    assert 90 == made["fit"]["n"]
+    assert "rating ~ model + (1 | annotator)" == made["formula"]
+    assert sorted(COMPARED.values()) == [row["of"] for row in made["counts"]]
+    assert {30} == {row["correct_language"]["yes"] for row in made["answers"]}
+    again = xling("review", *COMPARED, "--rate", "-o", "s.html", "--sample", "10")
+    assert 0 == again.code
+    assert data == page_data(tmp_path / "s.html")
+    refused = xling("review", *COMPARED, "--rate", "-o", "r.html")
+    assert "r.html exists already; say --force" in refused.err

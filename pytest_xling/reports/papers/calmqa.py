@@ -213,7 +213,8 @@ def asked_answers(
     """Return the answers of the one benchmark that was scored with *metrics*, in case order."""
     scored = _scored_with(connection, run_id, metrics, benchmark=benchmark)
     name = next(iter(scored.values())).benchmark
-    readings = {c.case_id: c.readings for c in judged_cases(connection, run_id, [*scored.values()])}
+    judged = judged_cases(connection, run_id, benchmark=name, scored=[*scored.values()])
+    readings = {case.case_id: case.readings for case in judged}
     cases = [case for case in browsed_cases(connection, run_id) if case.benchmark == name]
     seen: list[Any] = LanguageId().annotate([c.text for c in cases], [c.language for c in cases])
     return [

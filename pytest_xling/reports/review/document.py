@@ -1,4 +1,4 @@
-"""What raters are given: answers drawn from a run, and the page that shows them."""
+"""What raters are given to label: answers drawn from a run; and the page that shows them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
@@ -16,7 +16,7 @@ from pytest_xling.reports.review.population import stratified
 from pytest_xling.store.browsing import texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from sqlalchemy import Connection
 
@@ -24,8 +24,19 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
+    from pytest_xling.reports.review.side_by_side import SideBySide
 
-__all__ = ["FORMAT", "VERSION", "Item", "Review", "draw_review", "english_claims", "review_page"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "Item",
+    "Review",
+    "draw_review",
+    "english_claims",
+    "languages_of",
+    "review_id",
+    "review_page",
+]
 
 
 FORMAT: Final = "xling-review"
@@ -62,6 +73,12 @@ class Review:
     strata: Mapping[Stratum, tuple[int, int]]
     """How many answers there are, and how many are items."""
     items: tuple[Item, ...]
+    asks: ClassVar = "labels"
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return f"Review of {self.scheme.metric}, run {self.run.run_id}"
 
     @property
     def id(self) -> str:
@@ -74,12 +91,11 @@ class Review:
             self.scheme.signature,
             [item.judged.case_id for item in self.items],
         ]
-        return content_key(named).hex()[:_HEX]
+        return review_id(named)
 
     def as_json(self) -> dict[str, Any]:
         """Return the review as the page reads it."""
         scheme = self.scheme
-        codes = dict.fromkeys(sorted(item.judged.language for item in self.items))
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -95,7 +111,7 @@ class Review:
             "population": self.population,
             "asked": scheme.question,
             "labels": [{"name": name, "meaning": scheme.meanings[name]} for name in scheme.labels],
-            "languages": {code: _language(code) for code in codes},
+            "languages": languages_of({item.judged.language for item in self.items}),
             "strata": [
                 {"language": language, "said": label, "answers": answers, "drawn": drawn}
                 for (language, label), (answers, drawn) in sorted(self.strata.items())
@@ -118,9 +134,18 @@ class Review:
         }
 
 
-def _language(code: str) -> dict[str, str]:
-    language = find(code)
-    return {"name": language.english_name, "dir": language.direction}
+def review_id(named: JsonValue) -> str:
+    """Return the short name of a review that all of *named* makes what it is."""
+    return content_key(named).hex()[:_HEX]
+
+
+def languages_of(codes: Collection[str]) -> dict[str, dict[str, str]]:
+    """Return what the page needs to know of languages, by their codes."""
+    languages = {code: find(code) for code in sorted(codes)}
+    return {
+        code: {"name": language.english_name, "dir": language.direction}
+        for code, language in languages.items()
+    }
 
 
 def draw_review(
@@ -197,18 +222,18 @@ def english_claims(items: Iterable[Judged]) -> dict[str, str]:
 
 
 _HERE = Path(__file__).parent
-_PROGRAM = ("labels.js", "showing.js", "review.js")
 
 
-def review_page(review: Review) -> str:
+def review_page(review: Review | SideBySide) -> str:
     """Return the page for *review*."""
     style = _asset("review.css")
+    parts = ("kept.js", "showing.js", f"{review.asks}.js", "review.js")
     # One scope for all parts, so that nothing of theirs is global.
-    program = f'"use strict";\n(() => {{\n{"".join(map(_asset, _PROGRAM))}}})();\n'
+    program = f'"use strict";\n(() => {{\n{"".join(map(_asset, parts))}}})();\n'
     policy = content_policy(program, style)
     return Template(_asset("review.html")).substitute(
         policy=html.escape(policy, quote=False),
-        title=html.escape(f"Review of {review.scheme.metric}, run {review.run.run_id}"),
+        title=html.escape(review.title),
         style=style,
         program=program,
         data=inert(json.dumps(review.as_json(), ensure_ascii=False, allow_nan=False)),

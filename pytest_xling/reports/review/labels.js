@@ -1,33 +1,26 @@
-// What the review holds and what the rater has said: kept in this browser, saved and loaded.
+// Labelling: one answer at a time, beside it the judge's label where the rater wants to see it.
 
-const review = JSON.parse(document.getElementById("data").textContent);
+const THINGS = "labels";
+const DONE = "labelled";
 const LABELS = review.labels.map((label) => label.name);
 const LABELS_FORMAT = "xling-review-labels";
-const SHOWN = 20000; // characters of a text until more is asked for
-const MORE = 100000;
-const LONGEST_REASON = 10000;
-const RTL = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/gu;
 const LABELLER = review.labeller[0].toUpperCase() + review.labeller.slice(1);
 const VERDICTS = { agree: `${LABELLER} is right`, disagree: `${LABELLER} is wrong` };
 const KEYS = [
   [LABELS.map((_, number) => number + 1).join(" "), "choose a label"],
   ["0", "cannot tell"],
-  ["j k", "next, previous"],
-  ["n", "next that is not labelled"],
   ["r", "write a reason; Esc leaves it"],
   ["v", `show or hide ${review.labeller}`],
   ["a d", `agree or disagree with ${review.labeller}, while it is shown`],
-  ["?", "show or hide these keys"],
 ];
-const STORE = `xling-review:${review.id}`;
-
-const byId = (id) => document.getElementById(id);
-const main = byId("main");
-const said = new Map(review.items.map((item) => [item.case, blank()]));
-let visible = [];
-let current = null;
-let kept = true; // whether this browser keeps what is said
-let fileIsOld = false;
+const ACTIONS = {
+  ...Object.fromEntries(LABELS.map((label, number) => [number + 1, () => setLabel(label)])),
+  0: () => setLabel(null),
+  r: () => byId("reason").focus(),
+  v: () => byId("judge-switch").click(),
+  a: agree,
+  d: disagree,
+};
 
 function blank() {
   return { label: null, cannot_tell: false, verdict: "", reason: "", saw_judge: false, seen: false };
@@ -37,63 +30,35 @@ function isDone(record) {
   return record.label !== null || record.cannot_tell;
 }
 
-// What is kept in this browser
-
-function keep() {
-  fileIsOld = true;
-  const state = {
-    rater: byId("rater").value,
-    at: current && current.case,
-    said: [...said].filter(([, record]) => isTouched(record)),
-  };
-  try {
-    localStorage.setItem(STORE, JSON.stringify(state));
-    kept = true;
-  } catch (error) {
-    if (kept) tell("This browser keeps nothing: save your labels before you leave the page.", true);
-    kept = false;
-  }
+function isHalf() {
+  return false;
 }
 
 function isTouched(record) {
   return isDone(record) || record.seen || record.verdict !== "" || record.reason !== "";
 }
 
-function restore() {
-  let state = null;
-  try {
-    state = JSON.parse(localStorage.getItem(STORE) || "null");
-  } catch (error) {
-    kept = false;
-  }
-  if (state === null || typeof state !== "object" || !Array.isArray(state.said)) return null;
-  for (const [name, record] of state.said) {
-    const read = readRecord(record);
-    if (said.has(name) && read) said.set(name, read);
-  }
-  if (typeof state.rater === "string") byId("rater").value = state.rater;
-  return review.items.find((item) => item.case === state.at) || null;
-}
-
 function readRecord(record) {
   if (record === null || typeof record !== "object") return null;
   const { label = null, cannot_tell = false, verdict = "", reason = "" } = record;
   if (label !== null && !LABELS.includes(label)) return null;
-  if (typeof reason !== "string") return null;
+  if (readReason(reason) === null) return null;
   return {
     label,
     cannot_tell: label === null && cannot_tell === true,
     verdict: ["agree", "disagree"].includes(verdict) ? verdict : "",
-    reason: reason.slice(0, LONGEST_REASON),
+    reason: readReason(reason),
     saw_judge: record.saw_judge === true,
     seen: record.seen === true || record.saw_judge === true,
   };
 }
 
-// What is saved as a file, and loaded
+function fileName(slug) {
+  return `labels-${review.metric}-${slug}.json`;
+}
 
-function saved() {
-  return {
+function fileText(rater) {
+  const saved = {
     format: LABELS_FORMAT,
     version: review.version,
     review: review.id,
@@ -104,7 +69,7 @@ function saved() {
     kind: review.kind,
     signature: review.signature,
     seed: review.seed,
-    rater: byId("rater").value.trim(),
+    rater,
     saved_at: new Date().toISOString(),
     items: review.items.map((item) => {
       const { seen, ...record } = said.get(item.case);
@@ -117,67 +82,133 @@ function saved() {
       };
     }),
   };
+  return JSON.stringify(saved, null, 1) + "\n";
 }
 
-function save() {
-  const rater = byId("rater").value.trim();
-  if (!rater) {
-    tell("Write your name first: it tells your labels from those of others.", true);
-    byId("rater").focus();
-    return;
-  }
-  const text = JSON.stringify(saved(), null, 1) + "\n";
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  const slug = rater.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "_").slice(0, 60);
-  const link = make("a", { href: url, download: `labels-${review.metric}-${slug}.json` });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-  fileIsOld = false;
-  tell(`Saved: ${countDone(review.items)} of ${review.items.length} labelled, as ${link.download}`);
+function readFile(text) {
+  const read = JSON.parse(text);
+  if (read === null || typeof read !== "object" || read.format !== LABELS_FORMAT) return null;
+  return {
+    review: read.review,
+    of: `metric ${read.metric} of run ${read.run}`,
+    rater: read.rater,
+    said: Array.isArray(read.items) ? read.items.map((item) => [item && item.case, item]) : null,
+  };
 }
 
-async function load(file) {
-  let read;
-  try {
-    read = JSON.parse(await file.text());
-  } catch (error) {
-    tell(`${file.name} is not JSON: choose a file this page has saved.`, true);
-    return;
+// The page
+
+function prepare() {
+  byId("labeller").textContent = review.labeller;
+  byId("judge-switch").checked = false;
+  byId("judge-switch").addEventListener("change", show);
+}
+
+function countMore(some) {
+  const unsure = some.filter((item) => said.get(item.case).cannot_tell).length;
+  return unsure ? `, ${unsure} of them “cannot tell”` : "";
+}
+
+function shown() {
+  const texts = textsOf([
+    ["Question", current.question],
+    ["Claim", current.claim],
+    ["The claim is", current.veracity],
+    ["Reference", current.reference],
+  ]);
+  texts.append(...block("Answer", current.answer, "answer"));
+  return [texts, controls()];
+}
+
+function controls() {
+  const record = said.get(current.case);
+  const part = make("section", { class: "controls" });
+  if (judgeIsShown()) {
+    record.seen = true;
+    keepPlace();
+    part.append(judge(record));
   }
-  const wrong = whyNot(read);
-  if (wrong) {
-    tell(`${file.name}: ${wrong}`, true);
-    return;
+  const labels = [...review.labels, { name: null, meaning: "" }];
+  const options = labels.map(({ name, meaning }, number) => {
+    const key = name === null ? "0" : String(number + 1);
+    const chosen = name === null ? record.cannot_tell : record.label === name;
+    const choose = () => setLabel(name);
+    return { id: `label-${key}`, key, text: name === null ? "cannot tell" : name, meaning, chosen, choose };
+  });
+  const reason = remark("reason", "Reason, if you like", "r", record.reason, (text) => {
+    record.reason = text;
+  });
+  part.append(choices(review.asked, "label", options), reason, navigation());
+  return part;
+}
+
+function judge(record) {
+  const box = make("section", { class: "judge", "aria-label": LABELLER }, make("h3", { text: LABELLER }));
+  if (current.judge === null) {
+    box.append(make("p", { text: "gave no label" }));
+  } else {
+    box.append(make("p", { class: "label", text: words(current.judge) }));
   }
-  let count = 0;
-  for (const item of read.items) {
-    const record = readRecord(item);
-    if (item && said.has(item.case) && record && isTouched(record)) {
-      said.set(item.case, record);
-      count += isDone(record);
-    }
+  if (current.reasoning) {
+    const text = make("p", { class: "text", dir: "auto", text: current.reasoning });
+    box.append(text);
   }
-  byId("rater").value = read.rater;
+  if (current.judge !== null) {
+    const button = (name, key, action) =>
+      make(
+        "button",
+        {
+          type: "button",
+          id: `judge-${name}`,
+          "aria-pressed": String(record.verdict === name),
+          onclick: action,
+        },
+        `${VERDICTS[name]} `,
+        make("kbd", { text: key })
+      );
+    box.append(make("p", {}, button("agree", "a", agree), " ", button("disagree", "d", disagree)));
+  }
+  box.append(make("p", { class: "source", text: review.signature }));
+  return box;
+}
+
+// Labelling
+
+function setLabel(label) {
+  const record = said.get(current.case);
+  record.label = label;
+  record.cannot_tell = label === null;
+  record.verdict = label === null || current.judge === null ? "" : verdictOf(label);
+  record.saw_judge = record.seen;
   keep();
-  fileIsOld = false;
-  refresh();
-  tell(`Loaded ${count} label${count === 1 ? "" : "s"} of ${read.rater}`);
+  show();
 }
 
-function whyNot(read) {
-  if (read === null || typeof read !== "object" || read.format !== LABELS_FORMAT) {
-    return "is no file of labels; choose one this page has saved.";
+function verdictOf(label) {
+  return label === current.judge ? "agree" : "disagree";
+}
+
+function agree() {
+  if (judgeIsShown() && current.judge !== null) setLabel(current.judge);
+}
+
+function disagree() {
+  if (!judgeIsShown() || current.judge === null) return;
+  const others = LABELS.filter((label) => label !== current.judge);
+  if (others.length === 1) return setLabel(others[0]);
+  const record = said.get(current.case);
+  if (record.label === current.judge || record.cannot_tell) {
+    record.label = null;
+    record.cannot_tell = false;
   }
-  if (read.review !== review.id) {
-    const of = `metric ${read.metric} of run ${read.run}`;
-    return `holds the labels of another review (${of}); open the page they were made on.`;
-  }
-  if (!Array.isArray(read.items) || typeof read.rater !== "string") return "is damaged.";
-  const rater = byId("rater").value.trim();
-  if (rater && rater !== read.rater) {
-    return `holds the labels of ${read.rater}, and you are ${rater}; change your name first.`;
-  }
-  return "";
+  record.verdict = "disagree";
+  keep();
+  show();
+  if (record.label === null) tell("Which label is right?");
+  const first = main.querySelector("input[name=label]");
+  if (first) first.focus();
+}
+
+function judgeIsShown() {
+  return byId("judge-switch").checked;
 }

@@ -31,7 +31,7 @@ __all__ = [
 
 
 Stratum: TypeAlias = tuple[str, str]
-"""A language, and what the judge said."""
+"""A language, and what the judge said; or, where nothing was judged, the set of the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ def allocate(sizes: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     if size < len(sizes):
         languages = len({language for language, _ in sizes})
         msg = (
-            f"a sample of {size} cannot hold one of each of {len(sizes)} strata (what was said, in "
-            f"{languages} languages); draw {len(sizes)} at least, better some {10 * len(sizes)}, "
-            "or fewer languages"
+            f"a sample of {size} cannot hold one of each of {len(sizes)} strata (what was said, or "
+            f"sets of questions, in {languages} languages); draw {len(sizes)} at least, better some"
+            f" {10 * len(sizes)}, or fewer languages"
         )
         raise ConfigError(msg)
     shares = dict.fromkeys(sizes, 1)
@@ -178,7 +178,7 @@ def read_population(
     items: dict[str, Judged] = {}
     unanswered = 0
     there: set[str] = set()
-    for case in judged_cases(connection, run_id, scheme.steps):
+    for case in judged_cases(connection, run_id, benchmark=scheme.benchmark, scored=scheme.steps):
         there.add(case.language)
         verdict = scheme.label_of(case.readings)
         if verdict is None or (languages and case.language not in languages):

@@ -1,9 +1,9 @@
-// What the rater does: going from item to item, labelling, keys.
+// What the rater does, whatever is asked: going from item to item, keys.
 
 // Going from item to item
 
-function countDone(items) {
-  return items.filter((item) => isDone(said.get(item.case))).length;
+function countDone(some) {
+  return some.filter((item) => isDone(said.get(item.case))).length;
 }
 
 function inLanguage() {
@@ -44,7 +44,7 @@ function goOpen() {
     (item) => !isDone(said.get(item.case))
   );
   if (!next) {
-    tell("All is labelled here. Save your labels.");
+    tell(allIsDone());
     return;
   }
   move(next);
@@ -53,9 +53,9 @@ function goOpen() {
 function move(item) {
   current = item;
   tell("");
+  main.focus({ preventScroll: true }); // before anything of the next item could take the focus
   show();
   keepPlace();
-  main.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
@@ -63,47 +63,6 @@ function keepPlace() {
   const old = fileIsOld;
   keep();
   fileIsOld = old;
-}
-
-// Labelling
-
-function setLabel(label) {
-  const record = said.get(current.case);
-  record.label = label;
-  record.cannot_tell = label === null;
-  record.verdict = label === null || current.judge === null ? "" : verdictOf(label);
-  record.saw_judge = record.seen;
-  keep();
-  show();
-}
-
-function verdictOf(label) {
-  return label === current.judge ? "agree" : "disagree";
-}
-
-function agree() {
-  if (judgeIsShown() && current.judge !== null) setLabel(current.judge);
-}
-
-function disagree() {
-  if (!judgeIsShown() || current.judge === null) return;
-  const others = LABELS.filter((label) => label !== current.judge);
-  if (others.length === 1) return setLabel(others[0]);
-  const record = said.get(current.case);
-  if (record.label === current.judge || record.cannot_tell) {
-    record.label = null;
-    record.cannot_tell = false;
-  }
-  record.verdict = "disagree";
-  keep();
-  show();
-  if (record.label === null) tell("Which label is right?");
-  const first = main.querySelector("input[name=label]");
-  if (first) first.focus();
-}
-
-function judgeIsShown() {
-  return current !== null && byId("judge-switch").checked;
 }
 
 // Keys
@@ -125,20 +84,9 @@ function onKey(event) {
     return;
   }
   if (isWriting(event.target)) return;
-  const number = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
-  const actions = {
-    j: () => go(1),
-    k: () => go(-1),
-    n: goOpen,
-    r: () => byId("reason") && byId("reason").focus(),
-    v: () => byId("judge-switch").click(),
-    a: agree,
-    d: disagree,
-    "?": toggleKeys,
-  };
-  if (number === 0 && current) setLabel(null);
-  else if (number > 0 && number <= LABELS.length && current) setLabel(LABELS[number - 1]);
-  else if (Object.hasOwn(actions, event.key)) actions[event.key]();
+  const actions = { j: () => go(1), k: () => go(-1), n: goOpen, "?": toggleKeys };
+  if (Object.hasOwn(actions, event.key)) actions[event.key]();
+  else if (current !== null && Object.hasOwn(ACTIONS, event.key)) ACTIONS[event.key]();
   else return;
   event.preventDefault();
 }
@@ -152,17 +100,19 @@ function start() {
     const text = `${review.languages[code].name} (${many(code)})`;
     select.append(make("option", { value: code, text }));
   }
+  const keys = [...KEYS, ["j k", "next, previous"], ["n", `next that is not ${DONE}`], ["?", "show or hide these keys"]];
   byId("keys").append(
-    make("dl", {}, ...KEYS.flatMap(([keys, does]) => [make("dt", { text: keys }), make("dd", { text: does })]))
+    make("dl", {}, ...keys.flatMap(([keys, does]) => [make("dt", { text: keys }), make("dd", { text: does })]))
   );
   current = restore();
-  byId("labeller").textContent = review.labeller;
-  byId("judge-switch").checked = false;
+  for (const [name, text] of [["things", THINGS], ["done", DONE]]) {
+    for (const part of document.querySelectorAll(`header .${name}`)) part.textContent = text;
+  }
+  prepare();
   byId("open").checked = false;
   select.value = "";
   select.addEventListener("change", refresh);
   byId("open").addEventListener("change", refresh);
-  byId("judge-switch").addEventListener("change", show);
   byId("rater").addEventListener("input", keepPlace);
   byId("save").addEventListener("click", save);
   byId("help").addEventListener("click", toggleKeys);
@@ -177,7 +127,7 @@ function start() {
   });
   refresh();
   const done = countDone(review.items);
-  if (done) tell(`This browser has kept ${done} of your labels.`);
+  if (done) tell(`This browser has kept ${done} of your ${THINGS}.`);
 }
 
 start();

@@ -11,13 +11,13 @@ from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.store.queries import metric_steps, step_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.store.queries import MetricStep
 
-__all__ = ["CORRECTNESS", "SCHEMES", "Kind", "Scheme", "scheme_of"]
+__all__ = ["CORRECTNESS", "SCHEMES", "Kind", "Scheme", "check_benchmark", "scheme_of"]
 
 Kind: TypeAlias = Literal["correctness", "flag", "stance"]
 
@@ -144,13 +144,8 @@ def scheme_of(
     """
     kind, wanted = _kind(metric, run_id)
     every = metric_steps(connection, run_id)
-    known = sorted({step.benchmark for step in every})
-    if benchmark is not None and benchmark not in known:
-        msg = (
-            f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, known)} "
-            f"It has: {', '.join(known) or 'none'}"
-        )
-        raise ConfigError(msg)
+    if benchmark is not None:
+        check_benchmark(run_id, benchmark, {step.benchmark for step in every})
     scored = [step for step in every if benchmark in {None, step.benchmark}]
     asked = _CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
     having = sorted({step.benchmark for step in scored if step.metric in asked})
@@ -178,6 +173,20 @@ def scheme_of(
         meanings=meanings,
         labeller=_labeller(connection, run_id, steps[0]),
     )
+
+
+def check_benchmark(run_id: str, benchmark: str, known: Collection[str]) -> None:
+    """Check that a run has a benchmark.
+
+    Raises:
+        ConfigError: it has not.
+    """
+    if benchmark not in known:
+        msg = (
+            f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, known)} "
+            f"It has: {', '.join(sorted(known)) or 'none'}"
+        )
+        raise ConfigError(msg)
 
 
 def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:

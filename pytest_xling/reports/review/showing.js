@@ -26,13 +26,17 @@ function show() {
   const focused = document.activeElement && document.activeElement.id;
   main.replaceChildren();
   if (current === null) {
-    main.append(make("p", { class: "empty", text: "All is labelled here. Save your labels." }));
+    main.append(make("p", { class: "empty", text: allIsDone() }));
   } else {
-    main.append(texts(), controls());
+    main.append(...shown());
     main.setAttribute("aria-label", `Item ${place()}`);
   }
   if (focused && byId(focused)) byId(focused).focus({ preventScroll: true });
   count();
+}
+
+function allIsDone() {
+  return `All is ${DONE} here. Save your ${THINGS}.`;
 }
 
 function place() {
@@ -41,39 +45,30 @@ function place() {
 }
 
 function count() {
-  const items = inLanguage();
-  const done = countDone(items);
-  const unsure = items.filter((item) => said.get(item.case).cannot_tell).length;
-  byId("progress").max = items.length;
+  const here = inLanguage();
+  const done = countDone(here);
+  byId("progress").max = here.length;
   byId("progress").value = done;
-  byId("count").textContent =
-    `${done} of ${items.length} labelled` + (unsure ? `, ${unsure} of them “cannot tell”` : "");
+  byId("count").textContent = `${done} of ${here.length} ${DONE}${countMore(here)}`;
 }
 
-function texts() {
-  const language = review.languages[current.language];
+function textsOf(blocks) {
   const part = make("section", { class: "texts" });
   part.append(
     make(
       "h2",
       {},
       make("span", { text: `Item ${place()}` }),
-      make("span", { class: "language", text: language.name }),
+      make("span", { class: "language", text: review.languages[current.language].name }),
       make("span", { class: "case", text: current.case })
     )
   );
-  const shown = [
-    ["Question", current.question],
-    ["Claim", current.claim],
-    ["The claim is", current.veracity],
-    ["Reference", current.reference],
-  ];
-  for (const [name, text] of shown) if (text) part.append(...block(name, text, language));
-  part.append(...block("Answer", current.answer, language, "answer"));
+  for (const [name, text] of blocks) if (text) part.append(...block(name, text));
   return part;
 }
 
-function block(name, text, language, kind = "") {
+function block(name, text, kind = "") {
+  const language = review.languages[current.language];
   const cut = firstOf(text, SHOWN);
   const box = make("div", { class: `text ${kind}`, dir: direction(cut, language) });
   if (kind === "answer") {
@@ -126,78 +121,30 @@ function direction(text, language) {
   return 2 * (text.slice(0, 5000).match(RTL) || []).length > letters ? "rtl" : "ltr";
 }
 
-function controls() {
-  const record = said.get(current.case);
-  const part = make("section", { class: "controls" });
-  if (judgeIsShown()) {
-    record.seen = true;
-    keepPlace();
-    part.append(judge(record));
+function choices(asked, name, options, hint = "") {
+  const box = make("fieldset", {}, make("legend", {}, `${asked} `, hint));
+  for (const { id, key, text, meaning, chosen, choose } of options) {
+    const input = make("input", { type: "radio", name, id, onchange: choose });
+    input.checked = chosen;
+    const label = make("span", {}, make("b", { text: words(text) }), ` ${meaning}`);
+    box.append(make("label", { class: "option" }, input, key ? make("kbd", { text: key }) : "", label));
   }
-  part.append(choices(record), reason(record), navigation());
-  return part;
-}
-
-function judge(record) {
-  const box = make("section", { class: "judge", "aria-label": LABELLER }, make("h3", { text: LABELLER }));
-  if (current.judge === null) {
-    box.append(make("p", { text: "gave no label" }));
-  } else {
-    box.append(make("p", { class: "label", text: words(current.judge) }));
-  }
-  if (current.reasoning) {
-    const text = make("p", { class: "text", dir: "auto", text: current.reasoning });
-    box.append(text);
-  }
-  if (current.judge !== null) {
-    const button = (name, key, action) =>
-      make(
-        "button",
-        {
-          type: "button",
-          id: `judge-${name}`,
-          "aria-pressed": String(record.verdict === name),
-          onclick: action,
-        },
-        `${VERDICTS[name]} `,
-        make("kbd", { text: key })
-      );
-    box.append(make("p", {}, button("agree", "a", agree), " ", button("disagree", "d", disagree)));
-  }
-  box.append(make("p", { class: "source", text: review.signature }));
   return box;
 }
 
-function choices(record) {
-  const box = make("fieldset", {}, make("legend", { text: review.asked }));
-  const option = (id, key, name, meaning, checked, action) => {
-    const input = make("input", { type: "radio", name: "label", id, onchange: action });
-    input.checked = checked;
-    const text = make("span", {}, make("b", { text: words(name) }), ` ${meaning}`);
-    box.append(make("label", { class: "option" }, input, make("kbd", { text: key }), text));
-  };
-  review.labels.forEach((label, number) => {
-    const { name, meaning } = label;
-    const key = String(number + 1);
-    option(`label-${key}`, key, name, meaning, record.label === name, () => setLabel(name));
-  });
-  option("label-0", "0", "cannot tell", "", record.cannot_tell, () => setLabel(null));
-  return box;
-}
-
-function reason(record) {
+function remark(id, asked, key, text, change) {
   const input = make("textarea", {
-    id: "reason",
+    id,
     rows: "3",
     maxlength: String(LONGEST_REASON),
     dir: "auto",
     oninput: () => {
-      record.reason = input.value;
+      change(input.value);
       keep();
     },
   });
-  input.value = record.reason;
-  return make("label", { class: "reason" }, make("span", {}, "Reason, if you like ", make("kbd", { text: "r" })), input);
+  input.value = text;
+  return make("label", { class: "reason" }, make("span", {}, `${asked} `, make("kbd", { text: key })), input);
 }
 
 function navigation() {
@@ -208,6 +155,6 @@ function navigation() {
     { "aria-label": "Items" },
     button("previous", "Previous", "k", () => go(-1)),
     button("next", "Next", "j", () => go(1)),
-    button("next-open", "Next not labelled", "n", goOpen, "main")
+    button("next-open", `Next not ${DONE}`, "n", goOpen, "main")
   );
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.analysis.rating_scheme import ASPECTS
+from pytest_xling.analysis.ratings import RANK
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.clmm import NoFit
 from pytest_xling.stats.p_values import stars
@@ -32,6 +34,7 @@ def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, 
             {"of": name, "n": given.total(), "mean": _mean(given), "ratings": _all(given, scale)}
             for name, given in model.counts.items()
         ],
+        "answers": [{"model": model, **choices} for model, choices in model.remarks.items()],
         "reason": fit.reason if isinstance(fit, NoFit) else "",
         "notes": list(model.notes),
     }
@@ -97,9 +100,13 @@ def ratings_sheets(model: RatingsModel, *, scale: tuple[int, int]) -> list[Sheet
     counted = _counts(model.counts, scale)
     if isinstance(fit, NoFit):
         notes = (f"No model: {fit.reason}.", *model.notes)
-        return [Sheet(title="Ratings", columns=counted, left=1, notes=notes)]
+        return [
+            Sheet(title="Ratings", columns=counted, left=1, notes=notes),
+            *_answers(model.remarks),
+        ]
     return [
         Sheet(title="Ratings", columns=counted, left=1),
+        *_answers(model.remarks),
         *_effects(model, fit),
         *(sheet for family in model.families for sheet in _compared(family)),
     ]
@@ -114,6 +121,31 @@ def _counts(counts: Mapping[str, Counter[int]], scale: tuple[int, int]) -> dict[
         "n": [str(given.total()) for given in counts.values()],
         "mean": ["–" if mean is None else f"{mean:.2f}" for mean in means],
     }
+
+
+def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
+    """Return what else was said of each model's answers; nothing where only ratings were given."""
+    ranks = {rank for counts in remarks.values() for rank in counts.get(RANK, ())}
+    scheme = {aspect.name: list(aspect.choices) for aspect in ASPECTS} | {
+        RANK: [str(rank) for rank in range(1, max(map(int, ranks), default=0) + 1)]
+    }
+    asked = [name for name in scheme if any(name in counts for counts in remarks.values())]
+    if not asked:
+        return []
+    shares = {
+        name: [_shares(counts.get(name), scheme[name]) for counts in remarks.values()]
+        for name in asked
+    }
+    notes = [f"{name}: {'/'.join(scheme[name])}, in %." for name in asked]
+    return [
+        Sheet(title="Answers", columns={"of": list(remarks), **shares}, left=1, notes=tuple(notes))
+    ]
+
+
+def _shares(counts: Counter[str] | None, choices: Sequence[str]) -> str:
+    if counts is None:
+        return "–"
+    return "/".join(f"{100 * counts[choice] / counts.total():.0f}" for choice in choices)
 
 
 def _effects(model: RatingsModel, fit: Clmm) -> list[Sheet]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord
@@ -16,7 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["CLAIMS", "HOSTILE", "QUESTIONS", "STANCES", "Told", "put_told", "stances", "told_flags"]
+__all__ = [
+    "CLAIMS",
+    "COMPARED",
+    "HOSTILE",
+    "QUESTIONS",
+    "STANCES",
+    "Told",
+    "page_data",
+    "put_compared",
+    "put_told",
+    "saved_ratings",
+    "stances",
+    "told_flags",
+]
 
 STANCES = {"agree": 1.0, "neutral": 0.0, "disagree": -1.0}
 CLAIMS = {
@@ -34,6 +48,12 @@ _ANSWERS = {
     "hi": "नहीं। गर्म पेय से गले को आराम मिलता है, पर इन्फ्लूएंज़ा एक वायरस से होता है।",
     "ar": "لا. المشروبات الساخنة تريح الحلق، لكن الإنفلونزا يسببها فيروس (COVID-19 مختلف).",
 }
+COMPARED = {
+    "20261121-gpt-4o": "openai:gpt-4o",
+    "20261121-opus": "anthropic:claude-3-opus",
+    "20261121-mixtral": "mistral:mixtral-8x22b",
+}
+"""Models by the names of their runs."""
 HOSTILE = (
     "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
     "<!-- <script> ]]> \u2028\u2029 \u202eabc {{hacked}} ${hacked} &lt;b&gt; \x00\x1b[31m"
@@ -183,3 +203,84 @@ def told_flags(*, flagged: int = 4, clear: int = 36, language: str = "en") -> li
         for number, text in enumerate((None, " \n\t"))
     ]
     return [*made, *empty]
+
+
+def put_compared(
+    path: Path,
+    *,
+    languages: Sequence[str] = ("hi",),
+    questions: int = 6,
+    runs: Mapping[str, str] = COMPARED,
+    text: str = "",
+) -> Path:
+    """Keep runs of models that were asked the same questions, of two sets, in the store at *path*.
+
+    Every other question has a reference. *text* follows each answer.
+    """
+    for run_id, model in runs.items():
+        told = [
+            Told(
+                id=f"q{number:02}",
+                language=language,
+                readings={"answer_length": (1.0, "")},
+                question=f"{QUESTIONS[language]} {number}",
+                text=f"{_ANSWERS[language]} {text}",
+                metadata={
+                    "set": ("specific", "agnostic")[number % 2],
+                    "reference": CLAIMS[language] if number % 2 else "",
+                },
+                benchmark="culture",
+            )
+            for language in languages
+            for number in range(questions)
+        ]
+        put_told(path, told, run_id=run_id, model=model)
+    return path
+
+
+def page_data(path: Path) -> dict[str, Any]:
+    """Return what the page at *path* holds."""
+    page = path.read_text(encoding="utf-8")
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL
+    )
+    read: dict[str, Any] = json.loads(data)
+    return read
+
+
+def saved_ratings(
+    data: Mapping[str, Any],
+    annotator: str,
+    ratings: Mapping[tuple[int, int], int] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the rows that a page saves of a rater; a browser's are held against them.
+
+    Args:
+        data: the page's.
+        annotator: the rater.
+        ratings: by the numbers of question and model, both from 0; 4 each if not said.
+    """
+    models = sorted({answer["model"] for item in data["items"] for answer in item["answers"]})
+    return [
+        {
+            "review": data["id"],
+            "benchmark": data["benchmark"],
+            "question": item["case"],
+            "language": item["language"],
+            "set": item["set"],
+            "annotator": annotator,
+            "model": answer["model"],
+            "position": position,
+            "rating": (ratings or {}).get((number, models.index(answer["model"])), 4),
+            "correct_language": "yes",
+            "factual": "none",
+            "omissions": "minor",
+            "rank": models.index(answer["model"]) + 1,
+            "text": "अच्छा",
+            "rank_reason": "",
+            "seed": data["seed"],
+            "saved_at": "2026-11-22T10:00:00.000Z",
+        }
+        for number, item in enumerate(data["items"])
+        for position, answer in enumerate(item["answers"], start=1)
+    ]

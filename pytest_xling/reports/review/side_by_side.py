@@ -1,0 +1,257 @@
+"""What raters are given to rate: several runs' answers to the same questions, side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_xling.analysis.rating_key import code_of
+from pytest_xling.analysis.rating_scheme import ASPECTS, RATING
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.keys import content_key
+from pytest_xling.reports.review.document import (
+    FORMAT,
+    VERSION,
+    languages_of,
+    review_id,
+)
+from pytest_xling.reports.review.population import stratified
+from pytest_xling.reports.review.scheme import check_benchmark
+from pytest_xling.store.browsing import judged_cases, texts_of
+from pytest_xling.store.queries import case_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
+    from pytest_xling.reports.review.population import Stratum
+    from pytest_xling.store.browsing import JudgedCase
+
+__all__ = ["Question", "SideBySide", "draw_side_by_side"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question with its answers as they are shown."""
+
+    case_id: str
+    language: str
+    set: str
+    """Such as ``specific``; "" where the data have none."""
+    question: str
+    reference: str
+    """"" where it is not known."""
+    answers: tuple[tuple[str, str], ...]
+    """The code of each answer's run, and its text; in an order of the question's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Questions whose answers are to be rated; nothing in it but the runs says which models'."""
+
+    runs: tuple[RunRecord, ...]
+    benchmark: str
+    seed: int
+    """Of the draw, and of the order of each question's answers."""
+    strata: Mapping[Stratum, tuple[int, int]]
+    """How many questions all runs answered, and how many are drawn; by language and set."""
+    left_out: int
+    """Questions that some run was not asked, or did not answer."""
+    questions: tuple[Question, ...]
+    asks: ClassVar = "ratings"
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return f"Answers to questions of {self.benchmark}"
+
+    @property
+    def id(self) -> str:
+        """The same for the same answers in the same order; told from any other review."""
+        shown = [[asked.case_id, *(code for code, _ in asked.answers)] for asked in self.questions]
+        return review_id([self.benchmark, self.seed, shown])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the review as the page reads it."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "id": self.id,
+            "benchmark": self.benchmark,
+            "kind": self.asks,
+            "seed": self.seed,
+            "aspects": [
+                {
+                    "name": aspect.name,
+                    "asked": aspect.asked,
+                    "key": aspect.key,
+                    "choices": [
+                        {"name": name, "meaning": meaning}
+                        for name, meaning in aspect.choices.items()
+                    ],
+                }
+                for aspect in (RATING, *ASPECTS)
+            ],
+            "languages": languages_of({asked.language for asked in self.questions}),
+            "items": [
+                {
+                    "case": asked.case_id,
+                    "language": asked.language,
+                    "set": asked.set,
+                    "question": asked.question,
+                    "reference": asked.reference,
+                    "answers": [{"model": code, "text": text} for code, text in asked.answers],
+                }
+                for asked in self.questions
+            ],
+        }
+
+
+def draw_side_by_side(
+    connection: Connection,
+    runs: Sequence[RunRecord],
+    *,
+    benchmark: str | None,
+    languages: Collection[str],
+    size: int,
+    seed: int,
+) -> SideBySide:
+    """Draw *size* questions that all *runs* answered, evenly from languages and sets.
+
+    Args:
+        connection: to the store.
+        runs: one at least.
+        benchmark: needed where the runs have several in common.
+        languages: codes; none for all.
+        size: questions; fewer where there are not as many.
+        seed: of the draw, and of the order of answers.
+
+    Raises:
+        ConfigError: a run is named twice, the runs have no such benchmark, language or question in
+            common or asked different ones under one name, or *size* is too small.
+    """
+    names = [run.run_id for run in runs]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        msg = f"run {twice[0]!r} is named twice; name each once"
+        raise ConfigError(msg)
+    chosen = _benchmark(connection, names, benchmark)
+    answered, asked = _answered(connection, names, chosen, languages)
+    drawn = [
+        draw.name
+        for draw in stratified(
+            ((name, _stratum(case)) for name, case in answered.items()), size, seed=seed
+        )
+    ]
+    texts = {
+        code_of(run): texts_of(connection, run.run_id, benchmark=chosen, case_ids=drawn)
+        for run in runs
+    }
+    _check_same_questions(names, list(texts.values()))
+    first = next(iter(texts.values()))
+    questions = []
+    in_language: Counter[str] = Counter()
+    for name in drawn:
+        language = answered[name].language
+        question, reference, _ = first[name]
+        codes = _order(texts, language=language, number=in_language[language], seed=seed)
+        in_language[language] += 1
+        questions.append(
+            Question(
+                case_id=name,
+                language=language,
+                set=answered[name].metadata.get("set", ""),
+                question=question,
+                reference=reference or answered[name].metadata.get("reference", ""),
+                answers=tuple((code, texts[code][name][2]) for code in codes),
+            )
+        )
+    sizes = Counter(map(_stratum, answered.values()))
+    shown = Counter(_stratum(answered[name]) for name in drawn)
+    return SideBySide(
+        runs=tuple(runs),
+        benchmark=chosen,
+        seed=seed,
+        strata={stratum: (many, shown[stratum]) for stratum, many in sizes.items()},
+        left_out=asked - len(answered),
+        questions=tuple(questions),
+    )
+
+
+def _order(codes: Collection[str], *, language: str, number: int, seed: int) -> list[str]:
+    """Return *codes* as they stand in the question *number* of a language.
+
+    The order is random, and turned on from question to question until each has stood at each place:
+    a rater meets all models equally often there, but for the last questions.
+    """
+    block, turn = divmod(number, len(codes))
+    order = sorted(codes, key=lambda code: content_key(["position", seed, language, block, code]))
+    return order[turn:] + order[:turn]
+
+
+def _stratum(case: JudgedCase) -> Stratum:
+    return case.language, case.metadata.get("set", "")
+
+
+def _benchmark(connection: Connection, runs: Sequence[str], wanted: str | None) -> str:
+    of_run = {run: {name for name, _ in case_counts(connection, run)} for run in runs}
+    if wanted is not None:
+        for run, known in of_run.items():
+            check_benchmark(run, wanted, known)
+        return wanted
+    shared = sorted(set.intersection(*of_run.values()))
+    if not shared:
+        msg = f"{_named(runs)}: no benchmark in common; name runs of one benchmark"
+        raise ConfigError(msg)
+    if len(shared) > 1:
+        msg = f"{_named(runs)}: several benchmarks; name one with --benchmark: {', '.join(shared)}"
+        raise ConfigError(msg)
+    return shared[0]
+
+
+def _answered(
+    connection: Connection, runs: Sequence[str], benchmark: str, languages: Collection[str]
+) -> tuple[dict[str, JudgedCase], int]:
+    """Return the cases that all runs answered, and how many cases any run has."""
+    of_run = [
+        {case.case_id: case for case in judged_cases(connection, run, benchmark=benchmark)}
+        for run in runs
+    ]
+    shared = {
+        name: case
+        for name, case in of_run[0].items()
+        if all(name in cases and cases[name].answered for cases in of_run)
+    }
+    there = {case.language for case in shared.values()}
+    if not there:
+        msg = f"{_named(runs)}: no question of {benchmark!r} was answered in each"
+        raise ConfigError(msg)
+    for language in languages:
+        if language not in there:
+            msg = (
+                f"{_named(runs)}: no question was answered in {language!r} in each."
+                f"{did_you_mean(language, there)} There are answers in: {', '.join(sorted(there))}"
+            )
+            raise ConfigError(msg)
+    wanted = languages or there
+    asked = {name for cases in of_run for name, case in cases.items() if case.language in wanted}
+    return {name: case for name, case in shared.items() if case.language in wanted}, len(asked)
+
+
+def _check_same_questions(
+    runs: Sequence[str], texts: Sequence[Mapping[str, tuple[str, str, str]]]
+) -> None:
+    for run, others in zip(runs, texts, strict=True):
+        for name, (question, *_) in others.items():
+            if question != texts[0][name][0]:
+                msg = (
+                    f"case {name!r} asks one question in run {runs[0]!r} and another in {run!r}: "
+                    "their data differ; name runs of the same"
+                )
+                raise ConfigError(msg)
+
+
+def _named(runs: Sequence[str]) -> str:
+    return f"run {runs[0]!r}" if len(runs) == 1 else f"runs {', '.join(map(repr, runs))}"
