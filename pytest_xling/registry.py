@@ -87,6 +87,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "empathy_llm": "empathy.llm:EmpathyLlm",
         "language_evidence": "language_evidence:LanguageEvidence",
         "language_id": "language_id:LanguageId",
+        "relevance_llm": "relevance:RelevanceLlm",
         "sentence_languages": "sentence_languages:SentenceLanguages",
         "stance_head": "stance.head:StanceHead",
         "stance_llm": "stance.llm:StanceLlm",

@@ -9,10 +9,10 @@ import argparse
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.analysis.calibration import calibrate
-from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
+from pytest_xling.analysis.labelled import CHOSEN, TASKS, bundled_labels, read_labels
 from pytest_xling.cli import calibrate_translation
 from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
@@ -27,7 +27,7 @@ from pytest_xling.reports.terminal.calibration_table import calibration_rows, ca
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.config.settings import Settings
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHARED = (
-    *TASKS,
+    *CHOSEN,
     "model",
     "judge",
     "judge-price",
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             epilog="Give the options of the run whose annotator is to be measured. What comes of "
             "it is kept\nin the store, where gates with `min_judge_f1` look it up; if they find "
             "nothing, pytest\nmeasures on the labels that come along. Your own labels go before "
-            "those:\n  language,claim,response,label,rater\n  hi,…,…,disagree,ana",
+            f"those:\n  {','.join((*task.required, 'rater'))}",
         )
         labelled.add_argument(
             "--labels",
@@ -119,11 +119,11 @@ def _settings(args: argparse.Namespace) -> Settings:
     """Settle the options as pytest does; only who judges needs to be a model."""
     given = dict(vars(args))
     asked = given[option("model").dest] or os.environ.get(option("model").env)
-    how = given[option(args.what).dest] or os.environ.get(option(args.what).env)
-    how = how or option(args.what).default
+    how = _chosen(args.what, given)
     judge = given[option("judge").dest] or os.environ.get(option("judge").env)
     if not asked and how == "llm" and not judge:
-        msg = f"--xling-{args.what}=llm asks a judge: name one with --xling-judge=MODEL"
+        who = TASKS[args.what].annotator or f"--xling-{args.what}=llm"
+        msg = f"{who} asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
     given[option("model").dest] = asked or judge or "embedded"
     if not asked and judge:  # one model, so one price
@@ -134,6 +134,15 @@ def _settings(args: argparse.Namespace) -> Settings:
                 or os.environ.get(option(name).env)
             )
     return settled(given)
+
+
+def _chosen(what: str, given: Mapping[str, Any]) -> str:
+    """Return which annotator is to be measured, as the option of its task names it."""
+    if only := TASKS[what].annotator:
+        return only.removeprefix(f"{what}_")
+    of = option(what)
+    chosen: str = given[of.dest] or os.environ.get(of.env) or of.default
+    return chosen
 
 
 def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
@@ -159,8 +168,7 @@ def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
 async def _calibrated(
     settings: Settings, what: str, labelled: LabelledSet, languages: list[str]
 ) -> list[Calibration]:
-    chosen: str = getattr(settings, what)
-    annotator = f"{what}_{chosen.partition(':')[0]}"
+    annotator = TASKS[what].annotator or f"{what}_{getattr(settings, what).partition(':')[0]}"
     factory = make_step_factory(settings)
     made = factory.make("annotator", annotator)
     made.check()
@@ -187,7 +195,7 @@ async def _calibrated(
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
     """Refuse claims without an English version: all answers to them would count as misread.
 
-    A post may be read in its own language, beside a translated response.
+    A post or a question may be read in its own language, beside a translated response.
     """
     for language in languages:
         claims = [item for item in labelled.of(language) if item.prompt_field == "claim"]
