@@ -95,6 +95,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "evidence": "evidence:Evidence",
         "language_evidence": "language_evidence:LanguageEvidence",
         "language_id": "language_id:LanguageId",
+        "relevance_llm": "relevance:RelevanceLlm",
         "sentence_languages": "sentence_languages:SentenceLanguages",
         "stance_head": "stance.head:StanceHead",
         "stance_llm": "stance.llm:StanceLlm",

@@ -122,6 +122,12 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
     supported = (True, False, None)[number % 3]
     for name in ("support_llm", "support_nli"):
         values[name] = {"supported": supported, "p": None, "reason": reason}
+    values["relevance_llm"] = {
+        "relevant": supported,
+        "reason": "" if supported is not None else reason,
+        "reasoning": text,
+        "unparsed": False,
+    }
     assert values.keys() == ANNOTATORS.keys()
     return {name: Annotation(kind=name, value=said, signature="") for name, said in values.items()}
 

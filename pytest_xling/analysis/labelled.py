@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators import category, support
+from pytest_xling.annotators import category, relevance, support
 from pytest_xling.annotators.empathy import pair as empathy
 from pytest_xling.annotators.stance import pair as stance
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["TASKS", "Labelled", "LabelledSet", "Task", "bundled_labels", "read_labels", "task_of"]
+__all__ = [
+    "CHOSEN",
+    "TASKS",
+    "Labelled",
+    "LabelledSet",
+    "Task",
+    "bundled_labels",
+    "read_labels",
+    "task_of",
+]
 
 BUNDLED = "bundled"
 _ENGLISH = "en"
@@ -89,8 +98,17 @@ TASKS: Final[Mapping[str, Task]] = {
         answered=False,
         chosen=False,
     ),
+    "relevance": Task(
+        labels=relevance.LABELS,
+        bundled=relevance.BUNDLED_PAIRS,
+        about="question",
+        prompt_field="question",
+        chosen=False,
+    ),
 }
-"""By what the names of their annotators begin with, and the option that chooses one, if any."""
+"""By what the names of their annotators begin with."""
+CHOSEN: Final = tuple(name for name, task in TASKS.items() if task.chosen)
+"""The tasks with an option of the same name, which chooses the annotator."""
 
 
 def task_of(annotator: str) -> str:
@@ -172,7 +190,7 @@ def bundled_labels(task: str) -> LabelledSet:
             label=of.spellings.get(str(row[column]), row[column]),
             # A claim and its opposite, called by a final n, are answered with the same texts.
             cluster=row.get(key, row[about]).removesuffix("n"),
-            claim_english=english.get(row[key]) if key in row else None,
+            claim_english=row.get(f"{about}_english") or english.get(row.get(key, "")),
             aspect=aspect,
             prompt_field=of.prompt_field,
         )
@@ -188,9 +206,9 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     Columns are ``language``, ``claim``, ``response`` and ``label`` (agree, disagree or neutral; of
     support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``. Of
     empathy ``seeker`` stands for ``claim``, and a column for each mechanism for ``label``: 0 or 1.
-    Of categories ``question`` stands for ``claim``, and there is no ``response``.
-    Where several raters labelled one response, most of them decide; where they are split evenly, it
-    is left out and counted.
+    Of relevance ``question`` stands for ``claim``, and a label is relevant or irrelevant; of
+    categories too, and there is no ``response``. Where several raters labelled one response, most
+    of them decide; where they are split evenly, it is left out and counted.
 
     Args:
         path: the file.

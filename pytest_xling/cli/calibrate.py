@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.calibration import calibrate
-from pytest_xling.analysis.labelled import TASKS, bundled_labels, read_labels
+from pytest_xling.analysis.labelled import CHOSEN, TASKS, bundled_labels, read_labels
 from pytest_xling.cli import calibrate_translation
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import settled
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHARED = (
-    *(name for name, task in TASKS.items() if task.chosen),
+    *CHOSEN,
     "model",
     "judge",
     "judge-price",
@@ -188,7 +188,7 @@ async def _calibrated(
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
     """Refuse claims without an English version: all answers to them would count as misread.
 
-    A post may be read in its own language, beside a translated response.
+    A post or a question may be read in its own language, beside a translated response.
     """
     for language in languages:
         claims = [item for item in labelled.of(language) if item.prompt_field == "claim"]

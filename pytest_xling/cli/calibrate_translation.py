@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling import registry
-from pytest_xling.analysis.labelled import TASKS
+from pytest_xling.analysis.labelled import CHOSEN
 from pytest_xling.analysis.translation_noise import (
     Originals,
     file_originals,
@@ -50,10 +50,7 @@ __all__ = ["add_arguments", "run"]
 
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
-    for name in (
-        *("model", "seed", "judge", "translator", "text-in", "encoder"),
-        *(name for name, task in TASKS.items() if task.chosen),
-    )
+    for name in ("model", "seed", "judge", "translator", "text-in", "encoder", *CHOSEN)
 } | {"param": "parameters"}
 """Options that are the run's where they are not given, and its settings of that meaning."""
 

@@ -76,7 +76,7 @@ class StepFactory:
             if key in SHARED and chosen:
                 msg = (
                     f"--xling-param: {place} is the same for all that find or read stances, "
-                    "whether claims are supported, or empathy; set it with "
+                    "whether claims are supported, empathy, or relevance; set it with "
                     f"{SHARED[key]}"
                 )
                 raise ConfigError(msg)

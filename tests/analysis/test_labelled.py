@@ -132,3 +132,25 @@ def test_raters_of_empathy_decide_mechanism_by_mechanism(tmp_path: Path) -> None
         read_labels(write(tmp_path, head + "en,Alone.,Sorry.,2,0,0,ana\n"), "empathy")
     with pytest.raises(DataError, match="column 'explorations' is missing"):
         read_labels(write(tmp_path, head.replace("explorations", "asks")), "empathy")
+
+
+def test_bundled_answers_are_labelled_by_relevance() -> None:
+    """Each beside its question, in English too where that is another language."""
+    found = bundled_labels("relevance")
+    assert ("en", "es", "hi", "zh") == found.languages
+    for language in found.languages:
+        items = found.of(language)
+        assert {"relevant", "irrelevant"} == {item.label for item in items}
+        fields = {"question"} if language == "en" else {"question", "question_english"}
+        assert all(fields == item.answer.sample.prompt.keys() for item in items)
+        assert all(item.cluster == item.claim for item in items)
+
+
+def test_raters_of_relevance_label_answers_to_questions(tmp_path: Path) -> None:
+    """A question stands where a claim does."""
+    head = "language,question,response,label,question_english,rater\n"
+    (item,) = read_labels(
+        write(tmp_path, head + "es,¿Por qué?,Porque sí.,Relevant,Why?,ana\n"), "relevance"
+    ).items
+    assert "relevant" == item.label
+    assert {"question": "¿Por qué?", "question_english": "Why?"} == item.answer.sample.prompt

@@ -96,6 +96,20 @@ def test_machine_translations_say_so() -> None:
     } == {(s.language, s.id) for s in _all() if s.metadata.get("translation") == "machine"}
 
 
+def test_every_question_has_an_english_version() -> None:
+    """The original where there is one; the English questions themselves need none."""
+    originals = {sample.id: sample.prompt["question"] for sample in _samples("en")}
+    for sample in _all():
+        english = sample.prompt.get("question_english")
+        if sample.language == "en":
+            assert None is english
+        else:
+            assert english is not None
+            assert originals.get(sample.id, english) == english
+            assert "en" == langid.classify(english)[0], english
+            assert english.endswith("?")
+
+
 def test_no_text_occurs_twice() -> None:
     """Neither a question nor a reference."""
     texts = [text for s in _all() for text in (s.prompt["question"], s.reference)]

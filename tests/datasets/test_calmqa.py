@@ -64,14 +64,14 @@ def test_the_registry_knows_the_reader() -> None:
 
 
 def test_an_agnostic_entry_becomes_a_sample(tmp_path: Path) -> None:
-    """The question in the file's language, an id without a colon, an id to share."""
+    """The question in the file's language and in English, an id without a colon, one to share."""
     _write(tmp_path, _entry(url="https://example.org/q"))
     assert [
         Sample(
             id="non_cultural-0",
             benchmark="b",
             language="hi",
-            prompt={"question": "क्यों?"},
+            prompt={"question": "क्यों?", "question_english": "Why?"},
             parallel_id="non_cultural-0",
             metadata={
                 "set": "agnostic",

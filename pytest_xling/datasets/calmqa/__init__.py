@@ -20,7 +20,8 @@ class CalmqaReader:
     """Reads CaLMQA as its authors publish it (Arora et al., 2024).
 
     Agnostic questions share their id over languages (``non_cultural-0``); a checkout with held-out
-    questions does not have every one in every language. Human answers become references.
+    questions does not have every one in every language. Human answers become references, and
+    English translations ``question_english``.
     """
 
     name: ClassVar[str] = "calmqa"
@@ -62,15 +63,15 @@ class CalmqaReader:
 
 
 def _sample(entry: Entry, *, benchmark: str) -> Sample:
-    metadata = {"set": entry.set, **entry.facts}
+    prompt, metadata = {"question": entry.question}, {"set": entry.set, **entry.facts}
     if entry.english is not None:
-        metadata["english"] = entry.english
+        prompt["question_english"] = metadata["english"] = entry.english
     human = [answer.text for answer in entry.answers if answer.model == "Human"]
     return Sample(
         id=entry.id,
         benchmark=benchmark,
         language=entry.language,
-        prompt={"question": entry.question},
+        prompt=prompt,
         reference=human[0] if human else None,
         parallel_id=entry.id if entry.set == "agnostic" else None,
         metadata=metadata,

@@ -1,0 +1,197 @@
+"""The labelled pairs that measure the judge of relevance: well formed, balanced, no shortcuts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_xling.annotators.language_evidence import LanguageEvidence
+from pytest_xling.annotators.relevance import LABELS
+from pytest_xling.metrics.repetition import Repetition
+from pytest_xling.metrics.wrong_language import WrongLanguage
+from pytest_xling.records import Annotation, Answer, Response, Sample
+from tests.annotators.labelled_pairs import (
+    LANGUAGES,
+    SCRIPTS,
+    correlation,
+    latin_languages,
+    near_duplicates,
+    read_card,
+    read_pairs,
+    script_share,
+    telling_words,
+    words,
+)
+
+SPLITS: Final = ("train", "held_out")
+FIELDS: Final = ["id", "question", "response", "language", "split", "label"]
+QUESTIONS: Final = Path(__file__).parents[2] / "benchmarks" / "culture" / "data"
+NEGATIONS: Final = {
+    "en": {"not", "no", "never", "nobody", "nothing", "neither", "nor", "cannot"},
+    "es": {"no", "nada", "nunca", "nadie", "ni", "sin"},
+    "hi": {"नहीं", "न", "मत"},
+    "zh": {"不", "没", "别"},
+}
+
+ROWS: Final = read_pairs("relevance")
+
+
+def _some(language: str, split: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
+
+
+def _is_relevant(row: dict[str, Any]) -> bool:
+    return bool(row["label"] == "relevant")
+
+
+def _by_question(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows by their question."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row["question"]].append(row)
+    return found
+
+
+def test_every_row_has_the_fields_and_closed_values() -> None:
+    """A reader may rely on the fields, their order, and the sets their values come from."""
+    assert [f"r{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
+    translated = [*FIELDS[:2], "question_english", *FIELDS[2:]]
+    bad = [
+        row["id"]
+        for row in ROWS
+        if list(row) != (FIELDS if row["language"] == "en" else translated)
+        or not all(text.strip() == text != "" for text in row.values())
+        or row["language"] not in LANGUAGES
+        or row["split"] not in SPLITS
+        or row["label"] not in LABELS
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_pairs(language: str) -> None:
+    """Most in English, in which translated answers are judged; at least 12 not to test on."""
+    assert len(_some(language, "held_out")) >= (60 if language == "en" else 40)
+    assert len(_some(language, "train")) >= 12
+
+
+def test_the_question_does_not_tell_the_label() -> None:
+    """Half of its answers are relevant, all are in one split, and its English version is one."""
+    for question, rows in _by_question(ROWS).items():
+        assert (question, True) == (question, len(rows) in {2, 4})
+        assert len(rows) == 2 * sum(map(_is_relevant, rows))
+        versions = {(r["language"], r["split"], r.get("question_english")) for r in rows}
+        assert (question, 1) == (question, len(versions))
+
+
+def test_an_answer_to_two_questions_has_both_labels() -> None:
+    """Relevant to the one, beside the point of the other, both in one split."""
+    answers = defaultdict(list)
+    for row in ROWS:
+        answers[row["response"]].append(row)
+    twice = [rows for rows in answers.values() if len(rows) > 1]
+    assert len(twice) >= 30
+    for rows in twice:
+        assert 2 == len({row["question"] for row in rows}) == len(rows)
+        assert 1 == len({row["split"] for row in rows})
+    same = [rows for rows in twice if 1 == len({row["label"] for row in rows})]
+    assert len(same) <= 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_texts_are_nearly_equal(language: str) -> None:
+    """They were written one by one, not filled into templates."""
+    rows = _some(language)
+    assert [] == near_duplicates([*{row["response"] for row in rows}], 0.3)
+    assert [] == near_duplicates([*_by_question(rows)], 0.4)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_answer_alone_tells_little(language: str) -> None:
+    """Neither its length, nor a negation, nor any one of its words or of its first three."""
+    rows = _some(language)
+    labels = [_is_relevant(row) for row in rows]
+    texts = [words(row["response"], language) for row in rows]
+    # Of Chinese, whose words are pairs of characters, what holds one.
+    negated = [
+        any(n in row["response"] for n in NEGATIONS["zh"])
+        if language == "zh"
+        else not NEGATIONS[language].isdisjoint(text)
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    assert abs(correlation([len(row["response"]) for row in rows], labels)) < 0.2
+    assert abs(correlation(negated, labels)) < 0.2
+    for some in (texts, [text[:3] for text in texts]):
+        found = telling_words(some, labels)
+        assert {} == {word: value for word, value in found.items() if abs(value) > 0.35}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shared_words_do_not_tell_the_label(language: str) -> None:
+    """The question has about as many of an answer's words whether it is relevant or not."""
+    rows = _some(language)
+    shares = []
+    for row in rows:
+        known, answer = (set(words(row[key], language)) for key in ("question", "response"))
+        shares.append(len(known & answer) / len(answer))
+    assert abs(correlation(shares, [_is_relevant(row) for row in rows])) < 0.25
+
+
+def test_texts_are_in_the_script_of_their_language() -> None:
+    """Latin, Devanagari or Han throughout; the English version of a question is in Latin."""
+    for row in ROWS:
+        script = SCRIPTS[row["language"]]
+        keys = {"question": script, "response": script, "question_english": "LATIN"}
+        for key in keys.keys() & row.keys():
+            share = script_share(row[key], keys[key])
+            assert (row["id"], key, True) == (row["id"], key, share > 0.95)
+
+
+def test_latin_texts_are_in_english_or_spanish_as_meant() -> None:
+    """An independent language identifier tells the two languages of one script as we do."""
+    latin = [row for row in ROWS if SCRIPTS[row["language"]] == "LATIN"]
+    found = latin_languages(f"{row['question']} {row['response']}" for row in latin)
+    assert [row["language"] for row in latin] == found
+
+
+def test_no_answer_has_a_surface_issue() -> None:
+    """Nobody is asked about those that have one: they would measure nothing."""
+    texts, languages = ([row[key] for row in ROWS] for key in ("response", "language"))
+    answers = [
+        Answer(
+            sample=Sample(id="r", benchmark="b", language=language, prompt={}),
+            response=Response(text=text, stop_reason="stop"),
+            annotations={"language_evidence": Annotation(kind="", value=seen, signature="")},
+        )
+        for text, language, seen in zip(
+            texts, languages, LanguageEvidence().annotate(texts, languages), strict=True
+        )
+    ]
+    for metric in (WrongLanguage(), Repetition()):
+        assert 1.0 not in {reading.value for reading in metric.score(answers)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_question_is_one_of_the_benchmark(language: str) -> None:
+    """A judge must not be measured on the questions whose answers it later judges."""
+    lines = (QUESTIONS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
+    theirs = [json.loads(line)["question"] for line in lines]
+    assert [] == near_duplicates([*_by_question(_some(language)), *theirs], 0.4)
+
+
+def test_the_card_counts_what_there_is() -> None:
+    """Questions, answers and relevant ones per language and split."""
+    card = read_card("relevance")
+    for language in LANGUAGES:
+        for split in SPLITS:
+            rows = _some(language, split)
+            counts = [len(_by_question(rows)), len(rows), sum(map(_is_relevant, rows))]
+            assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
+    both = Counter(row["response"] for row in ROWS).values()
+    assert f"{len(ROWS)} answers to {len(_by_question(ROWS))} questions" in card
+    assert f"of {len(both)} texts {sum(count == 2 for count in both)} answers" in card
