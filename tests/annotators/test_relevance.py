@@ -14,6 +14,7 @@ from tests.annotators.judges import Judge, says
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.keys import JsonValue
     from pytest_xling.records import StopReason
 
 QUESTION = "लोग छाता क्यों रखते हैं?"
@@ -31,7 +32,7 @@ def answer(
 ) -> Answer:
     """Return an answer in Hindi, with its translation and its surface issues."""
     prompt = {"question": question} | ({} if english is None else {"question_english": english})
-    values = {
+    values: dict[str, JsonValue] = {
         "translate": {"text": translation, "reason": "" if translation else "it refused"},
         "surface_issues": {"issues": [*issues]},
     }
