@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import Number
+from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import Answer, Reading, Response, Sample
 from pytest_xling.text.display import printable
 from pytest_xling.text.support import check_support, checker, judged
@@ -27,6 +27,7 @@ _ENGLISH = "en"
 _LISTED = 8
 _SHOWN = 200
 _NO_CLAIMS = "no verifiable claims"
+_NOT_SUPPORTED = "not supported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +44,12 @@ class ClaimCount(Number[Answer]):
         return ("verifiable_claims",)
 
     def read(self, answer: Answer, /) -> Reading:
-        """Return the count; an answer that only declines makes none."""
+        """Return the count, and the claims as the reason; an answer that only declines has none."""
         value = _value(answer, "verifiable_claims")
         if value["claims"] is None:
             return _unknown(value)
-        return Reading(value=float(len(value["claims"])))
+        claims = [claim["text"] for claim in value["claims"]]
+        return Reading(value=float(len(claims)), reason=_listed("claim", claims))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class _Supported(Number[Answer]):
 
     support: str = "llm"
     max_unjudged: float = 0.1
+    text_in: TextIn = field(default="english", init=False)
+    """Claims and evidence are read in English, and there what judges them must be measured."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -137,7 +141,7 @@ class Factuality(_Supported):
         count = supported + len(others)
         if not count:
             return Reading(value=0.0, reason=_NO_CLAIMS)
-        return Reading(value=supported / count, reason=_listed(others))
+        return Reading(value=supported / count, reason=_listed(_NOT_SUPPORTED, others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +156,7 @@ class FactualPrecision(_Supported):
         count = supported + len(others)
         if not count:
             return Reading(value=None, reason=_NO_CLAIMS)
-        return Reading(value=supported / count, reason=_listed(others))
+        return Reading(value=supported / count, reason=_listed(_NOT_SUPPORTED, others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +183,13 @@ class FactualityF1AtK(_Supported):
     def number(self, supported: int, others: Sequence[str], /) -> Reading:
         """Return the harmonic mean of both; 0 where nothing is supported."""
         if not supported:
-            return Reading(value=0.0, reason=_listed(others) or _NO_CLAIMS)
+            return Reading(value=0.0, reason=_listed(_NOT_SUPPORTED, others) or _NO_CLAIMS)
         precision = supported / (supported + len(others))
         recall = min(supported / self.k, 1.0)
-        return Reading(value=2 * precision * recall / (precision + recall), reason=_listed(others))
+        return Reading(
+            value=2 * precision * recall / (precision + recall),
+            reason=_listed(_NOT_SUPPORTED, others),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,9 +283,9 @@ def _read_together(results: Sequence[Mapping[str, str]]) -> str:
     return "\n\n".join(f"{result['title']}\n{result['text']}" for result in results)
 
 
-def _listed(claims: Sequence[str]) -> str:
-    """Return a line for each of the first claims that nothing found supports."""
-    lines = [f"not supported: {printable(claim, limit=_SHOWN)}" for claim in claims[:_LISTED]]
+def _listed(what: str, claims: Sequence[str]) -> str:
+    """Return a line for each of the first *claims*."""
+    lines = [f"{what}: {printable(claim, limit=_SHOWN)}" for claim in claims[:_LISTED]]
     if len(claims) > _LISTED:
-        lines.append(f"not supported: {len(claims) - _LISTED} more")
+        lines.append(f"{what}: {len(claims) - _LISTED} more")
     return "\n".join(lines)

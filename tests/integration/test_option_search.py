@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -138,7 +139,7 @@ def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     searched = Counter(each.query for each in search.searches)
     claims = QUESTIONS * FACTS + (QUESTIONS - 2) * FACTS
     assert (claims, claims + 4) == (len(searched), searched.total())
-    assert f"${claims:,.2f} spent" in outcome.out
+    assert f"${claims:,.2f} spent" in told.xling("show", "latest").stdout
     assert "secret-key" not in outcome.out + (told.root / "junit.xml").read_text("utf-8")
     again = told.run(*options, "-n0", "-q")
     assert 0 == again.code, again.out
@@ -219,3 +220,42 @@ def test_a_killed_run_searches_nothing_twice(told: Project, search: SerperServer
     assert searched.total() - len(searched) <= 4 + 8
     prompts = stats(told.environment["OPENAI_BASE_URL"])["prompts"]
     assert 2 >= max(prompts.values())
+
+
+CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa"
+
+
+@pytest.mark.slow
+def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
+    """Through claims and BM25 to Table 2; its figures are the means of what was kept."""
+    if not CALMQA.is_dir():
+        pytest.skip("needs ../shared/data/calmqa")
+    source = Path(__file__).resolve().parents[2] / "benchmarks/culture"
+    shutil.copytree(source, project.root / "benchmarks/culture")
+    shutil.rmtree(project.benchmark)
+    (project.root / "benchmarks/culture/test_culture.py").unlink()
+    project.write("thresholds.yaml", "defaults: {min_n: 1}\n")
+    made = project.xling("transcripts", "calmqa", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt")
+    assert 0 == made.returncode, made.stderr
+    with spawned(claims=True, translator="lossless") as url:
+        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = project.run(
+            *("benchmarks/culture", "--model=transcript:gpt", *BESIDE[1:], "-n0", "-q"),
+            *(f"--xling-data=culture={CALMQA}", "--langs=en,es,hi,zh", "--xling-limit=25"),
+            "--xling-search=bm25",
+        )
+    assert 0 == outcome.code, outcome.out
+    printed = project.xling("table", "calmqa", "latest", "--json")
+    assert 0 == printed.returncode, printed.stderr
+    rows = json.loads(printed.stdout)
+    pooled = [row for row in rows if row["language"] == "all"]
+    assert 100 == sum(row["n"] for row in pooled)
+    assert 100 == sum(row["n"] for row in rows) - 100
+    overall = [s.value for s in project.scores() if s.metric == "overall"]
+    known = [value for value in overall if value is not None]
+    assert 100 == len(known)
+    assert pytest.approx(sum(known)) == sum(row["overall"] * row["n"] / 100 for row in pooled)
+    assert 0 < sum(known) < 100
+    text = project.xling("table", "calmqa", "latest").stdout
+    assert "Table 2, all languages" in text
+    assert "--xling-param=factuality_f1_at_k.k=" in text

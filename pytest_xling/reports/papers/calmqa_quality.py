@@ -41,7 +41,7 @@ _HEADS: Final[Mapping[str, str]] = {
 }
 """The columns of the printed table, in percent."""
 _SETS: Final = ("agnostic", "specific")
-_BETWEEN: Final = " / "
+_BETWEEN: Final = "/"
 
 
 def quality_rows(connection: Connection, run_id: str, *, benchmark: str | None = None) -> list[Row]:
@@ -128,10 +128,10 @@ def _sheet(language: str, rows: Sequence[Row]) -> Sheet:
     ]
     title = "all languages" if language == ALL_LANGUAGES else find(language).english_name
     return Sheet(
-        title=f"Table 2, {title}, in %: {_BETWEEN.join(sets)}",
+        title=f"Table 2, {title}, in %: {' / '.join(sets)}",
         columns=columns,
         left=1,
-        notes=tuple(_notes(rows)),
+        notes=tuple(_notes(rows) if language == ALL_LANGUAGES else ()),
         shortened="model",
     )
 
