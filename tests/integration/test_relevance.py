@@ -42,7 +42,7 @@ benchmarks:
   bread:
     beside_the_point: {max_rate: 0.9, min_n: 3, min_judge_f1: 0.8}
 """
-JUDGED = ("--xling-judge=openai:judge", "--xling-param=relevance_llm.clean_only=false")
+JUDGED = ("--xling-judge=openai:judge",)
 CALIBRATE = ("calibrate", "relevance", "--langs=en,hi")
 
 
@@ -86,4 +86,4 @@ def test_calibration_needs_a_judge(judged: Project) -> None:
     """There is no option that would name another annotator."""
     refused = judged.xling(*CALIBRATE)
     assert 0 != refused.returncode
-    assert "relevance_llm asks a judge: name one with --xling-judge=MODEL" in refused.stderr
+    assert "relevance asks a judge: name one with --xling-judge=MODEL" in refused.stderr
