@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import bundled_labels
-from pytest_xling.annotators.category import CATEGORIES
 from pytest_xling.records import Answer, Response
 from pytest_xling.stats.kappa import cohen_kappa
 from pytest_xling.store.calibrations import calibration_of
+from pytest_xling.text.categories import CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

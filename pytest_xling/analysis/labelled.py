@@ -17,6 +17,7 @@ from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Response, Sample
+from pytest_xling.text.categories import CATEGORIES
 from pytest_xling.text.display import csv_text
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from pytest_xling.text.stance import STANCES
@@ -90,11 +91,11 @@ TASKS: Final[Mapping[str, Task]] = {
         spellings={"0": "absent", "1": "present"},
     ),
     "category": Task(
-        labels=tuple(category.CATEGORIES.values()),
+        labels=tuple(CATEGORIES.values()),
         bundled=category.BUNDLED_QUESTIONS,
         about="question",
         prompt_field="question",
-        spellings=category.CATEGORIES,
+        spellings=CATEGORIES,
         answered=False,
         chosen=False,
     ),

@@ -14,8 +14,9 @@ from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.review.document import draw_review, review_page
+from pytest_xling.reports.review.document import draw_review
 from pytest_xling.reports.review.label_studio import label_studio_config, label_studio_tasks
+from pytest_xling.reports.review.page import review_page
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.scheme import CORRECTNESS, scheme_of
 from pytest_xling.reports.review.side_by_side import draw_side_by_side

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.category import CATEGORIES, CategoryLlm
+from pytest_xling.annotators.category import CategoryLlm
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.registry import load
+from pytest_xling.text.categories import CATEGORIES
 from pytest_xling.text.fence import fenced
 from tests.annotators.judges import Judge, says
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
-from pytest_xling.annotators.category import CATEGORIES
+from pytest_xling.text.categories import CATEGORIES
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     SCRIPTS,

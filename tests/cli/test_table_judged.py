@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_xling.annotators.category import BUNDLED_QUESTIONS, CATEGORIES
+from pytest_xling.annotators.category import BUNDLED_QUESTIONS
+from pytest_xling.text.categories import CATEGORIES
 from tests.annotators.judges import says
 from tests.reports.stored_runs import Asked, make_run
 from tests.servers.openai_server import serving

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.annotators.category import CATEGORIES
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
@@ -22,6 +21,7 @@ from pytest_xling.reports.papers.categories import (
     categories_rows,
 )
 from pytest_xling.store.database import Database
+from pytest_xling.text.categories import CATEGORIES
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:

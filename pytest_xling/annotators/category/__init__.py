@@ -8,29 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.languages import find
+from pytest_xling.text.categories import CATEGORIES
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Sample
 
-__all__ = ["BUNDLED_QUESTIONS", "CATEGORIES", "CategoryLlm"]
+__all__ = ["BUNDLED_QUESTIONS", "CategoryLlm"]
 
-CATEGORIES: Final = {
-    "education": "education and career",
-    "governance": "governance and society",
-    "geography": "geography, tourism, and climate",
-    "technology": "technology",
-    "economy": "economy and industry",
-    "media": "media and entertainment",
-    "food": "food and drinks",
-    "history": "history",
-    "language": "language, art and literature",
-    "religion": "religion, beliefs, customs, and traditions",
-    "health": "health and wellness",
-    "other": "other",
-}
-"""The word a judge writes, and the category's name in CaLMQA's data."""
 BUNDLED_QUESTIONS: Final = Path(__file__).with_name("questions.jsonl")
 """Labelled questions, to measure on."""
 _ENGLISH = "en"

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators.category import CATEGORIES
 from pytest_xling.judging.asking import Question
+from pytest_xling.text.categories import CATEGORIES
 from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:

@@ -102,7 +102,8 @@ class RelevanceLlm(ReadingAnnotator, JudgingAnnotator):
         # Imported when there is something to judge: where all verdicts are in the store it is not.
         from pytest_xling.annotators.relevance.prompts import relevance_question  # noqa: PLC0415
 
-        question = relevance_question(pair, language=find(pair.language).english_name)
+        language = find(pair.language).english_name
+        question = relevance_question(**pair.texts, language=language, labels=LABELS)
         verdict = await self.judge(question, ask)
         return _value(
             relevant={"relevant": True, "irrelevant": False}.get(verdict.label or ""),

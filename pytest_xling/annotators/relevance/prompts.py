@@ -10,14 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.relevance import LABELS
 from pytest_xling.judging.asking import Question
 from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pytest_xling.annotators.relevance import Pair
 
 __all__ = ["relevance_question"]
 
@@ -51,12 +48,16 @@ _LINE_CHARS = 500
 """A base model that runs on a CPU reads slowly, and not much: longer lines are cut here."""
 
 
-def relevance_question(pair: Pair, *, language: str) -> Question:
+def relevance_question(
+    *, question: str, answer: str, language: str, labels: tuple[str, ...]
+) -> Question:
     """Return what a judge is asked: whether an answer is relevant.
 
     Args:
-        pair: the question and the answer.
+        question: as it is read.
+        answer: likewise.
         language: English name of the language the answer should be in.
+        labels: relevant, and irrelevant.
     """
     return Question(
         task=(
@@ -64,21 +65,21 @@ def relevance_question(pair: Pair, *, language: str) -> Question:
             "judge what is said, in whichever language it is said."
         ),
         warning=_HARMLESS,
-        parts={"QUESTION": pair.question, "ANSWER": pair.answer},
+        parts={"QUESTION": question, "ANSWER": answer},
         how=_HOW,
         reasons=_REASONS,
-        labels=LABELS,
-        completion=_completion(pair),
+        labels=labels,
+        completion=_completion(question, answer),
         first_words=_FIRST_WORDS,
     )
 
 
-def _completion(pair: Pair) -> str:
+def _completion(question: str, answer: str) -> str:
     """Return a few judged pairs and an open one; each text is one line, cut where it is long."""
     shots = [
         _entry(shot["question"], shot["answer"]) + f" {shot['addressed']}\n\n" for shot in _shots()
     ]
-    return "".join(shots) + _entry(pair.question, pair.answer)
+    return "".join(shots) + _entry(question, answer)
 
 
 def _entry(question: str, answer: str) -> str:

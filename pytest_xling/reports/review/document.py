@@ -1,17 +1,12 @@
-"""What raters are given to label: answers drawn from a run; and the page that shows them."""
+"""What raters are given to label: answers drawn from a run."""
 
 from __future__ import annotations
 
-import html
-import json
 from dataclasses import dataclass
-from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.reports.offline import content_policy, inert
 from pytest_xling.reports.review.population import stratified
 from pytest_xling.store.browsing import texts_of
 
@@ -24,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
-    from pytest_xling.reports.review.side_by_side import SideBySide
 
 __all__ = [
     "FORMAT",
@@ -35,7 +29,6 @@ __all__ = [
     "english_claims",
     "languages_of",
     "review_id",
-    "review_page",
 ]
 
 
@@ -219,26 +212,3 @@ def english_claims(items: Iterable[Judged]) -> dict[str, str]:
         for item in items
         if item.language == _ENGLISH and item.metadata.get("claim")
     }
-
-
-_HERE = Path(__file__).parent
-
-
-def review_page(review: Review | SideBySide) -> str:
-    """Return the page for *review*."""
-    style = _asset("review.css")
-    parts = ("kept.js", "showing.js", f"{review.asks}.js", "review.js")
-    # One scope for all parts, so that nothing of theirs is global.
-    program = f'"use strict";\n(() => {{\n{"".join(map(_asset, parts))}}})();\n'
-    policy = content_policy(program, style)
-    return Template(_asset("review.html")).substitute(
-        policy=html.escape(policy, quote=False),
-        title=html.escape(review.title),
-        style=style,
-        program=program,
-        data=inert(json.dumps(review.as_json(), ensure_ascii=False, allow_nan=False)),
-    )
-
-
-def _asset(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
