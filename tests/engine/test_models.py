@@ -42,12 +42,15 @@ def test_names_of_servers_models_are_left_alone(model: str) -> None:
     assert "openai" == make_provider(Settings(model=model)).name
 
 
-@pytest.mark.parametrize("role", ["judge", "translator"])
-def test_a_model_with_a_role_is_no_search_either(role: str) -> None:
-    """That of the run is refused as a search, too, and so is one that judges or translates."""
-    for settings in (
+@pytest.mark.parametrize(
+    "settings",
+    [
         Settings(model="embedded", search="embedded"),
-        Settings(model="scripted", **{role: "embedded"}, search="embedded"),
-    ):
-        with pytest.raises(ConfigError, match=r"--xling-search=embedded: this is no search\."):
-            make_roles(settings, make_provider(settings))
+        Settings(model="scripted", judge="embedded", search="embedded"),
+        Settings(model="scripted", translator="embedded", search="embedded"),
+    ],
+)
+def test_a_model_with_a_role_is_no_search_either(settings: Settings) -> None:
+    """That of the run is refused as a search, too, and so is one that judges or translates."""
+    with pytest.raises(ConfigError, match=r"--xling-search=embedded: this is no search\."):
+        make_roles(settings, make_provider(settings))
