@@ -37,7 +37,7 @@ class Evidence(AskingAnnotator):
     results: int = RESULTS
     """How many results are read."""
     max_chars: int = 1_000
-    """Of a result; more is cut off."""
+    """Of a result's text; more is cut off."""
 
     def __post_init__(self) -> None:
         """Refuse what finds nothing."""

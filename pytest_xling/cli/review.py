@@ -230,10 +230,9 @@ def _labels_summary(review: Review, files: Mapping[str, Path], *, unanswered: in
 def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
     strata = sorted(review.strata.items())
     sets = {"set": [name or "–" for (_, name), _ in strata]}
-    answers = len(review.runs)
     sheet = Sheet(
-        title=f"{len(review.questions)} questions of benchmark {review.benchmark}, "
-        f"{answers} answer{'' if answers == 1 else 's'} each",
+        title=f"{_counted(len(review.questions), 'question')} of benchmark {review.benchmark}, "
+        f"{_counted(len(review.runs), 'answer')} each",
         columns={
             "language": [language for (language, _), _ in strata],
             **(sets if any(name for (_, name), _ in strata) else {}),
@@ -244,6 +243,10 @@ def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
     )
     lines = [f"page: {files['page']}", f"key: {files['key']} (keep it from raters)"]
     if review.left_out:
-        lines.append(f"{review.left_out:,} questions not answered in each run are left out.")
+        lines.append(f"left out: {_counted(review.left_out, 'question')} not answered in each run")
     lines.append(f"Then: xling ratings ratings-{review.benchmark}-*.jsonl --key {files['key']}")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -219,19 +219,12 @@ def _provider(
     name, spec = provider_of(model, searches=wanted)
     make = registry.load("provider", name)
     provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-    searches = provider.style == "search"
-    if searches != wanted:
-        msg = (
-            f"{model!r} searches, it answers nothing: name it with --xling-search"
-            if searches
-            else f"--xling-search={model}: this is no search.{_known_searches(model)}"
-        )
-        raise ConfigError(msg)
+    _check_style(provider, model, searches=wanted)
     if settings.max_cost_usd is not None and provider.paid and price is None:
         option = "--xling-price" if role is None else f"--xling-{role}-price"
         per = (
             f"thousand searches, such as {option}=1"
-            if searches
+            if wanted
             else f"million tokens, in and out, such as {option}=2.5,10"
         )
         msg = (
@@ -240,6 +233,17 @@ def _provider(
         )
         raise ConfigError(msg)
     return provider
+
+
+def _check_style(provider: Provider, model: str, *, searches: bool) -> None:
+    """Raise ConfigError where a model is named as a search, or a search as a model."""
+    if (provider.style == "search") != searches:
+        msg = (
+            f"--xling-search={model}: this is no search.{_known_searches(model)}"
+            if searches
+            else f"{model!r} searches, it answers nothing: name it with --xling-search"
+        )
+        raise ConfigError(msg)
 
 
 def _known_searches(model: str) -> str:
@@ -299,6 +303,7 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()
+        _check_style(made[key], model, searches=role == "search")
         roles[role] = made[key]
     if settings.text_in == "english" and "translator" not in roles:
         msg = (

@@ -212,7 +212,7 @@ class Relevance(Number[Answer]):
         value = _value(answer, "relevance_llm")
         if value["relevant"] is None:
             return _unknown(value)
-        return Reading(value=float(value["relevant"]), reason=value["reasoning"])
+        return Reading(value=float(value["relevant"]), reason=_reasoning(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +247,7 @@ class Overall(_Supported):
             return Reading(value=0.0, reason=surface["issues"][0])
         relevance = _value(answer, "relevance_llm")
         if relevance["relevant"] is False:
-            return Reading(value=0.0, reason=f"irrelevant: {relevance['reasoning']}")
+            return Reading(value=0.0, reason=f"irrelevant: {_reasoning(relevance)}")
         claims = self.claims(answer)
         if isinstance(claims, Reading):
             return claims
@@ -269,6 +269,11 @@ def _value(answer: Answer, annotator: str) -> Any:  # noqa: ANN401  JSON
 def _unknown(value: Any) -> Reading:  # noqa: ANN401  JSON
     """Return the reading of an answer about which an annotator says nothing but the reason."""
     return Reading(value=None, reason=printable(value["reason"], limit=_SHOWN))
+
+
+def _reasoning(value: Any) -> str:  # noqa: ANN401  JSON
+    """Return what a judge gave as its reasons, short enough to show."""
+    return printable(value["reasoning"], limit=_SHOWN)
 
 
 def _searched(answer: Answer) -> list[tuple[str, list[dict[str, str]]]]:

@@ -15,7 +15,7 @@ from pytest_xling.files.whole import display_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["describe_defined", "flags_checked", "named_metrics"]
+__all__ = ["describe_defined", "flags_checked", "markers", "named_metrics"]
 
 TRAITS = ("better", "bounds", "least", "unit")
 """Arguments of ``@xling.flag`` and ``@xling.number`` that limits in thresholds.yaml depend on."""
@@ -123,6 +123,11 @@ def named_metrics(
             return None
         named.update(*filter(None, texts), beside.get(file, ()))
     return named
+
+
+def markers(folder: Path) -> list[tuple[str, ...]]:
+    """Return the metrics of each marker in a folder's files; not of those only Python can read."""
+    return [texts for file in sorted(folder.glob("*.py")) for texts in _marked(file) if texts]
 
 
 def _marked(file: Path) -> list[tuple[str, ...] | None]:

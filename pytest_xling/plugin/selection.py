@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.spec import Compared, gate_ids, gates_of
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
-from pytest_xling.plugin.declared import flags_checked, named_metrics
+from pytest_xling.plugin.declared import flags_checked, markers, named_metrics
 from pytest_xling.plugin.places import given_paths
 from pytest_xling.records import Expected
 from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
@@ -344,15 +344,31 @@ class Selection:
     def _without_search(self, metafunc: pytest.Metafunc, folder: Path) -> str:
         """Say why a test is skipped whose metrics need evidence; "" where somebody searches.
 
-        What thresholds limit is not skipped: that nobody searches is then a mistake.
+        What thresholds limit is not skipped where no other test is scored with it: that nobody
+        searches is then a mistake.
         """
         marker = metafunc.definition.get_closest_marker("xling")
         metrics = marker.kwargs.get("metrics", ()) if marker else ()
         if "search" in self._setup.roles or folder not in self._setup.plans:
             return ""
-        factory, thresholds = self._setup.factory, self._setup.thresholds
+        searching = self._searching(metrics)
+        if not searching:
+            return ""
+        thresholds = self._setup.thresholds
         limited = thresholds.metrics(self._setup.benchmarks[folder].name) if thresholds else ()
-        searching = [
+        if held := set(metrics).intersection(limited):
+            held.difference_update(*(m for m in markers(folder) if not self._searching(m)))
+        if held:
+            return ""
+        return (
+            f"{', '.join(searching)}: name where to search for evidence, such as "
+            "--xling-search=bm25, to be scored with these"
+        )
+
+    def _searching(self, metrics: Sequence[str]) -> list[str]:
+        """Return those of *metrics* that rest on a search."""
+        factory = self._setup.factory
+        return [
             metric
             for metric in metrics
             if metric in registry.names("metric")
@@ -361,12 +377,6 @@ class Selection:
                 for annotator in factory.annotators_of(factory.make("metric", metric)).values()
             )
         ]
-        if not searching or not set(searching).isdisjoint(limited):
-            return ""
-        return (
-            f"{', '.join(searching)}: name where to search for evidence, such as "
-            "--xling-search=bm25, to be scored with these"
-        )
 
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
         """Return the metrics the test's marker names."""

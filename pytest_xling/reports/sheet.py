@@ -81,7 +81,7 @@ def latex(sheet: Sheet) -> str:
         *(f"% {_line(text)}" for text in (sheet.title, *sheet.notes) if text),
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
-        _row(sheet.columns),
+        _row(head.replace("-\n", "") for head in sheet.columns),  # broken for narrow terminals only
         r"\midrule",
         *map(_row, zip(*sheet.columns.values(), strict=True)),
         r"\bottomrule",

@@ -188,3 +188,12 @@ def test_answers_side_by_side_are_rated(tmp_path: Path, xling: Callable[..., Any
     assert data == page_data(tmp_path / "s.html")
     refused = xling("review", *COMPARED, "--rate", "-o", "r.html")
     assert "r.html exists already; say --force" in refused.err
+
+
+def test_questions_left_out_are_counted(tmp_path: Path, xling: Callable[..., Any]) -> None:
+    """One is no "1 questions"."""
+    put_compared(tmp_path / "s.sqlite", questions=3, runs={"a": "m"})
+    put_compared(tmp_path / "s.sqlite", questions=2, runs={"b": "n"})
+    said = xling("review", "a", "b", "--rate", "-o", "r.html")
+    assert "2 questions of benchmark culture, 2 answers each" in said.out
+    assert "left out: 1 question not answered in each run\n" in said.out

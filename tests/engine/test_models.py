@@ -40,3 +40,17 @@ def test_a_misspelt_provider_is_no_model(model: str, meant: str) -> None:
 def test_names_of_servers_models_are_left_alone(model: str) -> None:
     """Names with colons and slashes, as OpenAI, Ollama, vLLM and OpenRouter have them."""
     assert "openai" == make_provider(Settings(model=model)).name
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(model="embedded", search="embedded"),
+        Settings(model="scripted", judge="embedded", search="embedded"),
+        Settings(model="scripted", translator="embedded", search="embedded"),
+    ],
+)
+def test_a_model_with_a_role_is_no_search_either(settings: Settings) -> None:
+    """That of the run is refused as a search, too, and so is one that judges or translates."""
+    with pytest.raises(ConfigError, match=r"--xling-search=embedded: this is no search\."):
+        make_roles(settings, make_provider(settings))

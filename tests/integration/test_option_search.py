@@ -45,6 +45,14 @@ def test_answer(xling_case):
 def test_gate(xling_gate):
     xling_gate.check()
 """
+RELEVANCE_FILE = """
+import pytest
+
+
+@pytest.mark.xling(metrics=["relevance"])
+def test_gate(xling_gate):
+    xling_gate.check()
+"""
 BESIDE = (
     "--model=transcript:answers.jsonl",
     "--xling-judge=openai:j",
@@ -176,6 +184,21 @@ def test_without_a_search_tests_of_factuality_are_skipped(told: Project) -> None
     outcome = told.run("--model=transcript:answers.jsonl", *BESIDE[1:], "-n0")
     assert 4 == outcome.code, outcome.out
     assert "asks a search: name one with --xling-search=NAME" in " ".join(outcome.out.split())
+
+
+def test_no_limit_is_skipped_with_a_test_of_factuality(told: Project) -> None:
+    """One that only such a test is held to is a mistake, unless another test is scored with it."""
+    told.environment["OPENAI_API_KEY"] = "k"
+    options = ("--model=transcript:answers.jsonl", *BESIDE[1:], "-n0", "--collect-only", "-q")
+    told.write("thresholds.yaml", "benchmarks:\n  bread:\n    relevance: {floor: 0.5}\n")
+    outcome = told.run(*options)
+    assert 4 == outcome.code, outcome.out
+    assert "asks a search: name one with --xling-search=NAME" in " ".join(outcome.out.split())
+    told.write("benchmarks/bread/test_relevance.py", RELEVANCE_FILE)
+    outcome = told.run(*options)
+    assert 0 == outcome.code, outcome.out
+    assert "test_relevance.py::test_gate[relevance-hi]" in outcome.out
+    assert "test_bread.py::test_gate[no-search]" in outcome.out
 
 
 @pytest.mark.parametrize(

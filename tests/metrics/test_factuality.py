@@ -33,6 +33,7 @@ def answer(
     issues: Sequence[str] = (),
     unknown: str = "",
     reason: str = "",
+    reasoning: str = "It is about bread.",
 ) -> Answer:
     """Return an answer whose claims have these verdicts; "" for one on which nothing is found."""
     claims = None if verdicts is None else [{"text": f"Claim {n}."} for n in range(len(verdicts))]
@@ -43,7 +44,7 @@ def answer(
         "evidence": {"found": [[] if v == "" else [page, page] for v in verdicts or ()]},
         "relevance_llm": {
             "relevant": relevant,
-            "reasoning": "It is about bread.",
+            "reasoning": reasoning,
             "reason": "" if relevant is not None else "not judged",
             "unparsed": False,
         },
@@ -166,3 +167,12 @@ def test_what_is_not_known_leaves_no_overall_score() -> None:
     assert (None, "no claims: prose") == _parts(Overall().read(unreadable))
     irrelevant = answer(None, relevant=False, reason="no claims: prose")
     assert (0.0, "irrelevant: It is about bread.") == _parts(Overall().read(irrelevant))
+
+
+def test_a_judges_reasoning_is_shown_in_a_line() -> None:
+    """It may be long, in several lines, or hold what a terminal obeys."""
+    long = answer([True], relevant=False, reasoning="It is\n\x1b[31mabout " + "bread " * 100)
+    for metric in (Relevance(), Overall()):
+        said = metric.read(long).reason
+        assert "It is about bread" in said
+        assert len(said) <= 220

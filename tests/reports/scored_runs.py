@@ -7,8 +7,9 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_xling.engine.answering import encode_response
 from pytest_xling.keys import content_key
-from pytest_xling.records import RunRecord
+from pytest_xling.records import Response, RunRecord
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, put, step_id
 from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps, finish_run
@@ -36,6 +37,8 @@ class Scored:
     cluster: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """By metric, why there is no reading."""
+    text: str | None = None
+    """Of the answer; None keeps none."""
 
 
 def put_run(
@@ -77,6 +80,9 @@ def put_run(
                 why = one.reasons.get(metric, "too few answers")
                 output = json.dumps([value, "" if value is not None else why])
                 outputs.append(Output(key=(key, step_of[metric]), output=output))
+            if one.text is not None:
+                response = encode_response(Response(text=one.text, stop_reason="stop"))
+                outputs.append(Output(key=(key, answering), output=response))
             rows.append(
                 CaseRow(
                     case_id=case,

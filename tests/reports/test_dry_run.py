@@ -28,6 +28,8 @@ def test_with_a_price() -> None:
     """Every language, and all together, in US dollars."""
     lines = _text(20.555, paid=True, price=(2.5, 10)).splitlines()
     assert "xling: dry run for m; nothing was asked" == lines[0]
+    assert "Not counted: what a judge, a translator or a search is asked" in " ".join(lines)
+    assert all(len(line) <= 80 for line in lines)
     rows = [line.split() for line in lines if line.startswith(("es", "hi", "all"))]
     assert [
         ["es", "Spanish", "1,200", "200", "30,000", "2,048,000", "20.55"],

@@ -62,6 +62,12 @@ def test_latex_is_a_booktabs_tabular() -> None:
     ] == latex(sheet).splitlines()
 
 
+def test_a_head_that_is_broken_for_a_terminal_is_whole_in_latex() -> None:
+    """LaTeX breaks words itself."""
+    sheet = Sheet(title="", columns={"model": ["m"], "repeti-\ntions": ["0"]}, left=1)
+    assert r"model & repetitions \\" in latex(sheet).splitlines()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -63,7 +63,7 @@ class Claims(JudgingAnnotator):
             ("max_claims", self.max_claims, 1),
         ):
             if value < least:
-                msg = f"claims: {field} must be at least {least}, not {value}"
+                msg = f"{self.name}: {field} must be at least {least}, not {value}"
                 raise ConfigError(msg)
 
     @property

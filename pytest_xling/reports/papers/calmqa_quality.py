@@ -51,8 +51,8 @@ def quality_rows(connection: Connection, run_id: str, *, benchmark: str | None =
     surface issues that were judged, 0 for one without claims; ``relevance`` the share of them that
     are relevant; ``overall`` the mean over all answers, 0 for one with an issue or none at all.
     ``claims`` is the median number of claims, and ``unjudged`` how many answers without issues lack
-    a factuality, a relevance or an overall score. All is pooled over answers (micro-averaged);
-    languages that cannot be identified are not in ``all``.
+    a factuality or a relevance. All is pooled over answers (micro-averaged); languages that cannot
+    be identified are not in ``all``.
 
     Args:
         connection: to the store.
@@ -89,7 +89,7 @@ def _judged(answers: Sequence[AskedAnswer]) -> Row:
     clean = [
         answer
         for answer in answers
-        if not (answer.flagged("no_answer") or answer.wrong_language or answer.repetitive)
+        if not (answer.flagged("no_answer") or _misplaced(answer) or answer.repetitive)
     ]
     row["claims"] = statistics.median(values["claim_count"]) if values["claim_count"] else None
     row["unjudged"] = sum(
@@ -99,18 +99,27 @@ def _judged(answers: Sequence[AskedAnswer]) -> Row:
     return row
 
 
+def _misplaced(answer: AskedAnswer) -> bool:
+    """Whether it is in a wrong language, as far as that can be told."""
+    return answer.wrong_language and find(answer.language).identifiable
+
+
 def quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay the rows of all runs out as the paper does: agnostic / specific, a sheet per language."""
     languages = sorted(
         {str(row["language"]) for row in rows}, key=lambda c: (c != ALL_LANGUAGES, c)
     )
-    return [
-        _sheet(language, [row for row in rows if row["language"] == language])
-        for language in languages
-    ]
+    sheets = []
+    for language in languages:
+        of_language = [row for row in rows if row["language"] == language]
+        # K is of a domain, whatever the language.
+        pooled = language == ALL_LANGUAGES or len(languages) == 1
+        notes = [*(_k_notes(of_language) if pooled else ()), *_unjudged_notes(of_language)]
+        sheets.append(_sheet(language, of_language, notes))
+    return sheets
 
 
-def _sheet(language: str, rows: Sequence[Row]) -> Sheet:
+def _sheet(language: str, rows: Sequence[Row], notes: Sequence[str]) -> Sheet:
     sets = sorted({str(row["set"]) for row in rows})
     by_run: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -127,11 +136,12 @@ def _sheet(language: str, rows: Sequence[Row]) -> Sheet:
         for by_set in by_run.values()
     ]
     title = "all languages" if language == ALL_LANGUAGES else find(language).english_name
+    between = f": {' / '.join(sets)}" if any(sets) else ""
     return Sheet(
-        title=f"Table 2, {title}, in %: {' / '.join(sets)}",
+        title=f"Table 2, {title}, in %{between}",
         columns=columns,
         left=1,
-        notes=tuple(_notes(rows) if language == ALL_LANGUAGES else ()),
+        notes=tuple(notes),
         shortened="model",
     )
 
@@ -141,8 +151,8 @@ def _cells(by_set: Mapping[str, Row], sets: Sequence[str], column: str) -> str:
     return _BETWEEN.join("–" if value is None else f"{value:.1f}" for value in values)
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
-    """Return what has no column: the number of claims, and answers that were not judged."""
+def _k_notes(rows: Sequence[Row]) -> list[str]:
+    """Say which K the claims of the runs' answers make, for each set."""
     notes = []
     for name in sorted({str(row["set"]) for row in rows}):
         medians = [
@@ -156,12 +166,15 @@ def _notes(rows: Sequence[Row]) -> list[str]:
                 f"K of {name or 'the questions'}: {median:g} claims in the median over the runs "
                 f"(--xling-param=factuality_f1_at_k.k={max(1, round(median))})"
             )
-    unjudged = sum(int(row["unjudged"] or 0) for row in rows)
-    if unjudged:
-        notes.append(
-            f"{unjudged} of the answers without issues were not judged: `xling show` says why"
-        )
     return notes
+
+
+def _unjudged_notes(rows: Sequence[Row]) -> list[str]:
+    """Say how many answers should have been judged and were not."""
+    unjudged = sum(int(row["unjudged"] or 0) for row in rows)
+    if not unjudged:
+        return []
+    return [f"{unjudged} of the answers without issues were not judged: `xling export` says why"]
 
 
 QUALITY_TABLES: Final[Mapping[str, PaperTable]] = {

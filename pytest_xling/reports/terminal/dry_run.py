@@ -85,8 +85,8 @@ def dry_run_text(
         if paid and price is not None:
             longest += f", US$ {_usd(_sum([row.max_cost_usd for row in rows]))}"
         lines.append(f"As long as --xling-max-tokens allows they would take {longest}.")
-    lines.append("Not counted: what a judge or translator would be asked about the answers, and a")
-    lines.append("judge of stances about labelled ones to measure it: some 90 per language, once.")
+    lines.append("Not counted: what a judge, a translator or a search is asked about the answers,")
+    lines.append("and a judge about labelled ones, to measure it: some 90 per language, once.")
     if not paid:
         lines.append("Asking this model is free.")
     elif price is None:
