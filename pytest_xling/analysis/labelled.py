@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators import category, relevance, support
+from pytest_xling.annotators import category, correctness_label, relevance, support
 from pytest_xling.annotators.empathy import pair as empathy
 from pytest_xling.annotators.stance import pair as stance
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
@@ -59,8 +59,10 @@ class Task:
     """How labels may be written otherwise."""
     answered: bool = True
     """Whether responses are labelled; else what they are about is, and there are none."""
-    chosen: bool = True
-    """Whether an option of the task's name chooses the annotator; else it is the judge."""
+    referred: bool = False
+    """Whether responses are labelled by a reference answer."""
+    annotator: str = ""
+    """The name of the only annotator; empty where an option of the task's name chooses one."""
 
     @property
     def labelled(self) -> str:
@@ -70,8 +72,9 @@ class Task:
     @property
     def required(self) -> tuple[str, ...]:
         """The columns of the user's own labels."""
-        texts = (self.about, "response") if self.answered else (self.about,)
-        return ("language", *texts, *self.columns)
+        reference = ("reference",) if self.referred else ()
+        response = ("response",) if self.answered else ()
+        return ("language", self.about, *reference, *response, *self.columns)
 
     @property
     def optional(self) -> tuple[str, ...]:
@@ -97,18 +100,26 @@ TASKS: Final[Mapping[str, Task]] = {
         prompt_field="question",
         spellings=CATEGORIES,
         answered=False,
-        chosen=False,
+        annotator="category_llm",
     ),
     "relevance": Task(
         labels=relevance.LABELS,
         bundled=relevance.BUNDLED_PAIRS,
         about="question",
         prompt_field="question",
-        chosen=False,
+        annotator="relevance_llm",
+    ),
+    "correctness": Task(
+        labels=correctness_label.LABELS,
+        bundled=correctness_label.BUNDLED_PAIRS,
+        about="question",
+        prompt_field="question",
+        referred=True,
+        annotator="correctness_label",
     ),
 }
 """By what the names of their annotators begin with."""
-CHOSEN: Final = tuple(name for name, task in TASKS.items() if task.chosen)
+CHOSEN: Final = tuple(name for name, task in TASKS.items() if not task.annotator)
 """The tasks with an option of the same name, which chooses the annotator."""
 
 
@@ -134,6 +145,8 @@ class Labelled:
     """Of the annotator's values, where they have several: one mechanism of empathy."""
     prompt_field: str = "claim"
     """The prompt field that holds what the response is about."""
+    reference: str | None = None
+    """The answer that the response is labelled by, where it is."""
 
     @property
     def answer(self) -> Answer:
@@ -142,7 +155,11 @@ class Labelled:
         if self.claim_english is not None:
             prompt[f"{self.prompt_field}_english"] = self.claim_english
         sample = Sample(
-            id=self.cluster, benchmark="calibration", language=self.language, prompt=prompt
+            id=self.cluster,
+            benchmark="calibration",
+            language=self.language,
+            prompt=prompt,
+            reference=self.reference,
         )
         return Answer(sample=sample, response=Response(text=self.response, stop_reason="stop"))
 
@@ -194,6 +211,7 @@ def bundled_labels(task: str) -> LabelledSet:
             claim_english=row.get(f"{about}_english") or english.get(row.get(key, "")),
             aspect=aspect,
             prompt_field=of.prompt_field,
+            reference=row.get("reference"),
         )
         for row in held_out
         for column, aspect in of.columns.items()
@@ -208,8 +226,9 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     support: supported or unsupported), and may be ``claim_id``, ``claim_english`` and ``rater``. Of
     empathy ``seeker`` stands for ``claim``, and a column for each mechanism for ``label``: 0 or 1.
     Of relevance ``question`` stands for ``claim``, and a label is relevant or irrelevant; of
-    categories too, and there is no ``response``. Where several raters labelled one response, most
-    of them decide; where they are split evenly, it is left out and counted.
+    categories too, and there is no ``response``; of correctness too, and there is a ``reference``.
+    Where several raters labelled one response, most of them decide; where they are split evenly,
+    it is left out and counted.
 
     Args:
         path: the file.
@@ -221,9 +240,9 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     text = read_utf8(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     of = TASKS[task]
-    ratings: dict[tuple[str, str, str, str], list[str]] = {}
-    rated: dict[tuple[str, str, str, str], int] = {}
-    first: dict[tuple[str, str, str, str], Labelled] = {}
+    ratings: dict[tuple[str, ...], list[str]] = {}
+    rated: dict[tuple[str, ...], int] = {}
+    first: dict[tuple[str, ...], Labelled] = {}
     try:
         _check_columns(reader.fieldnames or (), of, path)
         for row in reader:
@@ -232,7 +251,7 @@ def read_labels(path: Path, task: str) -> LabelledSet:
                 msg = f"{where}: more cells than the first line has; quote texts with commas"
                 raise DataError(msg)
             items = _items(row, of, where=where)
-            texts = items[0].language, items[0].claim, items[0].response
+            texts = _texts(items[0])
             rater = (row.get("rater") or "").strip()
             line = rated.setdefault((*texts, rater), reader.line_num) if rater else reader.line_num
             if line < reader.line_num:
@@ -299,9 +318,16 @@ def _items(row: dict[str, str | None], task: Task, *, where: str) -> list[Labell
             claim_english=english or None,
             aspect=aspect,
             prompt_field=task.prompt_field,
+            reference=texts.get("reference"),
         )
         for column, aspect in task.columns.items()
     ]
+
+
+def _texts(item: Labelled) -> tuple[str, ...]:
+    """Return what tells an item from others: its language and its texts."""
+    reference = () if item.reference is None else (item.reference,)
+    return (item.language, item.claim, item.response, *reference)
 
 
 def _label(written: str, task: Task, *, where: str) -> str:
@@ -323,6 +349,7 @@ def _majority(labels: Sequence[str]) -> str | None:
 def _source(name: str, items: Iterable[Labelled]) -> str:
     """Name a set so that another one has another name."""
     rows = sorted(
-        [i.language, i.claim, i.response, i.label, *filter(None, [i.aspect])] for i in items
+        [i.language, i.claim, i.response, i.label, *filter(None, [i.aspect, i.reference])]
+        for i in items
     )
     return f"{name}@{content_key(rows).hex()[:12]}"

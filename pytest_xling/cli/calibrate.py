@@ -1,12 +1,14 @@
 """``xling calibrate WHAT``: measure per language what gates rest on.
 
-Annotators are measured on labelled answers; for the translator see ``calibrate_translation``.
+Annotators are measured on labelled answers, one or all of them; for the translator see
+``calibrate_translation``.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +23,22 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.evidence import Behind
 from pytest_xling.reports.sheet import plain
-from pytest_xling.reports.terminal.calibration_table import calibration_rows, calibration_sheets
+from pytest_xling.reports.terminal.calibration_table import (
+    calibration_rows,
+    calibration_sheets,
+    judge_sheet,
+)
+from pytest_xling.store.calibrations import calibration_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.labelled import LabelledSet, Task
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.reports.sheet import Sheet
     from pytest_xling.store.calibrations import Calibration
 
 __all__ = ["add_arguments", "run"]
@@ -54,7 +63,7 @@ SHARED = (
     "device",
 )
 """Options of pytest's that mean the same here: what is measured must be that of the run."""
-TRANSLATION = "translation"
+ALL, TRANSLATION = "all", "translation"
 LISTED = 3
 
 
@@ -80,6 +89,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"CSV of {task.labelled}s with the labels people gave them. Default: the ones that"
             " come along",
         )
+    kinds.add_parser(
+        ALL,
+        help="all of these that a run with the same options would use, in one table",
+        description="Measure all annotators on the labelled answers that come along.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        epilog="Give the options of the run. What asks a judge is left out where none is named.\n"
+        "Nobody is asked twice about an answer, so it costs nothing to do this again. Where you\n"
+        "have measured an annotator on labels of your own, the table has those, as gates do.",
+    )
     translation = kinds.add_parser(
         TRANSLATION,
         help="what translation alone does to metrics",
@@ -108,81 +127,159 @@ def run(args: argparse.Namespace) -> int:
     """Measure, keep and print."""
     if args.what == TRANSLATION:
         return calibrate_translation.run(args)
-    settings = _settings(args)
-    if args.labels is None:
-        labelled = bundled_labels(args.what)
-    else:
-        labelled = read_labels(Path(args.labels), args.what)
-    languages = _languages(settings, labelled)
-    made = asyncio.run(_calibrated(settings, args.what, labelled, languages))
+    settings, unjudged = _settings(args)
+    sets = {task: _labelled(args, task) for task in _tasks(args) if task not in unjudged}
+    languages = _languages(settings, list(sets.values()))
+    made = asyncio.run(_calibrated(settings, sets, languages, in_force=args.what == ALL))
     if args.json:
         print_json(calibration_rows(made))
         return 0
-    sheets = calibration_sheets(made)
+    *sheets, last = [_overview(made)] if args.what == ALL else calibration_sheets(made)
+    sheets.append(replace(last, notes=(*last.notes, *_notes(sets, languages, unjudged))))
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
-    if labelled.undecided:
-        left_out = f"{labelled.undecided} {TASKS[args.what].labelled}s"
-        print_text(f"{left_out} left out: their raters were split evenly.")
     return 0
 
 
-def _settings(args: argparse.Namespace) -> Settings:
-    """Settle the options as pytest does; only who judges needs to be a model."""
+def _tasks(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return what is to be measured: keys of TASKS."""
+    return tuple(TASKS) if args.what == ALL else (args.what,)
+
+
+def _settings(args: argparse.Namespace) -> tuple[Settings, list[str]]:
+    """Settle the options as pytest does; only who judges needs to be a model.
+
+    Returns:
+        The settings, and the tasks left out of all as they ask a judge and nobody is named.
+
+    Raises:
+        ConfigError: an option is wrong, or nobody is named to judge and nothing would be left.
+    """
     if given_option(args, "model"):
-        return settled(vars(args))
-    if _how(args) == "llm" and not given_option(args, "judge"):
-        chosen = f"--xling-{args.what}=llm" if TASKS[args.what].chosen else args.what
+        return settled(vars(args)), []
+    unjudged = [task for task in _tasks(args) if _how(args, task) == "llm"]
+    if given_option(args, "judge"):
+        unjudged = []
+    if unjudged == [*_tasks(args)]:
+        chosen = f"--xling-{args.what}=llm" if args.what in CHOSEN else args.what
         msg = f"{chosen} asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
-    return settled_for_judge(args)
+    return settled_for_judge(args), unjudged
 
 
-def _how(args: argparse.Namespace) -> str:
+def _how(args: argparse.Namespace, task: str) -> str:
     """Return what annotates, as the option says that chooses it."""
-    if not TASKS[args.what].chosen:
+    if task not in CHOSEN:
         return "llm"
-    how: str = given_option(args, args.what) or option(args.what).default
+    how: str = given_option(args, task) or option(task).default
     return how
 
 
-def _languages(settings: Settings, labelled: LabelledSet) -> list[str]:
+def _labelled(args: argparse.Namespace, task: str) -> LabelledSet:
+    """Return what to measure on: the user's own labels where there are some."""
+    labels = getattr(args, "labels", None)
+    return bundled_labels(task) if labels is None else read_labels(Path(labels), task)
+
+
+def _languages(settings: Settings, sets: Sequence[LabelledSet]) -> list[str]:
     """Return the languages to measure in.
 
     Raises:
         ConfigError: there are no labelled answers in one of them.
     """
-    known = labelled.languages
+    known = sorted({language for labelled in sets for language in labelled.languages})
     if settings.languages == "all" or "all" in settings.languages:
-        return list(known)
+        return known
     for language in settings.languages:
         if language not in known:
             msg = (
-                f"{labelled.source} has no labelled answers in {language!r}."
-                f"{did_you_mean(language, known)} It has: {', '.join(known)}; give others with "
-                "--labels=FILE"
+                f"{', '.join(labelled.source for labelled in sets)} has no labelled answers in "
+                f"{language!r}.{did_you_mean(language, known)} It has: {', '.join(known)}; give "
+                "others with --labels=FILE"
             )
             raise ConfigError(msg)
     return list(settings.languages)
 
 
+def _overview(made: Sequence[Calibration]) -> Sheet:
+    """Return one table of all that was measured."""
+    return judge_sheet(
+        [
+            Behind(
+                annotator=each.annotator,
+                aspect=each.aspect,
+                language=each.language,
+                measured=each,
+            )
+            for each in sorted(made, key=lambda c: (c.annotator, c.aspect, c.language))
+        ]
+    )
+
+
+def _notes(
+    sets: Mapping[str, LabelledSet], languages: Sequence[str], unjudged: Sequence[str]
+) -> Iterator[str]:
+    """Say what was left out, and why."""
+    for task, labelled in sets.items():
+        if lacking := [code for code in languages if code not in labelled.languages]:
+            yield f"{task} left out in {', '.join(lacking)}: it has no labelled answers there."
+        if labelled.undecided:
+            left_out = f"{labelled.undecided} {TASKS[task].labelled}s"
+            yield f"{left_out} left out: their raters were split evenly."
+    if unjudged:
+        ask = "asks" if len(unjudged) == 1 else "ask"
+        yield f"{', '.join(unjudged)} left out: {ask} a judge; name one with --xling-judge=MODEL."
+
+
 async def _calibrated(
-    settings: Settings, what: str, labelled: LabelledSet, languages: list[str]
+    settings: Settings,
+    sets: Mapping[str, LabelledSet],
+    languages: Sequence[str],
+    *,
+    in_force: bool,
 ) -> list[Calibration]:
-    chosen: str = getattr(settings, what) if TASKS[what].chosen else "llm"
-    annotator = f"{what}_{chosen.partition(':')[0]}"
+    """Measure the annotator of each task, checked all before the first.
+
+    Args:
+        settings: settled.
+        sets: by task what to measure on.
+        languages: those a set has no labels in are left out.
+        in_force: return what gates go by, which may rest on other labels than were measured on.
+    """
+    annotators = {task: TASKS[task].annotator or _chosen(settings, task) for task in sets}
     factory = make_step_factory(settings)
-    made = factory.make("annotator", annotator)
-    made.check()
-    if getattr(made, "text_in", "native") == "english":
-        _check_english(labelled, languages)
     provider = make_provider(settings)
     roles = make_roles(settings, provider)
-    if made.asks is not None:
-        _check_judge(roles[made.asks])
+    for task, annotator in annotators.items():
+        made = factory.make("annotator", annotator)
+        made.check()
+        if getattr(made, "text_in", "native") == "english":
+            _check_english(sets[task], languages)
+        if made.asks is not None:
+            _check_judge(roles[made.asks])
     async with measuring(settings, provider, roles, factory) as (run, database):
-        return await calibrate(
-            run, database, annotator=annotator, labelled=labelled, languages=languages
-        )
+        measured = [
+            calibration
+            for task, annotator in annotators.items()
+            for calibration in await calibrate(
+                run, database, annotator=annotator, labelled=sets[task], languages=languages
+            )
+        ]
+        if not in_force:
+            return measured
+        with database.read() as connection:
+            known = (
+                calibration_of(
+                    connection, signature=m.signature, language=m.language, aspect=m.aspect
+                )
+                for m in measured
+            )
+            return [calibration for calibration in known if calibration is not None]
+
+
+def _chosen(settings: Settings, task: str) -> str:
+    """Return the name of the annotator that the option called *task* chooses."""
+    how: str = getattr(settings, task)
+    return f"{task}_{how.partition(':')[0]}"
 
 
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:

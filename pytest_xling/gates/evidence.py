@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.gates.translation import beside_noise
@@ -14,7 +15,7 @@ from pytest_xling.store.runs import scores as read_scores
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_xling.store.questions import Questions
     from pytest_xling.store.translation_noise import TranslationNoise
 
-__all__ = ["ComparedWith", "StoredRun"]
+__all__ = ["Behind", "ComparedWith", "StoredRun", "annotators_behind"]
 
 
 class ComparedWith(Protocol):
@@ -40,18 +41,8 @@ class ComparedWith(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Trust:
-    """What is known of an annotator in a language."""
-
-    measured: str
-    """Such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
-    doubt: str
-    """Why that is too little to trust it; empty where there is no doubt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Behind:
-    """An annotator whose labels a gate rests on."""
+class Behind:
+    """An annotator whose labels gates rest on, in one language."""
 
     annotator: str
     aspect: str
@@ -59,6 +50,24 @@ class _Behind:
     language: str
     measured: Calibration | None
     """None where nobody has measured it."""
+
+    def __str__(self) -> str:
+        """Say how good it is, such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
+        name = f"{self.annotator} ({self.aspect})" if self.aspect else self.annotator
+        if self.measured is None:
+            task = self.annotator.partition("_")[0]
+            how = f"xling calibrate {task} --langs={self.language}"
+            how = f"{how} --labels=labels-{self.language}.csv"
+            return f"{name} has not been measured in {self.language} ({how})"
+        quality = self.measured.quality
+        f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
+        reached = "no F1" if f1 is None else f"F1 {f1:.2f}"
+        plural = "" if quality.n == 1 else "s"
+        ends = "" if low is None or high is None else f"; interval {low:.2f} to {high:.2f}"
+        return (
+            f"{name} has {reached} in {self.language} on {quality.n} labelled answer{plural}"
+            f" ({self.measured.source}{ends})"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +109,11 @@ class StoredRun:
         verdict = beside_noise(verdict, self._noise(verdict))
         if verdict.threshold.min_judge_f1 is None:
             return verdict
-        trusts = list(self._trust(verdict.threshold, gap=bool(verdict.estimate.pivot)))
-        for trust in trusts:
-            if trust.doubt:
-                return distrusted(verdict, trust.doubt)
-        rests = "; ".join(trust.measured for trust in trusts)
+        behind = self.behind(verdict.threshold, gap=bool(verdict.estimate.pivot))
+        for annotator in behind:
+            if lacks := _doubt(annotator, verdict.threshold):
+                return distrusted(verdict, lacks)
+        rests = "; ".join(map(str, behind))
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
 
     def _noise(self, verdict: Verdict) -> TranslationNoise | None:
@@ -119,79 +128,85 @@ class StoredRun:
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
-        return any(trust.doubt for trust in self._trust(threshold, gap=False))
+        return any(_doubt(behind, threshold) for behind in self.behind(threshold, gap=False))
 
     def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
         """Return by annotator behind a gate the languages in which nobody has measured it."""
         missing: dict[str, dict[str, None]] = {}
-        for behind in self._behind(threshold, gap=gap):
+        for behind in self.behind(threshold, gap=gap):
             if behind.measured is None:
                 missing.setdefault(behind.annotator, {})[behind.language] = None
         return {annotator: list(languages) for annotator, languages in missing.items()}
 
-    def _trust(self, threshold: Threshold, *, gap: bool) -> Iterator[_Trust]:
-        for behind in self._behind(threshold, gap=gap):
-            yield _trust(behind, threshold)
-
-    def _behind(self, threshold: Threshold, *, gap: bool) -> list[_Behind]:
+    def behind(self, threshold: Threshold, *, gap: bool) -> list[Behind]:
         """Return the annotators whose labels a gate rests on, in which languages, and how well."""
-        from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
-
         with self.reading() as connection:
-            made = step_parameters(
-                connection, self.run_id, benchmark=threshold.benchmark, metric=threshold.metric
-            )
-            annotators = names("annotator")
-            only = load("metric", threshold.metric).aspects
-            behind = {
-                (name, value): parameters
-                for parameters in made
-                for name, value in parameters.items()
-                if name in annotators
-                and isinstance(value, str)
-                and load("annotator", name).calibrated
-            }
-            languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
-            return [
-                _Behind(
-                    annotator=name,
-                    aspect=aspect,
-                    language=code,
-                    measured=calibration_of(
-                        connection, signature=signature, language=code, aspect=aspect
-                    ),
-                )
-                for (name, signature), parameters in sorted(behind.items())
-                for code in _languages_read(name, parameters, languages)
-                for aspect in only or load("annotator", name).aspects
-            ]
+            return annotators_behind(connection, self.run_id, [(threshold, gap)], pivot=self.pivot)
 
 
-def _languages_read(
-    annotator: str, parameters: Mapping[str, JsonValue], languages: list[str]
-) -> list[str]:
-    """Return the languages an annotator must be measured in for a metric with *parameters*."""
-    in_english = load("annotator", annotator).of_texts and parameters.get("text_in") == "english"
+def annotators_behind(
+    connection: Connection,
+    run_id: str,
+    gates: Iterable[tuple[Threshold, bool]],
+    *,
+    pivot: Callable[[str], str | None],
+) -> list[Behind]:
+    """Return the annotators whose labels gates rest on, each once, in which languages, how well.
+
+    Args:
+        connection: to the store.
+        run_id: the run the gates are of.
+        gates: the threshold of each, and whether it is of the gap to the pivot language.
+        pivot: gives a benchmark's language that others are compared with.
+    """
+    from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
+
+    made = cache(partial(_signatures_behind, connection, run_id))
+    behind = {
+        (name, signature, aspect, code): None
+        for threshold, gap in gates
+        for name, signature, text_in in made(threshold.benchmark, threshold.metric)
+        for code in _languages_read(
+            name,
+            text_in,
+            languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
+        )
+        for aspect in load("metric", threshold.metric).aspects or load("annotator", name).aspects
+    }
+    return [
+        Behind(
+            annotator=name,
+            aspect=aspect,
+            language=code,
+            measured=calibration_of(connection, signature=signature, language=code, aspect=aspect),
+        )
+        for name, signature, aspect, code in behind
+    ]
+
+
+def _signatures_behind(
+    connection: Connection, run_id: str, benchmark: str, metric: str
+) -> list[tuple[str, str, JsonValue]]:
+    """Return name and signature of each annotator a metric rests on, and what language it reads."""
+    annotators = names("annotator")
+    behind = {
+        (name, value): parameters.get("text_in")
+        for parameters in step_parameters(connection, run_id, benchmark=benchmark, metric=metric)
+        for name, value in parameters.items()
+        if name in annotators and isinstance(value, str) and load("annotator", name).calibrated
+    }
+    return [(*key, text_in) for key, text_in in sorted(behind.items())]
+
+
+def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) -> list[str]:
+    """Return the languages an annotator must be measured in for a metric that reads *text_in*."""
+    in_english = load("annotator", annotator).of_texts and text_in == "english"
     return [ENGLISH] if in_english else languages
 
 
-def _trust(behind: _Behind, threshold: Threshold) -> _Trust:
-    """Say what is known of an annotator; it is doubted, too, where nobody has measured it."""
-    measured, language = behind.measured, behind.language
-    annotator = f"{behind.annotator} ({behind.aspect})" if behind.aspect else behind.annotator
-    if measured is None:
-        task = behind.annotator.partition("_")[0]
-        how = f"(xling calibrate {task} --langs={language} --labels=labels-{language}.csv)"
-        known = f"{annotator} has not been measured in {language} {how}"
-        return _Trust(measured=known, doubt=f"{known}, needs F1 {threshold.min_judge_f1:g}")
-    quality = measured.quality
-    f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
-    reached = "no F1" if f1 is None else f"F1 {f1:.2f}"
-    plural = "" if quality.n == 1 else "s"
-    ends = "" if low is None or high is None else f"; interval {low:.2f} to {high:.2f}"
-    known = (
-        f"{annotator} has {reached} in {language} on {quality.n} labelled answer{plural}"
-        f" ({measured.source}{ends})"
-    )
-    lacks = doubt(quality, threshold)
-    return _Trust(measured=known, doubt=lacks and f"{known}, {lacks}")
+def _doubt(behind: Behind, threshold: Threshold) -> str:
+    """Say why an annotator is not trusted, nor where nobody has measured it; empty where it is."""
+    if behind.measured is None:
+        return f"{behind}, needs F1 {threshold.min_judge_f1:g}"
+    lacks = doubt(behind.measured.quality, threshold)
+    return lacks and f"{behind}, {lacks}"

@@ -98,6 +98,8 @@ class GateCheck(GateTest):
             gates.evaluator.score_corpora()
         verdict = gates.decision.verdict(spec, measure=self._measure)
         self._stopped = gates.context.early_stop() is not None
+        behind = gates.context.stored_run.behind(spec.threshold, gap=spec.kind == "gap")
+        self._properties += [("xling_judge", str(annotator)) for annotator in behind]
         if verdict.outcome == "error" and spec.benchmark in gates.selection.recalled:
             self._properties.append((FAULT, verdict.reason))
         with gates.context.database.write() as connection:

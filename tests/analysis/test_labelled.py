@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels, read_labels
+from pytest_xling.annotators.correctness_label import LABELS
 from pytest_xling.errors import DataError
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from pytest_xling.text.stance import STANCES
@@ -154,3 +155,28 @@ def test_raters_of_relevance_label_answers_to_questions(tmp_path: Path) -> None:
     ).items
     assert "relevant" == item.label
     assert {"question": "¿Por qué?", "question_english": "Why?"} == item.answer.sample.prompt
+
+
+def test_bundled_answers_are_labelled_by_a_reference() -> None:
+    """What annotators see has it; the same question in two languages is one in English."""
+    found = bundled_labels("correctness")
+    assert ("en", "es", "hi", "zh") == found.languages
+    for language in found.languages:
+        items = found.of(language)
+        assert {*LABELS} == {item.label for item in items}
+        assert all(item.answer.sample.reference == item.reference != "" for item in items)
+        assert 4 * len({item.cluster for item in items}) == len(items)
+
+
+def test_raters_of_correctness_label_answers_beside_references(tmp_path: Path) -> None:
+    """The same answer beside another reference is labelled by itself."""
+    head = "language,question,reference,response,label,rater\n"
+    rows = "hi,क्यों?,हाँ।,हाँ, पर।,more_comprehensive,ana\nhi,क्यों?,नहीं।,हाँ, पर।,contradictory,ana\n"
+    rows = rows.replace("हाँ, पर।", '"हाँ, पर।"')
+    found = read_labels(write(tmp_path, head + rows), "correctness")
+    assert ["हाँ।", "नहीं।"] == [item.answer.sample.reference for item in found.items]
+    assert ["more_comprehensive", "contradictory"] == [item.label for item in found.items]
+    other = read_labels(write(tmp_path, head + rows.replace("नहीं।", "कभी नहीं।")), "correctness")
+    assert other.source != found.source
+    with pytest.raises(DataError, match="column 'reference' is missing"):
+        read_labels(write(tmp_path, head.replace("reference,", "")), "correctness")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.correctness_label import CorrectnessLabel
-from pytest_xling.annotators.correctness_label.prompts import LABELS
+from pytest_xling.annotators.correctness_label import LABELS, CorrectnessLabel
+from pytest_xling.annotators.correctness_label.prompts import MEANINGS
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Response, Sample
@@ -82,6 +82,11 @@ def labelled(judge: Ask, given: Answer | None = None, **fields: Any) -> Any:  # 
     """Return the annotation of an answer, plain JSON as it must be."""
     value = asyncio.run(CorrectnessLabel(**fields).annotate(given or answer(), judge))
     return json.loads(canonical_json(value))
+
+
+def test_the_judge_is_told_of_every_label() -> None:
+    """In the order in which we list them, which its schema and its options have, too."""
+    assert [*MEANINGS] == [*LABELS]
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.annotators.correctness_label import CorrectnessLabel
-from pytest_xling.annotators.correctness_label.prompts import LABELS
+from pytest_xling.annotators.correctness_label import LABELS, CorrectnessLabel
 from pytest_xling.providers.embedded import EmbeddedProvider
 from pytest_xling.records import Answer, Request, Response, Sample
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.languages import find
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["CorrectnessLabel"]
+__all__ = ["BUNDLED_PAIRS", "LABELS", "CorrectnessLabel"]
 
+LABELS: Final = ("contradictory", "dissimilar", "more_comprehensive", "less_comprehensive")
+BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
+"""Labelled answers beside references, to measure on."""
 _MIRRORED = {
     "more_comprehensive": "less_comprehensive",
     "less_comprehensive": "more_comprehensive",
@@ -40,9 +44,17 @@ class CorrectnessLabel(JudgingAnnotator):
 
     name = "correctness_label"
     version = "2"
+    calibrated = True
 
     swap: bool = False
     """Ask again with the positions exchanged; where the labels differ there is none."""
+
+    @staticmethod
+    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
+        """Return the label in *value*: one of :data:`LABELS`."""
+        seen: Any = value
+        label: str | None = seen["label"]
+        return label
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return all of *answer* that determines its label."""

@@ -13,9 +13,9 @@ from pytest_xling.text.display import clean, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LABELS", "comparison"]
+__all__ = ["MEANINGS", "comparison"]
 
-LABELS = {
+MEANINGS = {
     "contradictory": (
         "some statement of ANSWER 2 cannot be true if ANSWER 1 is, and somebody who relied on it "
         "would be misled about the question."
@@ -58,7 +58,7 @@ def comparison(*, question: str, first: str, second: str, language: str) -> Ques
         second: the answer that is judged.
         language: English name of the language they should be in.
     """
-    meanings = "\n".join(f"- {name}: {what}" for name, what in LABELS.items())
+    meanings = "\n".join(f"- {name}: {what}" for name, what in MEANINGS.items())
     return Question(
         task=(
             "You know the subject of the question below well. Two people answered it "
@@ -77,7 +77,7 @@ def comparison(*, question: str, first: str, second: str, language: str) -> Ques
             f"ANSWER 2:\n{meanings}"
         ),
         reasons="what those steps led to",
-        labels=tuple(LABELS),
+        labels=tuple(MEANINGS),
         completion=_completion(question, first, second),
         first_words=_FIRST_WORDS,
     )

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.reports.judges import judges_behind, measured_day
+from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.reports.terminal.closing import (
     State,
     fault_lines,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import Estimate, Outcome, RunRecord, Verdict
     from pytest_xling.reports.terminal.closing import Reason
     from pytest_xling.reports.terminal.findings import Ranked, Standing
@@ -281,6 +284,7 @@ def step_summary(
         _drops(verdicts, counts),
         _reasons([verdict for verdict in verdicts if verdict not in left]),
         f"{prose(undecided_line(left))}\n" if left else "",
+        _judges(judges_behind(connection, run, verdicts)),
         *(["#### Worst findings\n"] if ranked else []),
         *(folded(finding) for finding in ranked),
     ]
@@ -348,6 +352,28 @@ def _reason(unmet: Reason, *, several: bool) -> str:
         f"- {SIGNS[unmet.outcome]} **{unmet.outcome}** {code(gate)} {languages}: "
         f"{prose(unmet.reason)}{where}"
     )
+
+
+def _judges(behind: Sequence[Behind]) -> str:
+    """Say how good the annotators are whose labels the gates rest on."""
+    if not behind:
+        return ""
+    rows = []
+    for each in behind:
+        annotator = code(": ".join(filter(None, (each.annotator, each.aspect))))
+        quality = ("", "not measured", "", "", "")
+        if each.measured is not None:
+            measured = each.measured.quality
+            quality = (
+                f"{measured.n:,}",
+                measure_with_interval(measured.macro_f1),
+                measure_text(measured.kappa),
+                code(each.measured.source),
+                measured_day(each),
+            )
+        rows.append([annotator, _language(each.language), *quality])
+    head = ["annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured"]
+    return f"#### What the gates rest on\n\n{table(head, rows, left=2)}"
 
 
 def _matrices(

@@ -15,6 +15,7 @@ from pytest_xling.gates.judge import blocks
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
+from pytest_xling.reports.judges import measured_day
 from pytest_xling.reports.terminal.closing import gate_headline, state_of
 from pytest_xling.reports.terminal.matrix import ALPHA, is_drop
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.analysis.comparison import Change
+    from pytest_xling.gates.evidence import Behind
     from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Verdict
@@ -58,15 +60,17 @@ def verdict_model(
     progress: Progress,
     faults: Sequence[str],
     *,
+    behind: Sequence[Behind] = (),
     complete: bool,
     stopped: bool = False,
 ) -> dict[str, JsonValue]:
-    """Return the decision, the numbers behind it, and all gates.
+    """Return the decision, the numbers behind it, all gates, and what these rest on.
 
     Args:
         verdicts: of all gates.
         progress: how many cases were planned, done and met a fault.
         faults: what they met.
+        behind: the annotators whose labels gates rest on.
         complete: whether the run has all its answers.
         stopped: whether a gate that failed ended it early.
     """
@@ -80,6 +84,7 @@ def verdict_model(
         "met": [visible(fault) for fault in faults],
         "counts": dict(sorted(counts.items())),
         "gates": [_gate(verdict) for verdict in verdicts],
+        "judges": [_judge(each) for each in behind],
     }
 
 
@@ -100,6 +105,27 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
         "alpha": limits.alpha,
         "estimate": as_json(verdict.estimate),
         "p": _p(verdict.estimate),
+    }
+
+
+def _judge(behind: Behind) -> dict[str, JsonValue]:
+    """Return how good an annotator is; without numbers where nobody has measured it."""
+    of: dict[str, JsonValue] = {
+        "annotator": ": ".join(filter(None, (behind.annotator, behind.aspect))),
+        "language": behind.language,
+    }
+    if behind.measured is None:
+        return of
+    quality = behind.measured.quality
+    return of | {
+        "n": quality.n,
+        "f1": compact(quality.macro_f1.value),
+        "lo": compact(quality.macro_f1.low),
+        "hi": compact(quality.macro_f1.high),
+        "kappa": compact(quality.kappa.value),
+        "labels": visible(behind.measured.source),
+        "human": behind.measured.human,
+        "day": measured_day(behind),
     }
 
 

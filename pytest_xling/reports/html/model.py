@@ -10,6 +10,7 @@ from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verdict_model
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
+from pytest_xling.reports.judges import judges_behind
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal.closing import fault_lines
 from pytest_xling.reports.terminal.findings import find_worst
@@ -171,6 +172,7 @@ def report_model(
             verdicts,
             progress,
             fault_lines(connection, run.run_id),
+            behind=judges_behind(connection, run, verdicts),
             complete=complete,
             stopped=stop_in(run) is not None,
         ),

@@ -27,7 +27,32 @@ function verdictSection(report) {
     counts(verdict),
     blocking.length ? el("ul", { class: "gates" }, blocking.map((gates) => gateItem(report, gates))) : null,
     folded(report, reported, "inconclusive, and only reported"),
-    folded(report, passed, "passed"));
+    folded(report, passed, "passed"),
+    judges(report));
+}
+
+/* How good the annotators are whose labels the gates rest on. */
+function judges(report) {
+  const rows = report.verdict.judges;
+  if (!rows.length) return null;
+  const number = (value) => el("td", { class: "n" }, value);
+  const cells = (row) => (row.n === undefined ? el("td", { colspan: 5 }, "not measured")
+    : [number(row.n.toLocaleString("en")), number(wordMeasure(row)), number(row.kappa?.toFixed(2) ?? "–"),
+      el("td", null, row.human ? "your own: " : "", el("span", { class: "signature" }, row.labels)), el("td", null, row.day)]);
+  return el("details", { class: "more", open: rows.some((row) => row.n === undefined) },
+    el("summary", null, "how good the judges and classifiers are that gates rest on"),
+    el("p", { class: "sub" }, "Macro F1 with its 95% interval, and Cohen's κ, on labelled answers in each language."),
+    scrolled("What the gates rest on", el("table", { class: "plain" },
+      el("thead", null, el("tr", null, ["annotator", "language"].map((name) => el("th", { scope: "col" }, name)),
+        ["n", "F1", "κ"].map((name) => el("th", { scope: "col", class: "n" }, name)),
+        ["labels", "measured"].map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", null, rows.map((row) => el("tr", null, el("th", { scope: "row" }, row.annotator),
+        el("td", null, languageName(report, row.language)), cells(row)))))));
+}
+
+function wordMeasure(row) {
+  if (row.f1 === null) return "–";
+  return row.f1.toFixed(2) + (row.lo === null ? "" : ` (${row.lo.toFixed(2)}–${row.hi.toFixed(2)})`);
 }
 
 function folded(report, groups, word) {

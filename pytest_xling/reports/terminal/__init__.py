@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.rendering import MIN_WIDTH, to_text
+from pytest_xling.reports.judges import judges_behind
+from pytest_xling.reports.rendering import MIN_WIDTH, counted, to_text
+from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal.calibration_table import judge_lines, judge_sheet
 from pytest_xling.reports.terminal.closing import (
     fault_lines,
     gate_headline,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.comparison import Comparison
+    from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import Estimate, Verdict
 
 __all__ = ["judgement", "summary"]
@@ -94,6 +98,7 @@ def summary(
     parts += _faults(fault_lines(connection, run_id))
     if counted := counted_by_us(connection, run_id):
         parts += [Text(counted, style="dim"), Text("")]
+    parts += _judges(judges_behind(connection, run, verdicts), width=width, verbose=verbose)
     parts += _closing(
         verdicts,
         most=EVERYTHING if verbose else REASONS,
@@ -231,6 +236,19 @@ def _faults(faults: Sequence[str]) -> Iterator[RenderableType]:
         yield Text("")
         yield from (Text(line, style="red") for line in faults)
         yield Text("")
+
+
+def _judges(behind: Sequence[Behind], *, width: int, verbose: bool) -> Iterator[RenderableType]:
+    """Yield how good the annotators behind the gates are: a line for each, or all in a table."""
+    if not behind:
+        return
+    yield Text("What the gates rest on", style="bold")
+    yield Text("")
+    if verbose:
+        yield counted(plain(judge_sheet(behind), width=width, color=False))
+        return
+    yield from (counted(line, style="dim") for line in judge_lines(behind))
+    yield Text("")
 
 
 def _closing(

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL
+from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_xling.gates.evidence import Behind
     from pytest_xling.stats.labelling import Measure
     from pytest_xling.store.calibrations import Calibration
 
-__all__ = ["calibration_rows", "calibration_sheets", "measure_text", "measure_with_interval"]
+__all__ = [
+    "calibration_rows",
+    "calibration_sheets",
+    "judge_lines",
+    "judge_sheet",
+    "measure_text",
+    "measure_with_interval",
+]
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
@@ -33,6 +43,7 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
             "annotator": calibration.annotator,
             "signature": calibration.signature,
             "labels": calibration.source,
+            "measured": calibration.created_at,
             "language": calibration.language,
         }
         if calibration.aspect:
@@ -66,6 +77,69 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
             }
         )
     return rows
+
+
+def judge_sheet(behind: Sequence[Behind], *, title: str = "") -> Sheet:
+    """Return one table of all annotators, with a line for each language.
+
+    Args:
+        behind: annotators, sorted; those of one name together.
+        title: of the table.
+    """
+    rows: list[tuple[str, ...]] = []
+    for name, group in groupby(behind, key=lambda each: (each.annotator, each.aspect)):
+        annotator, aspect = name
+        if aspect and not any(annotator == row[0] for row in rows):
+            rows.append((annotator, *[""] * 6))
+        for number, each in enumerate(group):
+            first = "" if number else aspect or annotator
+            rows.append((first, each.language, *_measured_cells(each)))
+    heads = ("annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured")
+    return Sheet(
+        title=title,
+        columns=dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)),
+        left=2,
+        notes=("F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each.",),
+    )
+
+
+def _measured_cells(behind: Behind) -> tuple[str, ...]:
+    """Return what there is to say of one annotator in one language."""
+    if behind.measured is None:
+        return ("", "not measured", "", "", "")
+    quality = behind.measured.quality
+    return (
+        str(quality.n),
+        measure_with_interval(quality.macro_f1),
+        measure_text(quality.kappa),
+        name_of_labels(behind),
+        measured_day(behind),
+    )
+
+
+def judge_lines(behind: Sequence[Behind]) -> list[str]:
+    """Return a line for each annotator, such as "stance_head: F1 0.64 (hi) to 0.81 (en)".
+
+    Args:
+        behind: annotators, sorted; those of one name together.
+    """
+    return [
+        _judge_line(": ".join(filter(None, name)), list(group))
+        for name, group in groupby(behind, key=lambda each: (each.annotator, each.aspect))
+    ]
+
+
+def _judge_line(name: str, behind: Sequence[Behind]) -> str:
+    reached = sorted(
+        (each.measured.quality.macro_f1.value or 0.0, each.language)
+        for each in behind
+        if each.measured is not None
+    )
+    ends = [f"{f1:.2f} ({language})" for f1, language in (*reached[:1], *reached[1:][-1:])]
+    parts = [f"F1 {' to '.join(ends)}"] if ends else []
+    if missing := [each.language for each in behind if each.measured is None]:
+        parts.append(f"not measured in {' '.join(missing)}")
+    return f"{name}: {'; '.join(parts)}"
 
 
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:

@@ -1,0 +1,181 @@
+"""The labelled answers that measure the judge of correctness: balanced, without shortcuts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_xling.annotators.correctness_label import LABELS
+from tests.annotators.labelled_pairs import (
+    LANGUAGES,
+    SCRIPTS,
+    correlation,
+    latin_languages,
+    near_duplicates,
+    read_card,
+    read_pairs,
+    script_share,
+    telling_words,
+    words,
+)
+
+SPLITS: Final = ("train", "held_out")
+FIELDS: Final = [
+    "id",
+    "question_id",
+    "question",
+    "reference",
+    "response",
+    "language",
+    "split",
+    "label",
+]
+TEXTS: Final = ("question", "reference", "response")
+QUESTIONS: Final = Path(__file__).parents[2] / "benchmarks" / "health" / "data"
+
+ROWS: Final = read_pairs("correctness_label")
+
+
+def _some(language: str, split: str = "") -> list[dict[str, Any]]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
+
+
+def _by(key: str, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows by what they have at *key*."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row[key]].append(row)
+    return found
+
+
+def test_every_row_has_the_fields_and_closed_values() -> None:
+    """A reader may rely on the fields, their order, and the sets their values come from."""
+    assert [f"c{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
+    bad = [
+        row["id"]
+        for row in ROWS
+        if list(row) != FIELDS
+        or not all(text.strip() == text != "" for text in row.values())
+        or row["language"] not in LANGUAGES
+        or row["split"] not in SPLITS
+        or row["label"] not in LABELS
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_answers(language: str) -> None:
+    """Of each label 10 to measure on in each language, most in English; 8 to choose on."""
+    counts = Counter(row["label"] for row in _some(language, "held_out"))
+    assert min(counts.values()) >= (14 if language == "en" else 10)
+    assert len(_some(language, "train")) >= 8
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_question_does_not_tell_the_label(language: str) -> None:
+    """Each has all four once, two references, and is in one split."""
+    for question, rows in _by("question", _some(language)).items():
+        assert (question, sorted(LABELS)) == (question, sorted(row["label"] for row in rows))
+        assert 2 == len({row["reference"] for row in rows})
+        assert 1 == len({row["split"] for row in rows}) == len({row["question_id"] for row in rows})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_answer_alone_does_not_tell_who_says_more(language: str) -> None:
+    """The same is more comprehensive beside one reference and less beside the other."""
+    for rows in _by("question", _some(language)).values():
+        of = {row["label"]: row for row in rows}
+        more, less = of["more_comprehensive"], of["less_comprehensive"]
+        assert more["response"] == less["response"]
+        assert more["reference"] != less["reference"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_dissimilar_answers_are_those_to_another_question(language: str) -> None:
+    """In one split: nothing to be measured on occurs among what may be chosen on."""
+    answers = _by("response", _some(language))
+    dissimilar = [row for row in _some(language) if row["label"] == "dissimilar"]
+    borrowed = [
+        row
+        for row in dissimilar
+        if len({other["question"] for other in answers[row["response"]]}) == 2
+    ]
+    assert len(borrowed) >= 0.75 * len(dissimilar)
+    assert all(1 == len({row["split"] for row in rows}) for rows in answers.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_texts_are_nearly_equal(language: str) -> None:
+    """They were written one by one, not filled into templates."""
+    rows = _some(language)
+    assert [] == near_duplicates([*{row["response"] for row in rows}], 0.3)
+    assert [] == near_duplicates([*_by("question", rows)], 0.4)
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_length_and_words_tell_little(language: str, label: str) -> None:
+    """Neither the answer's length, nor that beside its reference's, nor a word, nor the first."""
+    rows = _some(language)
+    labels = [row["label"] == label for row in rows]
+    lengths = [len(row["response"]) for row in rows]
+    longer = [len(row["response"]) - len(row["reference"]) for row in rows]
+    assert abs(correlation(lengths, labels)) < 0.25
+    assert abs(correlation(longer, labels)) < 0.36
+    texts = [words(row["response"], language) for row in rows]
+    for some, limit in ((texts, 0.5), ([text[:3] for text in texts], 0.35)):
+        found = telling_words(some, labels)
+        assert {} == {word: value for word, value in found.items() if abs(value) > limit}
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shared_words_do_not_settle_the_label(language: str, label: str) -> None:
+    """Those of the question tell little; those of the reference more, as the card says."""
+    rows = _some(language)
+    for key, limit in (("question", 0.35), ("reference", 0.65)):
+        shares = []
+        for row in rows:
+            known, answer = (set(words(row[name], language)) for name in (key, "response"))
+            shares.append(len(known & answer) / len(answer))
+        assert abs(correlation(shares, [row["label"] == label for row in rows])) < limit
+
+
+def test_texts_are_in_the_script_of_their_language() -> None:
+    """Latin, Devanagari or Han, but for a name or a unit."""
+    for row in ROWS:
+        for key in TEXTS:
+            share = script_share(row[key], SCRIPTS[row["language"]])
+            assert (row["id"], key, True) == (row["id"], key, share > 0.95)
+
+
+def test_latin_texts_are_in_english_or_spanish_as_meant() -> None:
+    """An independent language identifier tells the two languages of one script as we do."""
+    latin = [row for row in ROWS if SCRIPTS[row["language"]] == "LATIN"]
+    found = latin_languages(" ".join(row[key] for key in TEXTS) for row in latin)
+    assert [row["language"] for row in latin] == found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_question_is_one_of_the_benchmark(language: str) -> None:
+    """A judge must not be measured on the questions whose answers it later judges."""
+    lines = (QUESTIONS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
+    theirs = [json.loads(line)["question"] for line in lines]
+    assert [] == near_duplicates([*_by("question", _some(language)), *theirs], 0.4)
+
+
+def test_the_card_counts_what_there_is() -> None:
+    """Questions and answers per language and split."""
+    card = read_card("correctness_label")
+    for language in LANGUAGES:
+        for split in SPLITS:
+            rows = _some(language, split)
+            counts = [len(_by("question", rows)), len(rows), len(rows) // len(LABELS)]
+            assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
+    questions = sum(len(_by("question", _some(language))) for language in LANGUAGES)
+    assert f"{len(ROWS)} answers to {questions} questions" in card

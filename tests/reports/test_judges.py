@@ -1,0 +1,164 @@
+"""What reports say of the annotators that gates rest on, measured and not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.gates.evidence import Behind
+from pytest_xling.records import Estimate, RunRecord, Threshold, Verdict
+from pytest_xling.reports.github.summary import step_summary
+from pytest_xling.reports.html.model import report_model
+from pytest_xling.reports.judges import judges_behind
+from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.terminal import summary
+from pytest_xling.reports.terminal.calibration_table import judge_lines, judge_sheet
+from pytest_xling.stats.labelling import labelling
+from pytest_xling.store.calibrations import Calibration, add_calibration
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import step_id
+from pytest_xling.store.runs import add_run, add_run_steps, get_run, put_verdict, read_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+LABELS = ("contradictory", "dissimilar")
+SIGNATURE = "correctness_label|v2|judge:a"
+
+
+def calibration(language: str, *, wrong: int, aspect: str = "", human: bool = False) -> Calibration:
+    """Return how an annotator did on forty labelled answers, of which it got some wrong."""
+    known = [*LABELS] * 20
+    given = [*reversed(known[:wrong]), *known[wrong:]]
+    return Calibration(
+        annotator="correctness_label",
+        signature=SIGNATURE,
+        language=language,
+        source="ours.csv@1" if human else "bundled@1",
+        human=human,
+        aspect=aspect,
+        created_at="2026-11-22T10:00:00.000+00:00",
+        quality=labelling(known, given, labels=LABELS, clusters=[*map(str, range(40))]),
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Connection]:
+    """A run with gates in three languages, one of them on a metric that is gone.
+
+    Its judge was measured in two languages, in one of them on the user's own labels, too.
+    """
+    database = Database(tmp_path / "store.sqlite")
+    with database.write() as connection:
+        add_run(
+            connection,
+            RunRecord(
+                run_id="run-1",
+                model="m",
+                created_at="2026-11-22T10:00:00.000+00:00",
+                status="complete",
+                settings={},
+                versions={},
+                git="",
+                seed=0,
+            ),
+        )
+        steps = [
+            step_id(
+                connection,
+                kind="score",
+                name=metric,
+                version="1",
+                parameters={"correctness_label": SIGNATURE},
+            )
+            for metric in ("contradictory", "dissimilar", "gone")
+        ]
+        add_run_steps(connection, "run-1", {"health": steps})
+        for metric, language in (
+            ("contradictory", "en"),
+            ("dissimilar", "en"),
+            ("contradictory", "hi"),
+            ("contradictory", "sw"),
+            ("gone", "zh"),
+        ):
+            made = Estimate(
+                metric=metric, language=language, value=0.0, low=0.0, high=0.1, n=40, unscored=0
+            )
+            verdict = Verdict(
+                case=f"{metric}-{language}",
+                outcome="pass",
+                estimate=made,
+                threshold=Threshold(
+                    benchmark="health", metric=metric, language=language, max_rate=0.2
+                ),
+                reason="fine",
+            )
+            put_verdict(connection, "run-1", benchmark="health", verdict=verdict)
+        for made_of in (
+            calibration("en", wrong=0),
+            calibration("hi", wrong=0),
+            calibration("hi", wrong=10, human=True),
+        ):
+            add_calibration(connection, made_of)
+    with database.read() as connection:
+        yield connection
+    database.close()
+
+
+def test_what_gates_rest_on_is_told_once(run: Connection) -> None:
+    """By language, own labels before others; gates of metrics that are gone are left out."""
+    behind = judges_behind(run, get_run(run, "run-1"), read_verdicts(run, "run-1"))
+    assert ["en", "hi", "sw"] == [each.language for each in behind]
+    assert [False, True, None] == [each.measured and each.measured.human for each in behind]
+    assert str(behind[2]).startswith("correctness_label has not been measured in sw (xling calib")
+
+
+def test_the_summary_has_a_line_and_all_of_it_a_table(run: Connection) -> None:
+    """The worst and the best language, and where nobody has measured."""
+    short, full = (
+        summary(run, "run-1", width=80, color=False, verbose=verbose) for verbose in (False, True)
+    )
+    line = "correctness_label: F1 0.75 (hi) to 1.00 (en); not measured in sw"
+    assert line in short
+    assert line not in full
+    assert "ours.csv  2026-11-22" in full
+    assert "sw            not measured" in full
+
+
+def test_the_summary_for_github_has_a_row_for_each(run: Connection) -> None:
+    """With the set of labels in full."""
+    text = step_summary(run, "run-1")
+    assert "#### What the gates rest on" in text
+    assert "| `correctness_label` | Hindi `hi` | 40 | 0.75 (" in text
+    assert " | `ours.csv@1` | 2026-11-22 |" in text
+    assert "| `correctness_label` | Swahili `sw` |  | not measured |  |  |  |" in text
+
+
+def test_the_page_has_the_numbers(run: Connection) -> None:
+    """Of one that nobody has measured there are none."""
+    verdict: Any = report_model(run, "run-1")["verdict"]
+    of_english, of_hindi, of_swahili = verdict["judges"]
+    assert (1, 40, "2026-11-22") == tuple(of_english[key] for key in ("f1", "n", "day"))
+    assert (True, "ours.csv@1") == (of_hindi["human"], of_hindi["labels"])
+    assert {"annotator": "correctness_label", "language": "sw"} == of_swahili
+
+
+def test_aspects_stand_below_their_annotator() -> None:
+    """Each has its own lines, and a line of its own in the short form."""
+    behind = [
+        Behind(
+            annotator="empathy_llm",
+            aspect=aspect,
+            language="hi",
+            measured=calibration("hi", wrong=0, aspect=aspect),
+        )
+        for aspect in ("emotional_reactions", "explorations")
+    ]
+    lines = plain(judge_sheet(behind), width=80, color=False).splitlines()
+    assert "empathy_llm" == lines[2].strip()
+    assert [each.aspect for each in behind] == [line.split()[0] for line in lines[3:5]]
+    assert "empathy_llm: explorations: F1 1.00 (hi)" == judge_lines(behind)[1]
