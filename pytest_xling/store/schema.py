@@ -202,6 +202,20 @@ calibrations = Table(
     sqlite_with_rowid=False,
 )
 
+# What people say a metric should have said of an answer of a run: most of those who labelled it.
+human_labels = Table(
+    "human_labels",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("case_id", Text, primary_key=True),
+    Column("value", Float, nullable=False),
+    # How many of the run's answers it stands for.
+    Column("weight", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # What translation alone does to a metric, by the metric's signature and the translator's.
 translation_noise = Table(
     "translation_noise",
