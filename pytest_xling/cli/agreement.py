@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import (
@@ -57,12 +57,14 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 SHOWN = 20
+Kept: TypeAlias = "Mapping[str, Mapping[str, HumanLabel]]"
+"""By metric and case."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
-        "FILE is what a rater saved on a page of `xling review`, or an export of HumanLabel Studio in\n"
+        "FILE is what a rater saved on a page of `xling review`, or an export of Label Studio in\n"
         "the format JSON. The store must be the one the review was made from. It keeps what most\n"
         "raters say: gates of the run are then judged by the judge's labels corrected by people's."
     )
@@ -131,7 +133,7 @@ def _keep(
         database.close()
 
 
-def _kept(kept: Mapping[str, Mapping[str, HumanLabel]], run_id: str) -> str:
+def _kept(kept: Kept, run_id: str) -> str:
     """Say for which metrics labels were kept, and what for."""
     if not kept:
         return "No labels were kept: they do not say what a metric of the run should have said."
