@@ -137,7 +137,11 @@ def _kept(kept: Kept, run_id: str) -> str:
     """Say for which metrics labels were kept, and what for."""
     if not kept:
         return "No labels were kept: they do not say what a metric of the run should have said."
-    metrics = ", ".join(f"{metric} ({len(labels):,})" for metric, labels in kept.items())
+    counts = {
+        metric: sum(label.value is not None for label in labels.values())
+        for metric, labels in kept.items()
+    }
+    metrics = ", ".join(f"{metric} ({count:,})" for metric, count in counts.items())
     return f"Kept for gates on {metrics}: xling gate {run_id} --thresholds thresholds.yaml"
 
 

@@ -20,13 +20,13 @@ __all__ = ["HumanLabel", "human_labels_of", "keep_human_labels"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanLabel:
-    """What most of the people who labelled an answer say of it."""
+    """What is said of an answer that people were drawn a sample from."""
 
-    value: float
-    """As the metric would give it."""
-    weight: float
-    """How many of the run's answers it stands for: those that were drawn like it, over how many of
-    these have a label."""
+    said: str
+    """The judge's label: answers were drawn by that and by language."""
+    value: float | None
+    """What most people's labels stand for, as the metric would give it; None where there is no
+    label, or no majority."""
 
 
 def keep_human_labels(
@@ -42,7 +42,7 @@ def keep_human_labels(
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
     rows = [
-        {**where, "case_id": case, "value": label.value, "weight": label.weight}
+        {**where, "case_id": case, "said": label.said, "value": label.value}
         for case, label in labels.items()
     ]
     if rows:
@@ -54,7 +54,7 @@ def human_labels_of(
 ) -> dict[tuple[str, str], HumanLabel]:
     """Return the labels of a run's answers in a language, by sample and condition."""
     query = (
-        select(cases.c.sample_id, cases.c.condition, table.c.value, table.c.weight)
+        select(cases.c.sample_id, cases.c.condition, table.c.said, table.c.value)
         .join(
             cases,
             (cases.c.run_id == table.c.run_id)
@@ -69,6 +69,6 @@ def human_labels_of(
         )
     )
     return {
-        (row.sample_id, row.condition): HumanLabel(value=row.value, weight=row.weight)
+        (row.sample_id, row.condition): HumanLabel(said=row.said, value=row.value)
         for row in connection.execute(query)
     }

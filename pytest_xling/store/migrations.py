@@ -108,7 +108,7 @@ TRANSLATION_NOISE = (
 HUMAN_LABELS = (
     """CREATE TABLE human_labels (
         run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
-        metric TEXT NOT NULL, case_id TEXT NOT NULL, value FLOAT NOT NULL, weight FLOAT NOT NULL,
+        metric TEXT NOT NULL, case_id TEXT NOT NULL, said TEXT NOT NULL, value FLOAT,
         PRIMARY KEY (run_id, benchmark, metric, case_id)) WITHOUT ROWID""",
 )
 

@@ -202,7 +202,7 @@ calibrations = Table(
     sqlite_with_rowid=False,
 )
 
-# What people say a metric should have said of an answer of a run: most of those who labelled it.
+# What people say a metric should have said of a run's answers: most of those who labelled one.
 human_labels = Table(
     "human_labels",
     metadata,
@@ -210,9 +210,10 @@ human_labels = Table(
     Column("benchmark", Text, primary_key=True),
     Column("metric", Text, primary_key=True),
     Column("case_id", Text, primary_key=True),
-    Column("value", Float, nullable=False),
-    # How many of the run's answers it stands for.
-    Column("weight", Float, nullable=False),
+    # What the judge said, by which answers were drawn.
+    Column("said", Text, nullable=False),
+    # NULL: nobody labelled it.
+    Column("value", Float),
     sqlite_with_rowid=False,
 )
 

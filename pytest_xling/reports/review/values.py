@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.review.agreement import majority
@@ -30,38 +29,41 @@ _FLAG: Final = {"yes": 1.0, "no": 0.0}
 def values_of_labels(
     scheme: Scheme, population: Population, rated: Sequence[Rated]
 ) -> dict[str, dict[str, HumanLabel]]:
-    """Return by metric, then by case, what most raters' labels stand for; ties are left out.
+    """Return by metric and case what was said of each answer, and what people's labels stand for.
 
     Of correctness these are four metrics, each of one label; of others the metric that was
-    reviewed, where its values follow from the label. An answer about which the judge said nothing
-    has no value by the metric either, and people's does not count for it.
+    reviewed. Ties have no value. Answers about which the judge said nothing are left out: the
+    metric has no value for them either.
 
     Args:
         scheme: what was asked.
         population: the run's answers.
         rated: by each rater; all cases are in the population.
     """
-    labelled = {
-        rating.case_id: rating.label
-        for rating in majority(rated)
-        if rating.label is not None and population.items[rating.case_id].label is not None
-    }
-    drawn = Counter(population.items[case].stratum for case in labelled)
-    sizes = population.sizes()
+    labelled = {rating.case_id: rating.label for rating in majority(rated)}
     metrics = scheme.labels if scheme.metric == CORRECTNESS else (scheme.metric,)
-    values: dict[str, dict[str, HumanLabel]] = {}
-    for metric in metrics:
-        for case, label in labelled.items():
-            answer = population.items[case]
-            value = _value(metric, label, answer, scheme=scheme)
-            if value is not None:
-                weight = sizes[answer.stratum] / drawn[answer.stratum]
-                values.setdefault(metric, {})[case] = HumanLabel(value=value, weight=weight)
-    return values
+    kept = {
+        metric: {
+            case: HumanLabel(
+                said=answer.label,
+                value=_value(metric, labelled.get(case), answer, scheme=scheme),
+            )
+            for case, answer in population.items.items()
+            if answer.label is not None
+        }
+        for metric in metrics
+    }
+    return {
+        metric: labels
+        for metric, labels in kept.items()
+        if any(label.value is not None for label in labels.values())
+    }
 
 
-def _value(metric: str, label: str, answer: Judged, *, scheme: Scheme) -> float | None:
+def _value(metric: str, label: str | None, answer: Judged, *, scheme: Scheme) -> float | None:
     """Return what *metric* would say if its annotator had said *label*; None where that is open."""
+    if label is None:
+        return None
     if scheme.kind == "correctness":
         return float(label == metric)
     if scheme.kind == "flag":
