@@ -277,6 +277,8 @@ class Estimate:
     """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
     """The same after Holm's correction for all gates of its family."""
+    labelled: int = 0
+    """How many answers' labels by people corrected what a judge says of all; 0 where none did."""
     tested: str = ""
     """For gaps, drops and trends of shares: what a test of the counts says, in words."""
     share: bool = False
@@ -333,6 +335,9 @@ class Threshold:
     min_judge_f1: float | None = None
     """How well an annotator the metric rests on must do in this language (macro F1 on labelled
     answers, the lower end of the interval); below it the gate decides nothing."""
+    estimate: Literal["corrected", "judge"] | None = None
+    """``corrected``: by what the metric says of all answers, corrected by people's labels of some;
+    ``judge``: by what it says alone. None: corrected where there are labels."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"

@@ -1,11 +1,11 @@
-"""``xling agreement FILE…``: how far raters agree with the judge, and with each other."""
+"""``xling agreement FILE…``: keep raters' labels; how far they agree with the judge."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_xling.cli.opening import reading
+from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import (
     color,
     print_json,
@@ -37,29 +37,36 @@ from pytest_xling.reports.review.calibration import (
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.ratings import check_ratings, check_together, read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
+from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.browsing import texts_of
+from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import keep_human_labels
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.population import Population
     from pytest_xling.reports.review.ratings import Rated
     from pytest_xling.reports.review.scheme import Scheme
+    from pytest_xling.store.human_labels import HumanLabel
 
 __all__ = ["add_arguments", "run"]
 
 SHOWN = 20
+Kept: TypeAlias = "Mapping[str, Mapping[str, HumanLabel]]"
+"""By metric and case."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
         "FILE is what a rater saved on a page of `xling review`, or an export of Label Studio in\n"
-        "the format JSON. The store must be the one the review was made from."
+        "the format JSON. The store must be the one the review was made from. It keeps what most\n"
+        "raters say: gates of the run are then judged by the judge's labels corrected by people's."
     )
     parser.add_argument("files", nargs="+", metavar="FILE", type=parse_path, help="raters' labels")
     parser.add_argument("--json", action="store_true", help="print an object instead, not rounded")
@@ -93,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
             texts = texts_of(connection, record.run_id, benchmark=scheme.benchmark, case_ids=cases)
             answers = {case: answer for case, (*_, answer) in texts.items()}
             labels = calibration_rows(population, rated, answers)
+    kept = values_of_labels(scheme, population, rated)
+    _keep(args, record.run_id, scheme.benchmark, kept)
     if args.calibration is not None:
         with written(Path(args.calibration), force=args.force) as file:
             write_csv(file, CALIBRATION_COLUMNS, labels)
@@ -100,12 +109,40 @@ def run(args: argparse.Namespace) -> int:
         print_json(_as_json(record, scheme, population, rated))
         return 0
     print_text(_as_text(record, scheme, population, rated))
+    print_text(_kept(kept, record.run_id))
     if args.calibration is not None:
         print_text(
             f"{args.calibration}: {len(labels):,} labels, for\n"
             f"  xling calibrate stance --labels={args.calibration}"
         )
     return 0
+
+
+def _keep(
+    args: argparse.Namespace,
+    run_id: str,
+    benchmark: str,
+    kept: Mapping[str, Mapping[str, HumanLabel]],
+) -> None:
+    database = Database(store_path(args), create=False)
+    try:
+        with database.write() as connection:
+            for metric, labels in kept.items():
+                keep_human_labels(connection, run_id, labels, benchmark=benchmark, metric=metric)
+    finally:
+        database.close()
+
+
+def _kept(kept: Kept, run_id: str) -> str:
+    """Say for which metrics labels were kept, and what for."""
+    if not kept:
+        return "No labels were kept: they do not say what a metric of the run should have said."
+    counts = {
+        metric: sum(label.value is not None for label in labels.values())
+        for metric, labels in kept.items()
+    }
+    metrics = ", ".join(f"{metric} ({count:,})" for metric, count in counts.items())
+    return f"Kept for gates on {metrics}: xling gate {run_id} --thresholds thresholds.yaml"
 
 
 def _as_json(

@@ -34,7 +34,7 @@ __all__ = [
 
 Place: TypeAlias = tuple[str, ...]
 
-POLICY = ("alpha", "min_judge_f1", "min_n", "on_inconclusive")
+POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive")
 """What may stand at every place."""
 
 BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
@@ -58,6 +58,12 @@ _ONE_LEVEL = ("answer", "repeats")
 """What one reading may be of so that there is one at each level, by itself."""
 
 _MAX_ALPHA = 0.5
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "estimate": ("corrected", "judge"),
+    "on_inconclusive": ("fail", "warn"),
+}
+"""What is said in words, and which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,9 +208,9 @@ def _value(
     file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
 ) -> float | int | str:
     key = place[-1]
-    if key == "on_inconclusive":
-        if value not in ("fail", "warn") or not isinstance(value, str):
-            raise file.error(*place, what=f"expected fail or warn, not {value!r}")
+    if key in _WORDS:
+        if value not in _WORDS[key] or not isinstance(value, str):
+            raise file.error(*place, what=f"expected {' or '.join(_WORDS[key])}, not {value!r}")
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")

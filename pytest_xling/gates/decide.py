@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.errors import XlingError
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind, GateSpec
     from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Expected, Score, Threshold, Verdict
+    from pytest_xling.store.human_labels import HumanLabel
+
+    Labels = Mapping[tuple[str, str], HumanLabel]
 
 __all__ = ["Decision", "Evidence", "judge_gate", "judge_gates"]
 
@@ -32,6 +36,12 @@ class Evidence(Protocol):
 
     def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
         """Return the scores of a metric in a language."""
+        ...
+
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> Mapping[tuple[str, str], HumanLabel]:
+        """Return what people say the metric should have said, by sample and condition."""
         ...
 
     def baseline(self, benchmark: str, metric: str) -> BaselineSide | None:
@@ -115,8 +125,11 @@ class Decision:
         def scores(language: str) -> Sequence[Score]:
             return self.scores(spec, language)
 
+        def labels(language: str) -> Mapping[tuple[str, str], HumanLabel]:
+            return self._evidence.labels(spec.benchmark, spec.metric, language)
+
         if looks is None or look is None:
-            verdicts = judge_gates(gates, scores, baseline=baseline)
+            verdicts = judge_gates(gates, scores, baseline=baseline, labels=labels)
         else:
             from pytest_xling.gates.interim_looks import (  # noqa: PLC0415  imports numpy
                 at_look,
@@ -190,6 +203,7 @@ def judge_gates(
     scores: Callable[[str], Sequence[Score]],
     *,
     baseline: BaselineSide | None = None,
+    labels: Callable[[str], Labels] = lambda _language: {},
 ) -> list[Verdict]:
     """Judge gates of one metric of a benchmark; those of a kind together.
 
@@ -197,6 +211,7 @@ def judge_gates(
         gates: whole families; their verdicts come in the same order.
         scores: gives the metric's scores in a language.
         baseline: for drops, its side.
+        labels: gives people's labels of the answers in a language, by sample and condition.
     """
     verdicts = [
         judge_gate(
@@ -206,6 +221,8 @@ def judge_gates(
             pivot=gate.pivot,
             pivot_scores=scores(gate.pivot) if gate.pivot is not None else (),
             baseline=baseline,
+            labels=labels(gate.language),
+            pivot_labels=labels(gate.pivot) if gate.pivot is not None else {},
         )
         for gate in gates
     ]
@@ -215,6 +232,19 @@ def judge_gates(
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
     return verdicts
+
+
+def _wants_labels(threshold: Threshold, *labels: Labels) -> bool:
+    """Tell whether people's labels correct an estimate: where all sides have some, unless told.
+
+    A budget of 0 is a rule: each flagged answer counts, whoever else would flag it.
+    """
+    if threshold.max_rate == 0:
+        return False
+    having = all(
+        any(label.value is not None for label in of_language.values()) for of_language in labels
+    )
+    return threshold.estimate == "corrected" or (threshold.estimate is None and having)
 
 
 def _limits(threshold: Threshold) -> list[float]:
@@ -231,6 +261,8 @@ def judge_gate(
     pivot: str | None = None,
     pivot_scores: Sequence[Score] = (),
     baseline: BaselineSide | None = None,
+    labels: Labels = MappingProxyType({}),
+    pivot_labels: Labels = MappingProxyType({}),
 ) -> Verdict:
     """Judge one gate alone, by what *threshold* says of the metric, its gap, its drop or its trend.
 
@@ -241,6 +273,9 @@ def judge_gate(
         pivot: for a gap, the language to compare with.
         pivot_scores: the metric's scores in that language.
         baseline: for a drop, its side.
+        labels: people's labels of the answers, by sample and condition: they correct what the
+            metric says, unless the threshold wants that alone.
+        pivot_labels: of those in the pivot language.
     """
     metric = load("metric", threshold.metric)
     values: MetricKind = "flag" if metric.share else "number"
@@ -274,6 +309,20 @@ def judge_gate(
             margin=threshold.max_gap or 0.0,
             widest=metric.reach(),
         )
+        if _wants_labels(threshold, labels, pivot_labels):
+            from pytest_xling.gates.corrected import corrected_gap  # noqa: PLC0415  imports numpy
+
+            gap = corrected_gap(
+                gap,
+                own,
+                labels,
+                at_level(pivot_scores, threshold.level),
+                pivot_labels,
+                better=better,
+                alpha=threshold.alpha,
+                bounds=metric.bounds,
+                limits=[threshold.max_gap or 0.0],
+            )
         return judge(gap, threshold, case=case, kind="gap")
     made = estimate(
         own,
@@ -285,4 +334,15 @@ def judge_gate(
         # A budget of 0 is a rule, which chance has no say in.
         limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
     )
+    if _wants_labels(threshold, labels):
+        from pytest_xling.gates.corrected import corrected  # noqa: PLC0415  imports numpy
+
+        made = corrected(
+            made,
+            own,
+            labels,
+            alpha=threshold.alpha,
+            bounds=metric.bounds,
+            limits=_limits(threshold),
+        )
     return judge(made, threshold, case=case)

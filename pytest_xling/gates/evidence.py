@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
     from pytest_xling.store.translation_noise import TranslationNoise
 
@@ -92,6 +93,17 @@ class StoredRun:
                 connection, self.run_id, benchmark=benchmark, metric=metric, language=language
             )
 
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> Mapping[tuple[str, str], HumanLabel]:
+        """Return what people say the metric should have said, by sample and condition."""
+        from pytest_xling.store.human_labels import human_labels_of  # noqa: PLC0415  seldom any
+
+        with self.reading() as connection:
+            return human_labels_of(
+                connection, self.run_id, benchmark=benchmark, metric=metric, language=language
+            )
+
     def baseline(self, benchmark: str, metric: str) -> BaselineSide | None:
         """Return the baseline's side of a metric; None where no baseline is named."""
         if self.compared_with is None:
@@ -107,7 +119,8 @@ class StoredRun:
         fails. Else its reason says which annotators it rests on.
         """
         verdict = beside_noise(verdict, self._noise(verdict))
-        if verdict.threshold.min_judge_f1 is None:
+        # Corrected by people, an estimate does not rest on how good the judge is.
+        if verdict.threshold.min_judge_f1 is None or verdict.estimate.labelled:
             return verdict
         behind = self.behind(verdict.threshold, gap=bool(verdict.estimate.pivot))
         for annotator in behind:

@@ -187,7 +187,10 @@ def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[
         return "inconclusive", few or f"the {called} is unknown"
     than = estimate.baseline or estimate.pivot
     figures = wording.Figures.of(estimate, limit=limit)
-    seen = f"{figures.change(gap, noise=NOISE)} than {than} on {_questions(estimate)}"
+    seen = (
+        f"{figures.change(gap, noise=NOISE)} than {than} on {_questions(estimate)}"
+        f"{wording.by_labels(estimate)}"
+    )
     if low is None or high is None:
         lacks = few or estimate.reason or "no spread is known; needs 2 questions"
         return "inconclusive", f"{seen}; {lacks}"
@@ -210,6 +213,8 @@ def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -
     called = "drop" if estimate.baseline else "gap"
     if gap is None or low is None or high is None:
         return ""
+    if estimate.labelled:
+        return wording.labels_needed(estimate, limit)
     figures = wording.Figures.of(estimate, limit=limit)
     if estimate.error is not None:
         size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)

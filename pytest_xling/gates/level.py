@@ -45,6 +45,8 @@ def decide_level(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str
         return "fail", f"{seen}: above the ceiling"
     if not few and floor <= low and high <= ceiling:
         return "pass", seen
+    if few is None and estimate.labelled:
+        few = wording.labels_needed(estimate, *(x for x in (floor, ceiling) if math.isfinite(x)))
     if few is None:
         size = size_to_decide(estimate, (floor, ceiling), alpha=threshold.alpha)
         few = wording.needed(size, estimate.n)

@@ -45,7 +45,7 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
     few = wording.too_few(estimate, threshold)
     rate, low, high = estimate.value, estimate.low, estimate.high
     if rate is None or low is None or high is None:
-        return "inconclusive", few or "the rate has no interval"
+        return "inconclusive", few or estimate.reason or "the rate has no interval"
     seen = (
         f"{estimate.flagged} of {estimate.n} answers flagged{wording.unscored(estimate)}:"
         f" {wording.percent(rate)}"
@@ -65,6 +65,8 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
 
 
 def _what_would_decide(estimate: Estimate, threshold: Threshold, budget: float) -> str:
+    if estimate.labelled:
+        return wording.labels_needed(estimate, budget)
     rate, n = estimate.value, estimate.n
     worth = _worth(estimate, threshold)
     if rate is None or not worth:

@@ -165,8 +165,24 @@ def interval(low: str, high: str, alpha: float) -> str:
 
 
 def unscored(estimate: Estimate) -> str:
-    """Word how many answers have no score; empty where all have."""
-    return f", {estimate.unscored} unscored" if estimate.unscored else ""
+    """Word how many answers have no score, and how many labels correct it; empty without either."""
+    lacks = f", {estimate.unscored} unscored" if estimate.unscored else ""
+    return lacks + by_labels(estimate)
+
+
+def by_labels(estimate: Estimate) -> str:
+    """Word how many of people's labels correct an estimate; empty where none do."""
+    return f", corrected by {estimate.labelled} labels of people" if estimate.labelled else ""
+
+
+def labels_needed(estimate: Estimate, *limits: float) -> str:
+    """Say how many labels would decide whether an estimate that they correct is beyond a limit."""
+    value, low, high, has = estimate.value, estimate.low, estimate.high, estimate.labelled
+    if value is None or low is None or high is None:
+        return ""
+    half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
+    size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
+    return f"{needed(size, has, of='labels')} (xling review --decide)"
 
 
 def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:

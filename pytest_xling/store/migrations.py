@@ -105,6 +105,13 @@ TRANSLATION_NOISE = (
         PRIMARY KEY (signature, translator, language, source)) WITHOUT ROWID""",
 )
 
+HUMAN_LABELS = (
+    """CREATE TABLE human_labels (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), benchmark TEXT NOT NULL,
+        metric TEXT NOT NULL, case_id TEXT NOT NULL, said TEXT NOT NULL, value FLOAT,
+        PRIMARY KEY (run_id, benchmark, metric, case_id)) WITHOUT ROWID""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -114,6 +121,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FAULTS,
     PROCESSES,
     TRANSLATION_NOISE,
+    HUMAN_LABELS,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -202,6 +202,21 @@ calibrations = Table(
     sqlite_with_rowid=False,
 )
 
+# What people say a metric should have said of a run's answers: most of those who labelled one.
+human_labels = Table(
+    "human_labels",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Text, primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("case_id", Text, primary_key=True),
+    # What the judge said, by which answers were drawn.
+    Column("said", Text, nullable=False),
+    # NULL: nobody labelled it.
+    Column("value", Float),
+    sqlite_with_rowid=False,
+)
+
 # What translation alone does to a metric, by the metric's signature and the translator's.
 translation_noise = Table(
     "translation_noise",

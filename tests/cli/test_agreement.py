@@ -10,12 +10,19 @@ import pytest
 
 from pytest_xling import cli
 from pytest_xling.analysis.labelled import read_labels
+from pytest_xling.reports.review.population import Judged, Population
+from pytest_xling.reports.review.ratings import Rated, Rating
+from pytest_xling.reports.review.scheme import SCHEMES, Scheme
+from pytest_xling.reports.review.values import values_of_labels
+from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import HumanLabel, human_labels_of
 from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from pytest_xling.reports.review.scheme import Kind
     from tests.reports.review.review_runs import Told
 
 NAMES = {1.0: "agree", 0.0: "neutral", -1.0: "disagree", None: None}
@@ -233,3 +240,91 @@ def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], st
     assert "--calibration is for stances, and 'repetition' is none" in found.err
     assert not (tmp_path / "l.csv").exists()
     assert "--force means nothing" in xling("agreement", "a.json", "--force").err
+
+
+def test_what_most_say_is_kept_for_gates(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+) -> None:
+    """As values of the metric, each with how many answers it stands for; ties are left out."""
+    for rater, wrong in (("ana", 0), ("bo", 8)):
+        _saved(tmp_path / f"{rater}.json", told, rater, wrong=wrong)
+    said = xling("agreement", "ana.json", "bo.json")
+    judged = {one.case: one for one in told if one.readings["stance_score"][0] is not None}
+    agreed = {one.case for n, one in enumerate(told) if n % 8} & judged.keys()
+    assert f"Kept for gates on stance_score ({len(agreed)}): xling gate run-1" in said.out
+    found: dict[str, HumanLabel] = {}
+    database = Database(store, create=False)
+    with database.read() as connection:
+        for language in ("en", "hi"):
+            labels = human_labels_of(
+                connection,
+                "run-1",
+                benchmark="presupposition",
+                metric="stance_score",
+                language=language,
+            )
+            found |= {f"{language} {sample}": label for (sample, _), label in labels.items()}
+    database.close()
+    assert len(judged) == len(found)
+    names = sorted(NAMES[one.readings["stance_score"][0]] or "" for one in judged.values())
+    assert names == sorted(label.said for label in found.values())
+    expected = sorted(judged[case].readings["stance_score"][0] or 0.0 for case in agreed)
+    assert expected == sorted(each.value for each in found.values() if each.value is not None)
+    _saved(tmp_path / "ana.json", told[:2], "ana")
+    assert "stance_score (2)" in xling("agreement", "ana.json").out
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "veracity", "value"),
+    [
+        ("agrees_with_false", "agree", "false", 1.0),
+        ("agrees_with_false", "neutral", "false", 0.0),
+        ("rejects_true", "disagree", "true", 1.0),
+        ("factual_accuracy", "disagree", "false", 1.0),
+        ("factual_accuracy", "agree", "mixture", 0.0),
+        ("factual_accuracy", "agree", "", None),
+        ("stance_score", "disagree", "", -1.0),
+        ("contradictory", "contradictory", "", 1.0),
+        ("dissimilar", "contradictory", "", 0.0),
+        ("apology", "yes", "", 1.0),
+    ],
+)
+def test_what_a_label_says_of_a_metric(
+    metric: str, label: str, veracity: str, value: float | None
+) -> None:
+    """As the metric itself would read an annotator that said so."""
+    kind: Kind = (
+        "correctness" if label == "contradictory" else "flag" if label == "yes" else "stance"
+    )
+    asked = "correctness_label" if kind == "correctness" else metric
+    scheme = Scheme(
+        kind=kind,
+        metric=asked,
+        benchmark="b",
+        steps=(),
+        labels=tuple(SCHEMES[kind][1]),
+        question="?",
+        meanings=SCHEMES[kind][1],
+        labeller="the judge",
+    )
+    answer = Judged(
+        case_id="c-en",
+        sample_id="c",
+        language="en",
+        cluster="c",
+        label=label,
+        reasoning="",
+        metadata={"veracity": veracity},
+    )
+    rated = Rated(
+        source="f",
+        rater="ana",
+        run="r",
+        benchmark="b",
+        metric=asked,
+        ratings=(Rating(case_id="c-en", label=label),),
+    )
+    population = Population(items={"c-en": answer}, unanswered=0)
+    values = values_of_labels(scheme, population, [rated])
+    expected = {} if value is None else {"c-en": HumanLabel(said=label, value=value)}
+    assert expected == values.get(metric, {})

@@ -26,6 +26,7 @@ __all__ = [
     "agreement_among_raters",
     "agreement_with_judge",
     "disagreements",
+    "majority",
 ]
 
 ALL: Final = "all"
@@ -97,12 +98,12 @@ def agreement_with_judge(
     for rater_file in rated:
         rows += _rows(rater_file.rater, list(rater_file.ratings), population, labels=labels)
     if len(rated) >= _SEVERAL:
-        rows += _rows(MAJORITY, _majority(rated), population, labels=labels)
+        rows += _rows(MAJORITY, majority(rated), population, labels=labels)
     return rows
 
 
-def _majority(rated: Sequence[Rated]) -> list[Rating]:
-    """Return the ratings that most raters gave; none where two labels are given equally often."""
+def majority(rated: Sequence[Rated]) -> list[Rating]:
+    """Return what most raters said of each answer; no label where two are given equally often."""
     votes: defaultdict[str, list[Rating]] = defaultdict(list)
     for rater_file in rated:
         for rating in rater_file.ratings:

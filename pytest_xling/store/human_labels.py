@@ -1,0 +1,74 @@
+"""What people say a metric should have said of a run's answers, as the store keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select
+
+from pytest_xling.store.schema import cases
+from pytest_xling.store.schema import human_labels as table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+__all__ = ["HumanLabel", "human_labels_of", "keep_human_labels"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanLabel:
+    """What is said of an answer that people were drawn a sample from."""
+
+    said: str
+    """The judge's label: answers were drawn by that and by language."""
+    value: float | None
+    """What most people's labels stand for, as the metric would give it; None where there is no
+    label, or no majority."""
+
+
+def keep_human_labels(
+    connection: Connection,
+    run_id: str,
+    labels: Mapping[str, HumanLabel],
+    *,
+    benchmark: str,
+    metric: str,
+) -> None:
+    """Keep the labels of a run's answers, by case; earlier ones for the metric are forgotten."""
+    where = {"run_id": run_id, "benchmark": benchmark, "metric": metric}
+    same = [table.c[column] == value for column, value in where.items()]
+    connection.execute(delete(table).where(*same))
+    rows = [
+        {**where, "case_id": case, "said": label.said, "value": label.value}
+        for case, label in labels.items()
+    ]
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def human_labels_of(
+    connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
+) -> dict[tuple[str, str], HumanLabel]:
+    """Return the labels of a run's answers in a language, by sample and condition."""
+    query = (
+        select(cases.c.sample_id, cases.c.condition, table.c.said, table.c.value)
+        .join(
+            cases,
+            (cases.c.run_id == table.c.run_id)
+            & (cases.c.benchmark == table.c.benchmark)
+            & (cases.c.case_id == table.c.case_id),
+        )
+        .where(
+            table.c.run_id == run_id,
+            table.c.benchmark == benchmark,
+            table.c.metric == metric,
+            cases.c.language == language,
+        )
+    )
+    return {
+        (row.sample_id, row.condition): HumanLabel(said=row.said, value=row.value)
+        for row in connection.execute(query)
+    }

@@ -1,0 +1,173 @@
+"""Gates by a judge's labels of all answers, corrected by people's of some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_xling.gates.corrected import LEAST_LABELS
+from pytest_xling.gates.decide import judge_gate
+from pytest_xling.records import Score, Threshold
+from pytest_xling.store.human_labels import HumanLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
+
+    from pytest_xling.records import Verdict
+
+METRIC = "english_answer"
+NUMBER = "language_consistency"
+Key = tuple[str, str]
+
+
+def scores(values: list[float], language: str = "hi", metric: str = METRIC) -> list[Score]:
+    """Return one score per question."""
+    return [
+        Score(
+            metric=metric,
+            benchmark="culture",
+            sample_id=f"q{number:04}",
+            language=language,
+            condition="",
+            value=value,
+            reason="",
+            signature=f"{metric}|v1",
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+def labels_of(
+    judged: list[Score], truth: list[float], every: int, *, kind: str = "flag"
+) -> dict[Key, HumanLabel]:
+    """Return what was said of all answers, and people's labels of each *every*-th."""
+    return {
+        (score.sample_id, ""): HumanLabel(
+            said={1.0: "yes", 0.0: "no"}.get(score.value or 0.0, "no") if kind == "flag" else "all",
+            value=truth[number] if number % every == 0 else None,
+        )
+        for number, score in enumerate(judged)
+    }
+
+
+def threshold(
+    *,
+    metric: str = METRIC,
+    estimate: Literal["corrected", "judge"] | None = None,
+    max_rate: float | None = None,
+    floor: float | None = None,
+    max_gap: float | None = None,
+) -> Threshold:
+    """Return limits for Hindi."""
+    return Threshold(
+        benchmark="culture",
+        metric=metric,
+        language="hi",
+        max_rate=max_rate,
+        floor=floor,
+        max_gap=max_gap,
+        estimate=estimate,
+        min_n=20,
+        origin="thresholds.yaml:3",
+    )
+
+
+def blind_judge(n: int = 400, rate: float = 0.3) -> tuple[list[Score], list[float]]:
+    """Return the scores of a judge that sees a third of what people flag, and what they flag."""
+    chance = np.random.default_rng(5)
+    truth = [float(chance.random() < rate) for _ in range(n)]
+    return scores([value * (chance.random() < 1 / 3) for value in truth]), truth
+
+
+def gate(
+    judged: list[Score], labels: Mapping[Key, HumanLabel], limits: Threshold, **of_pivot: object
+) -> Verdict:
+    """Judge one gate."""
+    kind = "gap" if limits.max_gap is not None else "limit"
+    return judge_gate(judged, limits, kind=kind, labels=labels, **of_pivot)  # type: ignore[arg-type]  # the pivot's
+
+
+def test_people_correct_a_judge_that_overlooks_most() -> None:
+    """By itself it opens the gate; with labels, which are there, it does not."""
+    judged, truth = blind_judge()
+    labels = labels_of(judged, truth, every=4)
+    alone = gate(judged, labels, threshold(max_rate=0.15, estimate="judge"))
+    assert "pass" == alone.outcome
+    corrected = gate(judged, labels, threshold(max_rate=0.15))
+    assert "fail" == corrected.outcome
+    assert 100 == corrected.estimate.labelled
+    low, high = corrected.estimate.low, corrected.estimate.high
+    assert low is not None
+    assert high is not None
+    assert low < sum(truth) / len(truth) < high
+    assert "corrected by 100 labels of people" in corrected.reason
+    assert corrected.estimate.p is not None
+    assert corrected.estimate.p < 0.05
+    asked = gate(judged, labels, threshold(max_rate=0.15, estimate="corrected"))
+    assert (corrected.outcome, corrected.reason) == (asked.outcome, asked.reason)
+
+
+def test_a_gate_near_its_limit_says_how_many_labels_it_needs() -> None:
+    """More labels decide it, not more answers."""
+    judged, truth = blind_judge()
+    verdict = gate(judged, labels_of(judged, truth, every=10), threshold(max_rate=0.25))
+    assert "inconclusive" == verdict.outcome
+    assert "labels at this value; has 40 (xling review --decide)" in verdict.reason
+
+
+@pytest.mark.parametrize("labelled", [0, LEAST_LABELS - 1])
+def test_too_few_labels_decide_nothing(labelled: int) -> None:
+    """Where corrected is asked for; without any label the judge decides unless it is."""
+    judged, truth = blind_judge()
+    every = len(judged) // labelled + 1 if labelled else 10_000
+    labels = {
+        key: HumanLabel(said=label.said, value=label.value if labelled else None)
+        for key, label in labels_of(judged, truth, every=every).items()
+    }
+    verdict = gate(judged, labels, threshold(max_rate=0.9, estimate="corrected"))
+    assert "inconclusive" == verdict.outcome
+    assert f"needs {LEAST_LABELS} labels of people, has {labelled}" in verdict.reason
+    plain = gate(judged, labels, threshold(max_rate=0.9))
+    assert ("inconclusive" if labelled else "pass") == plain.outcome
+
+
+def test_a_budget_of_0_is_a_rule() -> None:
+    """One flagged answer fails it, whatever people say of others."""
+    judged, truth = blind_judge()
+    verdict = gate(judged, labels_of(judged, truth, every=2), threshold(max_rate=0.0))
+    assert ("fail", 0) == (verdict.outcome, verdict.estimate.labelled)
+
+
+def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
+    """A judge that is blind in Hindi alone hides the gap."""
+    judged, truth = blind_judge()
+    english = [float(number % 20 == 0) for number in range(len(truth))]
+    pivot = scores(english, "en")
+    limits = threshold(max_gap=0.1)
+    labels, pivot_labels = (
+        labels_of(of, by_people, every=4) for of, by_people in ((judged, truth), (pivot, english))
+    )
+    given = {"pivot": "en", "pivot_scores": pivot}
+    assert "pass" == gate(judged, {}, limits, **given).outcome
+    verdict = gate(judged, labels, limits, **given, pivot_labels=pivot_labels)
+    assert "fail" == verdict.outcome
+    assert "corrected by 100 labels of people" in verdict.reason
+    # Labels of one side correct nothing.
+    assert "pass" == gate(judged, labels, limits, **given).outcome
+
+
+def test_numbers_are_corrected_too() -> None:
+    """A judge that is too kind by a tenth."""
+    chance = np.random.default_rng(3)
+    truth = [round(0.4 + 0.4 * chance.random(), 3) for _ in range(300)]
+    judged = scores([value + 0.1 for value in truth], metric=NUMBER)
+    labels = labels_of(judged, truth, every=3, kind="number")
+    limits = threshold(metric=NUMBER, floor=0.65)
+    alone = threshold(metric=NUMBER, floor=0.65, estimate="judge")
+    assert "pass" == gate(judged, labels, alone).outcome
+    verdict = gate(judged, labels, limits)
+    assert "fail" == verdict.outcome
+    assert verdict.estimate.value == pytest.approx(sum(truth) / len(truth), abs=0.01)
