@@ -328,3 +328,55 @@ def test_what_a_label_says_of_a_metric(
     values = values_of_labels(scheme, population, [rated])
     expected = {} if value is None else {"c-en": HumanLabel(said=label, value=value)}
     assert expected == values.get(metric, {})
+
+
+def test_a_gate_is_judged_again_by_what_people_say(
+    tmp_path: Path, xling: Callable[..., Any], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The detector flags 4 of 40 and overlooks 12; labels of 30 close the gate it opens."""
+    assert store.exists()
+    monkeypatch.setitem(cli.COMMANDS, "gate", "judge a run")
+    (tmp_path / "t.yaml").write_text(
+        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, min_n: 10}\n", encoding="utf-8"
+    )
+    answers = [one for one in told_flags() if one.readings["repetition"][0] is not None]
+    items = [
+        {
+            "case": one.case,
+            "judge": "yes" if number < 4 else "no",
+            "label": "yes" if number < 16 else "no",
+            "reason": "",
+        }
+        for number, one in enumerate(answers)
+        if number < 22 or number >= 32
+    ]
+    saved = {
+        "format": "xling-review-labels",
+        "version": 1,
+        "run": "run-1",
+        "benchmark": "culture",
+        "metric": "repetition",
+        "rater": "ana",
+        "items": items,
+    }
+    (tmp_path / "a.json").write_text(json.dumps(saved), encoding="utf-8")
+    before = xling("gate", "run-1", "--thresholds", "t.yaml")
+    assert 0 == before.code, before.out + before.err
+    assert "Kept for gates on repetition (30)" in xling("agreement", "a.json").out
+    after = xling("gate", "run-1", "--thresholds", "t.yaml")
+    assert 1 == after.code, after.out
+    assert "4 of 40 answers flagged, corrected by 30 labels of people: " in " ".join(
+        after.out.split()
+    )
+    (tmp_path / "t.yaml").write_text(
+        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, estimate: judge, min_n: 10}\n",
+        encoding="utf-8",
+    )
+    assert 0 == xling("gate", "run-1", "--thresholds", "t.yaml").code
+    (tmp_path / "t.yaml").write_text(
+        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, estimate: people}\n",
+        encoding="utf-8",
+    )
+    wrong = xling("gate", "run-1", "--thresholds", "t.yaml")
+    assert "t.yaml:3" in wrong.err
+    assert "expected corrected or judge, not 'people'" in wrong.err
