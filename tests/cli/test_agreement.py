@@ -365,9 +365,7 @@ def test_a_gate_is_judged_again_by_what_people_say(
     assert "Kept for gates on repetition (30)" in xling("agreement", "a.json").out
     after = xling("gate", "run-1", "--thresholds", "t.yaml")
     assert 1 == after.code, after.out
-    assert "4 of 40 answers flagged, corrected by 30 labels of people: " in " ".join(
-        after.out.split()
-    )
+    assert "corrected by 30 labels of people: " in " ".join(after.out.split())
     (tmp_path / "t.yaml").write_text(
         "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, estimate: judge, min_n: 10}\n",
         encoding="utf-8",
