@@ -189,12 +189,13 @@ def _languages(settings: Settings, sets: Sequence[LabelledSet]) -> list[str]:
     known = sorted({language for labelled in sets for language in labelled.languages})
     if settings.languages == "all" or "all" in settings.languages:
         return known
+    source = sets[0].source if len(sets) == 1 else "what comes along"
     for language in settings.languages:
         if language not in known:
             msg = (
-                f"{', '.join(labelled.source for labelled in sets)} has no labelled answers in "
-                f"{language!r}.{did_you_mean(language, known)} It has: {', '.join(known)}; give "
-                "others with --labels=FILE"
+                f"{source} has no labelled answers in {language!r}."
+                f"{did_you_mean(language, known)} It has: {', '.join(known)}; measure an annotator"
+                " on others with --labels=FILE"
             )
             raise ConfigError(msg)
     return list(settings.languages)
