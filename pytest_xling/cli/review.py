@@ -14,11 +14,12 @@ from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.reports.review.deciding import decided_by, draw_deciding
 from pytest_xling.reports.review.document import draw_review
 from pytest_xling.reports.review.label_studio import label_studio_config, label_studio_tasks
 from pytest_xling.reports.review.page import review_page
-from pytest_xling.reports.review.population import read_population
-from pytest_xling.reports.review.scheme import CORRECTNESS, scheme_of
+from pytest_xling.reports.review.population import read_population, stratified
+from pytest_xling.reports.review.scheme import CORRECTNESS, CORRECTNESS_LABELS, scheme_of
 from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.runs import get_run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.document import Review
+    from pytest_xling.reports.review.population import Drawn
     from pytest_xling.reports.review.side_by_side import SideBySide
 
 __all__ = ["add_arguments", "run"]
@@ -48,7 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "spread evenly over languages, and in each over what the judge said, so that\n"
         "people see what is rare; each answer keeps the weight that brings the run's\n"
         "rates back. The page shows the judge only when asked to. What raters save\n"
-        "there, or export from Label Studio as JSON, is compared by `xling agreement`.\n\n"
+        "there, or export from Label Studio as JSON, `xling agreement` keeps.\n\n"
+        "--decide: the same for the metric and the language of a gate that is not\n"
+        "settled, as many answers of each label as are expected to settle it. Then\n"
+        "`xling agreement` with all files there are, and `xling gate` again.\n\n"
         "--rate: people rate and rank several runs' answers to a question side by side,\n"
         "in an order of each question's own. Models go by codes, whose key is written\n"
         "beside the page: keep it from raters. What they save `xling ratings` reads.\n\n"
@@ -62,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         metavar="NAME",
         help=f"a flag, stance_score or another metric that reads a stance, or {CORRECTNESS}",
+    )
+    asked.add_argument(
+        "--decide",
+        metavar="GATE",
+        help="label what settles an inconclusive gate soonest, such as wrong_language-hi",
     )
     asked.add_argument(
         "--rate", action="store_true", help="have answers rated from 1 to 5, and ranked"
@@ -108,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rate and (unknown := [name for name in _LABELS_ONLY if getattr(args, name)]):
         msg = f"--{unknown[0].replace('_', '-')} means nothing with --rate"
         raise ConfigError(msg)
-    if args.metric and len(args.runs) > 1:
+    if not args.rate and len(args.runs) > 1:
         msg = f"answers of one run are labelled, not of {len(args.runs)}; to compare runs: --rate"
         raise ConfigError(msg)
     files = _files(args)
@@ -133,14 +143,36 @@ def _labels(
 ) -> tuple[dict[str, str], str]:
     """Return what to write of answers to be labelled, by kind, and what to print."""
     (record,) = records
-    scheme = scheme_of(connection, record.run_id, metric=args.metric, benchmark=args.benchmark)
+    metric, benchmark, verdict = args.metric, args.benchmark, None
+    if args.decide is not None:
+        if args.sample is not None or languages:
+            given = "--sample" if languages == [] else "--language"
+            msg = f"{given} means nothing with --decide, which draws what settles one gate"
+            raise ConfigError(msg)
+        verdict = decided_by(connection, record.run_id, args.decide, benchmark=benchmark)
+        threshold = verdict.threshold
+        languages, benchmark = [threshold.language], threshold.benchmark
+        metric = CORRECTNESS if threshold.metric in CORRECTNESS_LABELS else threshold.metric
+    scheme = scheme_of(connection, record.run_id, metric=metric, benchmark=benchmark)
     population = read_population(connection, record.run_id, scheme, languages=languages)
+    expected = ""
+    if verdict is None:
+        drawn: Sequence[Drawn] = stratified(
+            ((name, item.stratum) for name, item in population.items.items()),
+            args.sample or DEFAULT_ANSWERS,
+            seed=args.seed,
+        )
+    else:
+        deciding = draw_deciding(
+            connection, record.run_id, verdict, scheme, population, seed=args.seed
+        )
+        drawn, expected = deciding.drawn, f"\n{deciding.expected}"
     review = draw_review(
         connection,
         record,
         scheme,
         population,
-        size=args.sample or DEFAULT_ANSWERS,
+        drawn,
         seed=args.seed,
         veracity=args.veracity,
     )
@@ -149,7 +181,8 @@ def _labels(
         "tasks": json.dumps(label_studio_tasks(review), ensure_ascii=False, indent=1) + "\n",
         "configuration": label_studio_config(review),
     }
-    return contents, _labels_summary(review, files, unanswered=population.unanswered)
+    summary = _labels_summary(review, files, unanswered=population.unanswered)
+    return contents, summary + expected
 
 
 def _ratings(
@@ -211,7 +244,9 @@ def _labels_summary(review: Review, files: Mapping[str, Path], *, unanswered: in
             "said": [label for (_, label), _ in strata],
             "answers": [f"{answers:,}" for _, (answers, _) in strata],
             "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
-            "each stands for": [f"{answers / drawn:.1f}" for _, (answers, drawn) in strata],
+            "each stands for": [
+                f"{answers / drawn:.1f}" if drawn else "–" for _, (answers, drawn) in strata
+            ],
         },
         left=2,
     )

@@ -7,14 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.pairing import cluster_of
-from pytest_xling.stats.corrected import (
-    Interval,
-    Judged,
-    Labelled,
-    corrected_mean,
-    corrected_rate,
-    difference,
-)
+from pytest_xling.stats.contrast import Interval, difference
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
 from pytest_xling.stats.distributions import p_by_interval
 
 if TYPE_CHECKING:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from pytest_xling.stats.contrast import Interval, contrast
 from pytest_xling.stats.distributions import check_alpha
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_tables import RateTables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_xling.stats.rate_tables import RateEstimates
 
@@ -27,13 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Corrected",
-    "Interval",
     "Judged",
     "Labelled",
-    "contrast",
     "corrected_mean",
     "corrected_rate",
-    "difference",
     "rate_tables",
 ]
 
@@ -62,19 +60,6 @@ class Labelled:
     cluster: Hashable
     weight: float = 1.0
     """How many answers it stands for by the design of the sample: all alike in a random one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """An estimate with its interval; None where there is none."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    error: float = 0.0
-    """Standard error."""
-    influence: Mapping[Hashable, float] = field(default_factory=dict, repr=False)
-    """What each cluster adds to the error, by which estimates of the same questions vary together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +197,8 @@ def corrected_mean(
     """Return the mean of the numbers people would give all answers, with its 1 - *alpha* interval.
 
     The estimate is the mean of y - λ(f - f̄), where people say y, the judge says f, and f̄ is its
-    mean over all answers; λ is the slope of y on f among labels of other clusters (PPI++, cross-fitted).
-    The interval is Gaffke's of what clusters add, as of other numbers
+    mean over all answers; λ is the slope of y on f among labels of other clusters (PPI++,
+    cross-fitted). The interval is Gaffke's of what clusters add, as of other numbers
     (:mod:`pytest_xling.stats.mean`), put together with that of λf̄ by the method of variance
     estimates recovery (Donner and Zou 2012). The labels' own is given where it is the narrower one.
 
@@ -248,16 +233,10 @@ def corrected_mean(
     rest = [
         label.human - slopes[label.cluster] * f for label, f in zip(labelled, away, strict=True)
     ]
-    # What is not seen may be as bad as numbers of people allow, and the judge wrong about it.
-    shifts = [
-        by * (end - centre)
-        for by in (min(slopes.values()), max(slopes.values()))
-        for end in (min(said), max(said))
-    ]
     lowest, highest = bounds
     furthest = (
-        None if lowest is None else lowest - max(shifts),
-        None if highest is None else highest - min(shifts),
+        None if lowest is None else min(lowest, *rest),
+        None if highest is None else max(highest, *rest),
     )
     clusters = [answer.cluster for answer in judged]
     judge = mean_interval(said, clusters, alpha=alpha, bounds=(min(said), max(said)))
@@ -313,7 +292,7 @@ def _slopes(
 
     def slope(n: float, f: float, y: float, ff: float, fy: float) -> float:
         varied = ff - f * f / n if n > 0 else 0.0
-        return (fy - f * y / n) / varied if varied > 1e-9 * whole[3] else 0.0  # noqa: PLR2004  rounding
+        return (fy - f * y / n) / varied if varied > 1e-9 * whole[3] else 0.0
 
     others = {
         cluster: slope(*(a - b for a, b in zip(whole, own, strict=True)))
@@ -342,76 +321,3 @@ def _weighted_mean(
         return Interval(value=mean, influence=added)
     low, high = _within(around.low, bounds), _within(around.high, bounds)
     return Interval(value=mean, low=low, high=high, error=around.error, influence=added)
-
-
-def difference(first: Interval, second: Interval) -> Interval:
-    """Return how much higher *first* is than *second*: see :func:`contrast`."""
-    return contrast([first, second], [1.0, -1.0])
-
-
-def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> Interval:
-    """Return Σ cᵢθᵢ with its interval, such as a gap, a drop, or the slope of a trend.
-
-    By the method of variance estimates recovery (Zou and Donner 2008; Donner and Zou 2012; of two
-    rates Newcombe 1998): distances to the ends are added like standard errors. Estimates of the
-    same clusters vary together as much as what those add to each.
-
-    Args:
-        estimates: all with intervals of one alpha.
-        coefficients: one for each.
-
-    Returns:
-        Without value or interval where an estimate has none.
-
-    Raises:
-        ValueError: the lengths differ, or there is no estimate.
-    """
-    if len(estimates) != len(coefficients) or not estimates:
-        msg = f"{len(estimates)} estimates, {len(coefficients)} coefficients"
-        raise ValueError(msg)
-    terms: list[_Term] = []
-    for estimate, coefficient in zip(estimates, coefficients, strict=True):
-        value, low, high = estimate.value, estimate.low, estimate.high
-        if value is None or low is None or high is None:
-            return Interval()
-        down, up = sorted((coefficient * (low - value), coefficient * (high - value)))
-        down = -down
-        added = {cluster: coefficient * part for cluster, part in estimate.influence.items()}
-        terms.append(_Term(coefficient * value, down, up, abs(coefficient) * estimate.error, added))
-    value = math.fsum(term.value for term in terms)
-    influence: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for term in terms:
-        for cluster, part in term.influence.items():
-            influence[cluster].append(part)
-    return Interval(
-        value=value,
-        low=value - _together(terms, lambda term: term.down),
-        high=value + _together(terms, lambda term: term.up),
-        error=_together(terms, lambda term: term.error),
-        influence={cluster: math.fsum(parts) for cluster, parts in influence.items()},
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Term:
-    value: float
-    down: float
-    up: float
-    error: float
-    influence: Mapping[Hashable, float]
-
-    def correlation(self, other: _Term) -> float:
-        shared = self.influence.keys() & other.influence.keys()
-        product = math.fsum(self.influence[c] * other.influence[c] for c in shared)
-        errors = self.error * other.error
-        return max(-1.0, min(1.0, product / errors)) if errors else 0.0
-
-
-def _together(terms: Sequence[_Term], length: Callable[[_Term], float]) -> float:
-    squares = [length(term) ** 2 for term in terms]
-    squares += [
-        2 * one.correlation(other) * length(one) * length(other)
-        for at, one in enumerate(terms)
-        for other in terms[:at]
-    ]
-    return math.sqrt(max(math.fsum(squares), 0.0))

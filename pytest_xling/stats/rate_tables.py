@@ -67,20 +67,22 @@ class RateTables:
     def alone(self, *, alpha: float) -> RateEstimates:
         """Return what the labels say alone: exact intervals of their effective size."""
         rate, size, _, influence = self._weighted()
-        one = np.ones((len(rate), 1))
-        effects = np.broadcast_to(np.eye(2), (len(rate), 2, 2))
-        low, high = _ends(
-            (rate * size)[:, None], size[:, None], one, one[:, 0] * np.inf, effects, alpha
-        )
+        one, effects = np.ones((len(rate), 1)), np.broadcast_to(np.eye(2), (len(rate), 2, 2))
+        population = (one, np.full(len(rate), np.inf), effects)
+        low, high = _ends((rate * size)[:, None], size[:, None], population, alpha)
         # One more that is flagged, so that none does not look certain.
         error = np.sqrt((rate * (1 - rate) + 1 / size) / size)
         return RateEstimates(value=rate, low=low, high=high, error=error, influence=influence)
 
     def corrected(self, *, alpha: float) -> RateEstimates:
         """Return what labels and judge say; every stratum needs a label."""
+        return self.expected(self.labels.sum(axis=1), alpha=alpha)
+
+    def expected(self, labels: Array, *, alpha: float) -> RateEstimates:
+        """Return what so many *labels* (runs x strata) would say if as often flagged."""
         effects, error, influence = self._clustered()
         x, n, shares, whole = self._sums()
-        low, high = _ends(x, n, shares, whole, effects, alpha)
+        low, high = _ends(x / n * labels, labels, (shares, whole, effects), alpha)
         value = (shares * x / n).sum(axis=1)
         return RateEstimates(value=value, low=low, high=high, error=error, influence=influence)
 
@@ -157,20 +159,28 @@ def _variance(rates: Array, labels: Array, shares: Array, whole: Array, effects:
     own = shares**2 * rates * (1 - rates) / labels
     parts = np.maximum(np.column_stack([own, (shares * away**2).sum(axis=1) / whole]), 0)
     root = np.sqrt(parts)
-    clustered: Array = np.einsum("rs,rst,rt->r", root, effects, root)
-    return np.maximum(clustered, parts.sum(axis=1))
+    clustered = np.einsum("rs,rst,rt->r", root, effects, root)
+    variance: Array = np.maximum(clustered, parts.sum(axis=1))
+    return variance
 
 
 def _ends(
-    raised: Array, labels: Array, shares: Array, whole: Array, effects: Array, alpha: float
+    raised: Array, labels: Array, population: tuple[Array, Array, Array], alpha: float
 ) -> tuple[Array, Array]:
-    """Return the lower and the upper end of each run's rate."""
-    low = _lower(raised, labels, shares, whole, effects, alpha)
-    return low, 1 - _lower(labels - raised, labels, shares, whole, effects, alpha)
+    """Return the lower and the upper end of each run's rate.
+
+    Args:
+        raised: labels flagged, runs x strata.
+        labels: how many there are.
+        population: shares of strata, how many answers there are, and design effects.
+        alpha: both tails.
+    """
+    low = _lower(raised, labels, population, alpha)
+    return low, 1 - _lower(labels - raised, labels, population, alpha)
 
 
 def _lower(
-    raised: Array, labels: Array, shares: Array, whole: Array, effects: Array, alpha: float
+    raised: Array, labels: Array, population: tuple[Array, Array, Array], alpha: float
 ) -> Array:
     """Return the lowest rate that so many raised flags do not rule out.
 
@@ -179,6 +189,7 @@ def _lower(
     """
     from scipy.special import betainc  # noqa: PLC0415  slow to import, not before it is needed
 
+    shares, whole, effects = population
     estimate = (shares * raised / labels).sum(axis=1)
     least, most = np.full(len(raised), _FLATTEST), np.full(len(raised), _STEEPEST)
     for _ in range(_STEPS):
@@ -193,4 +204,5 @@ def _lower(
         chance = betainc(flags, np.maximum(size - flags, 0) + 1, limit)  # of so many or more
         beyond = (chance < alpha / 2) & (estimate - limit > _NEAR)
         least, most = np.where(beyond, least, at), np.where(beyond, at, most)
-    return np.where(estimate > 0, np.minimum(limit, estimate), 0.0)
+    ends: Array = np.where(estimate > 0, np.minimum(limit, estimate), 0.0)
+    return ends

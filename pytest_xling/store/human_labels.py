@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["HumanLabel", "human_labels_of", "keep_human_labels"]
+__all__ = ["HumanLabel", "human_labels_of", "human_values", "keep_human_labels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,19 @@ def keep_human_labels(
     ]
     if rows:
         connection.execute(insert(table), rows)
+
+
+def human_values(
+    connection: Connection, run_id: str, *, benchmark: str, metric: str
+) -> dict[str, float]:
+    """Return what people say of the answers that have a label, by case."""
+    query = select(table.c.case_id, table.c.value).where(
+        table.c.run_id == run_id,
+        table.c.benchmark == benchmark,
+        table.c.metric == metric,
+        table.c.value.is_not(None),
+    )
+    return {row.case_id: row.value for row in connection.execute(query)}
 
 
 def human_labels_of(

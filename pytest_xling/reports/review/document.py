@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.reports.review.population import stratified
 from pytest_xling.store.browsing import texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
-    from pytest_xling.reports.review.population import Judged, Population, Stratum
+    from pytest_xling.reports.review.population import Drawn, Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
 
 __all__ = [
@@ -146,28 +145,22 @@ def draw_review(
     run: RunRecord,
     scheme: Scheme,
     population: Population,
+    drawn: Sequence[Drawn],
     *,
-    size: int,
     seed: int,
     veracity: bool = False,
 ) -> Review:
-    """Draw a review of *size* items.
+    """Return a review of what was drawn.
 
     Args:
         connection: to the store.
         run: the run.
         scheme: what people are asked.
         population: what can be reviewed.
-        size: items; fewer where there are not as many.
+        drawn: the sample.
         seed: of the draw.
         veracity: tell raters whether claims are true.
-
-    Raises:
-        ConfigError: *size* is too small for the strata.
     """
-    drawn = stratified(
-        ((name, item.stratum) for name, item in population.items.items()), size, seed=seed
-    )
     texts = texts_of(
         connection,
         run.run_id,

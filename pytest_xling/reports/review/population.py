@@ -24,6 +24,7 @@ __all__ = [
     "Population",
     "Stratum",
     "allocate",
+    "allocated",
     "drawing_order",
     "read_population",
     "stratified",
@@ -67,6 +68,19 @@ def stratified(population: Iterable[tuple[str, Stratum]], size: int, *, seed: in
         for stratum, names in members.items()
         for name in drawing_order(names, seed=seed)[: shares[stratum]]
     ]
+    return sorted(drawn, key=lambda item: content_key(["place", seed, item.name]))
+
+
+def allocated(
+    population: Population, shares: Mapping[Stratum, int], *, without: Collection[str], seed: int
+) -> list[Drawn]:
+    """Draw so many items of each stratum, at random, from those that are not among *without*."""
+    drawn = []
+    for stratum, share in shares.items():
+        names = [name for name, item in population.items.items() if item.stratum == stratum]
+        left = [name for name in drawing_order(names, seed=seed) if name not in without]
+        whole = len(names) / (len(names) - len(left) + share) if share else 0.0
+        drawn += [Drawn(name=name, stratum=stratum, weight=whole) for name in left[:share]]
     return sorted(drawn, key=lambda item: content_key(["place", seed, item.name]))
 
 

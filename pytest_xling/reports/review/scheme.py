@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.queries import MetricStep
 
-__all__ = ["CORRECTNESS", "SCHEMES", "Kind", "Scheme", "check_benchmark", "scheme_of"]
+__all__ = [
+    "CORRECTNESS",
+    "CORRECTNESS_LABELS",
+    "SCHEMES",
+    "Kind",
+    "Scheme",
+    "check_benchmark",
+    "scheme_of",
+]
 
 Kind: TypeAlias = Literal["correctness", "flag", "stance"]
 
@@ -25,7 +33,7 @@ CORRECTNESS: Final = "correctness_label"
 """Names the four metrics together that each stand for one label of the judge's."""
 _STANCE: Final = "stance_score"
 _FLAG_LABELS: Final = ("yes", "no")
-_CORRECTNESS_LABELS: Final = (
+CORRECTNESS_LABELS: Final = (
     "more_comprehensive",
     "less_comprehensive",
     "dissimilar",
@@ -147,7 +155,7 @@ def scheme_of(
     if benchmark is not None:
         check_benchmark(run_id, benchmark, {step.benchmark for step in every})
     scored = [step for step in every if benchmark in {None, step.benchmark}]
-    asked = _CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
+    asked = CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
     having = sorted({step.benchmark for step in scored if step.metric in asked})
     if not having:
         raise _not_scored(run_id, metric, scored)
@@ -209,7 +217,7 @@ def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
         ConfigError: people cannot say what the metric says.
     """
     if metric == CORRECTNESS:
-        return "correctness", _CORRECTNESS_LABELS
+        return "correctness", CORRECTNESS_LABELS
     if metric not in (known := registry.names("metric")):
         hint = did_you_mean(metric, (*known, CORRECTNESS))
         msg = f"unknown metric {metric!r}.{hint} `xling show {run_id}` lists those of the run"

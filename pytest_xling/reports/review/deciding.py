@@ -1,0 +1,133 @@
+"""Which answers people should label so that an inconclusive gate is settled soonest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.reports.review.population import allocated, stratified
+from pytest_xling.stats.corrected import Judged, Labelled
+from pytest_xling.stats.label_allocation import labels_to_decide
+from pytest_xling.store.human_labels import human_values
+from pytest_xling.store.runs import read_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import Verdict
+    from pytest_xling.reports.review.population import Drawn, Population
+    from pytest_xling.reports.review.scheme import Scheme
+
+__all__ = ["Deciding", "decided_by", "draw_deciding"]
+
+FIRST = 40
+"""Answers to label where none of a run is labelled: twice as many as gates need at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """Answers to be labelled for a gate, and what is expected of it."""
+
+    drawn: tuple[Drawn, ...]
+    expected: str
+    """In words."""
+
+
+def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str | None) -> Verdict:
+    """Return a run's verdict on the gate that is to be settled.
+
+    Raises:
+        ConfigError: there is no such gate, it is there in several benchmarks, or it is not one of
+            a rate, which labels could settle.
+    """
+    every = read_verdicts(connection, run_id)
+    named = [verdict for verdict in every if verdict.case == gate]
+    found = [verdict for verdict in named if benchmark in {None, verdict.threshold.benchmark}]
+    if not found:
+        gates = sorted({verdict.case for verdict in every})
+        msg = (
+            f"run {run_id!r} has no gate {gate!r}.{did_you_mean(gate, gates)} "
+            f"It has: {', '.join(gates) or 'none'}"
+        )
+        raise ConfigError(msg)
+    if len(found) > 1:
+        names = ", ".join(sorted(verdict.threshold.benchmark for verdict in found))
+        msg = f"gate {gate!r} is of several benchmarks; name one with --benchmark: {names}"
+        raise ConfigError(msg)
+    (verdict,) = found
+    if not verdict.estimate.share or verdict.estimate.pivot or verdict.estimate.baseline:
+        msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"
+        raise ConfigError(msg)
+    return verdict
+
+
+def draw_deciding(
+    connection: Connection,
+    run_id: str,
+    verdict: Verdict,
+    scheme: Scheme,
+    population: Population,
+    *,
+    seed: int,
+) -> Deciding:
+    """Draw the answers whose labels are expected to settle a gate soonest.
+
+    Where no answer is labelled yet, a first sample that is spread evenly over what the judge said.
+    Else as many of each of these as :func:`pytest_xling.stats.label_allocation.labels_to_decide`
+    says, from what is not labelled.
+
+    Raises:
+        ConfigError: labels cannot settle it, or it is settled.
+    """
+    threshold = verdict.threshold
+    values = human_values(connection, run_id, benchmark=scheme.benchmark, metric=threshold.metric)
+    labelled = {case: value for case, value in values.items() if case in population.items}
+    items = [item for item in population.items.values() if item.label is not None]
+    strata = {item.stratum for item in items}
+    missing = strata - {population.items[case].stratum for case in labelled}
+    if missing:
+        sample = [(item.case_id, item.stratum) for item in items]
+        drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
+        expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
+        return Deciding(drawn=tuple(drawn), expected=expected)
+    limit = next(
+        limit
+        for limit in (threshold.max_rate, threshold.floor, threshold.ceiling)
+        if limit is not None
+    )
+    plan = labels_to_decide(
+        [Judged(item.stratum, item.cluster) for item in items],
+        [
+            Labelled(
+                judge=population.items[case].stratum,
+                human=value,
+                cluster=population.items[case].cluster,
+                weight=_weight(case, population, labelled),
+            )
+            for case, value in labelled.items()
+        ],
+        limit=limit,
+        alpha=threshold.alpha,
+    )
+    if plan.reason or not plan.more:
+        why = plan.reason or "it is settled by the labels there are: run `xling gate` again"
+        msg = f"{verdict.case}: {why}"
+        raise ConfigError(msg)
+    shares = {stratum: plan.more[stratum] for stratum in sorted(strata)}
+    drawn = allocated(population, shares, without=labelled, seed=seed)
+    expected = (
+        f"{len(drawn)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
+        f"{100 * plan.low:.1f}% to {100 * plan.high:.1f}% is then expected, and its limit is "
+        f"{100 * limit:g}%. Give all files to `xling agreement` together."
+    )
+    return Deciding(drawn=tuple(drawn), expected=expected)
+
+
+def _weight(case: str, population: Population, labelled: Collection[str]) -> float:
+    """Return how many answers a labelled one stands for: those judged alike."""
+    stratum = population.items[case].stratum
+    alike = [name for name, item in population.items.items() if item.stratum == stratum]
+    return len(alike) / sum(name in labelled for name in alike)

@@ -1,0 +1,120 @@
+"""``xling review --decide``: which answers to label so that a gate is settled."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import cli
+from pytest_xling.gates.decide import judge_gate
+from pytest_xling.records import Threshold
+from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import human_labels_of
+from pytest_xling.store.runs import put_verdict, scores
+from tests.reports.review.review_runs import page_data, put_told, told_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+GATE = "repetition-en"
+FLAGGED, CLEAR = 70, 230
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run whose detector flags a quarter, and its gate; the test stands in its folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("agreement", "review"):
+        monkeypatch.setitem(cli.COMMANDS, name, "look at a run")
+    path = put_told(tmp_path / "s.sqlite", told_flags(flagged=FLAGGED, clear=CLEAR))
+    judge_again(path)
+    return path
+
+
+def judge_again(store: Path) -> str:
+    """Judge the run's gate by the labels there are, keep the verdict and return the outcome."""
+    limits = Threshold(
+        benchmark="culture", metric="repetition", language="en", max_rate=0.25, min_n=10
+    )
+    database = Database(store, create=False)
+    place = {"benchmark": "culture", "metric": "repetition", "language": "en"}
+    with database.write() as connection:
+        verdict = judge_gate(
+            scores(connection, "run-1", **place),
+            limits,
+            labels=human_labels_of(connection, "run-1", **place),
+        )
+        put_verdict(connection, "run-1", benchmark="culture", verdict=verdict)
+    database.close()
+    return verdict.outcome
+
+
+def label(tmp_path: Path, page: str, name: str) -> list[str]:
+    """Save what somebody says who flags all the detector does, and a twelfth of the others."""
+    data = page_data(tmp_path / page)
+    cases = [item["case"] for item in data["items"]]
+    items = []
+    for case in cases:
+        number = int(case.removeprefix("q").partition("-")[0])
+        judge = "yes" if number < FLAGGED else "no"
+        truth = "yes" if number < FLAGGED or number % 12 == 0 else "no"
+        items.append({"case": case, "judge": judge, "label": truth, "reason": ""})
+    saved: dict[str, Any] = {
+        "format": "xling-review-labels",
+        "version": 1,
+        "run": "run-1",
+        "benchmark": "culture",
+        "metric": "repetition",
+        "rater": "ana",
+        "items": items,
+    }
+    (tmp_path / name).write_text(json.dumps(saved), encoding="utf-8")
+    return cases
+
+
+def test_until_the_gate_is_settled(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """First a sample of each label, then what Neyman's allocation adds; nothing is asked twice."""
+    assert "pass" != judge_again(store)
+    seen: list[str] = []
+    files: list[str] = []
+    for turn in range(6):
+        said = xling("review", "run-1", "--decide", GATE, "-o", f"{turn}.html", "--seed=1")
+        if said.code:
+            assert "it is settled by the labels there are" in said.err
+            break
+        expected = "first" if turn == 0 else "may settle repetition-en"
+        assert expected in " ".join(said.out.split())
+        files.append(f"{turn}.json")
+        cases = label(tmp_path, f"{turn}.html", files[-1])
+        assert not set(cases) & set(seen)
+        seen += cases
+        assert 0 == xling("agreement", *files).code
+        if judge_again(store) != "inconclusive":
+            break
+    assert judge_again(store) in {"fail", "pass"}
+    assert 40 < len(seen) < FLAGGED + CLEAR
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--decide", "repetition-hi"),
+            "no gate 'repetition-hi'. Did you mean 'repetition-en'",
+        ),
+        (("--decide", GATE, "--sample=9"), "--sample means nothing with --decide"),
+        (("--decide", GATE, "--language=en"), "--language means nothing with --decide"),
+        (("--decide", GATE, "--benchmark=health"), "has no gate"),
+    ],
+)
+def test_mistakes(
+    xling: Callable[..., Any], store: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """Each with what to do."""
+    assert store.exists()
+    refused = xling("review", "run-1", *arguments, "-o", "r.html")
+    assert 0 != refused.code
+    assert said in refused.err
