@@ -20,6 +20,6 @@ def test_what_checks_claims(support: str) -> None:
 )
 def test_what_checks_none(support: str, hint: str) -> None:
     """What was written is not asked for again."""
-    with pytest.raises(ConfigError, match="llm .* or nli:MODEL") as told:
+    with pytest.raises(ConfigError, match=r"llm .* or nli:MODEL") as told:
         check_support(support)
     assert str(told.value).endswith(f"nli:MODEL.{hint}")
