@@ -67,13 +67,14 @@ class StepFactory:
         """
         cls = registry.load(kind, name)
         known = {each.name: each for each in fields(cls) if each.init}
+        fixed = {each.name for each in fields(cls) if not each.init}
         given = {key: value for key, value in self.common.items() if key in known}
         for place, value in self.own.items():
             owner, _, key = place.partition(".")
             if owner != name:
                 continue
             chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
-            if key in SHARED and chosen:
+            if key in SHARED and chosen and key not in fixed:
                 msg = (
                     f"--xling-param: {place} is the same for all that find or read stances, "
                     "whether claims are supported, empathy, or relevance; set it with "

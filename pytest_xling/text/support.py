@@ -25,7 +25,7 @@ def check_support(support: str) -> None:
     """Raise ConfigError where *support* names nothing that checks claims."""
     kind, colon, model = support.partition(":")
     if kind not in _JUDGES or (kind == "nli") != bool(model.strip()) or (kind == "llm" and colon):
-        hint = did_you_mean(kind, _JUDGES)
+        hint = "" if kind in _JUDGES else did_you_mean(kind, _JUDGES)
         msg = (
             f"--xling-support={support}: what checks claims is llm (the model of "
             f"--xling-judge) or nli:MODEL.{hint}"

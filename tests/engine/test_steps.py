@@ -40,6 +40,7 @@ def test_parameters_are_signed() -> None:
         ({"repetition.times": True}, r"must be a whole number"),
         ({"repetition.times": 1}, r"times must be at least 2"),
         ({"sentence_languages.max_chars": 0}, r"max_chars must be at least 1"),
+        ({"factuality.text_in": "native"}, r"metric 'factuality' has no parameter 'text_in'\."),
     ],
 )
 def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected: str) -> None:

@@ -100,3 +100,22 @@ def test_questions_without_sets(tmp_path: Path) -> None:
     lines = text_of(rows_of(tmp_path / "s.sqlite", answers)).splitlines()
     assert "Table 2, all languages, in %" == lines[0]
     assert any("K of the questions: 7 claims" in line for line in lines)
+
+
+def test_a_benchmark_that_was_not_judged_so_need_not_be_told_apart(tmp_path: Path) -> None:
+    """It has a surface, too."""
+    readings = {"no_answer": 0.0, "repetition": 0.0}
+    other = Scored(id="q1", language="en", text=ENGLISH, readings=readings, benchmark="information")
+    rows = rows_of(tmp_path / "s.sqlite", (*ANSWERS, other))
+    assert rows_of(tmp_path / "t.sqlite") == rows
+
+
+def test_runs_that_were_not_judged_alike_are_told_apart(tmp_path: Path) -> None:
+    """With another judge, say; their figures stand side by side with a warning."""
+    rows = rows_of(tmp_path / "a.sqlite")
+    alike = [{**row, "run": "run-2"} for row in rows_of(tmp_path / "b.sqlite")]
+    put_run(tmp_path / "c.sqlite", ANSWERS, version="2")
+    with Database(tmp_path / "c.sqlite", create=False).read() as connection:
+        other = [{"run": "run-3", **row} for row in quality_rows(connection, "run-1")]
+    assert "judged alike" not in text_of([*rows, *alike])
+    assert "The runs were not judged alike" in text_of([*rows, *other])

@@ -37,6 +37,7 @@ __all__ = [
     "asked_answers",
     "indicator_table",
     "length_table",
+    "scored_with",
     "surface_table",
 ]
 
@@ -211,7 +212,7 @@ def asked_answers(
     connection: Connection, run_id: str, metrics: Sequence[str], *, benchmark: str | None
 ) -> list[AskedAnswer]:
     """Return the answers of the one benchmark that was scored with *metrics*, in case order."""
-    scored = _scored_with(connection, run_id, metrics, benchmark=benchmark)
+    scored = scored_with(connection, run_id, metrics, benchmark=benchmark)
     name = next(iter(scored.values())).benchmark
     judged = judged_cases(connection, run_id, benchmark=name, scored=[*scored.values()])
     readings = {case.case_id: case.readings for case in judged}
@@ -362,7 +363,7 @@ class _Tally:
         }
 
 
-def _scored_with(
+def scored_with(
     connection: Connection, run_id: str, metrics: Sequence[str], *, benchmark: str | None
 ) -> dict[str, MetricStep]:
     """Return the steps of the one benchmark of the run that was scored with all *metrics*."""

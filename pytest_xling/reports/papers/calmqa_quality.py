@@ -7,11 +7,13 @@ import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.reports.papers.calmqa import (
     ALL_LANGUAGES,
     SURFACE_COLUMNS,
     asked_answers,
+    scored_with,
     surface_table,
 )
 from pytest_xling.reports.papers.paper_table import PaperTable
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["QUALITY_TABLES", "quality_rows", "quality_sheets"]
 
-NEEDED: Final = ("no_answer", "repetition", "factuality", "relevance", "overall", "claim_count")
+JUDGED: Final = ("factuality", "relevance", "overall", "claim_count")
+NEEDED: Final = ("no_answer", "repetition", *JUDGED)
 COLUMNS: Final = (
-    *SURFACE_COLUMNS[:-1], "factuality", "relevance", "overall", "claims", "unjudged", "n",
+    *SURFACE_COLUMNS[:-1],
+    "factuality", "relevance", "overall", "claims", "unjudged", "n", "judged",
 )  # fmt: skip
 _HEADS: Final[Mapping[str, str]] = {
     "wrong_language": "wrong\nlang.",
@@ -42,6 +46,7 @@ _HEADS: Final[Mapping[str, str]] = {
 """The columns of the printed table, in percent."""
 _SETS: Final = ("agnostic", "specific")
 _BETWEEN: Final = "/"
+_DIGITS: Final = 12
 
 
 def quality_rows(connection: Connection, run_id: str, *, benchmark: str | None = None) -> list[Row]:
@@ -51,8 +56,9 @@ def quality_rows(connection: Connection, run_id: str, *, benchmark: str | None =
     surface issues that were judged, 0 for one without claims; ``relevance`` the share of them that
     are relevant; ``overall`` the mean over all answers, 0 for one with an issue or none at all.
     ``claims`` is the median number of claims, and ``unjudged`` how many answers without issues lack
-    a factuality or a relevance. All is pooled over answers (micro-averaged); languages that cannot
-    be identified are not in ``all``.
+    a factuality or a relevance. ``judged`` is a digest of the metrics' signatures: only runs with
+    the same compare. All is pooled over answers (micro-averaged); languages that cannot be
+    identified are not in ``all``.
 
     Args:
         connection: to the store.
@@ -64,23 +70,28 @@ def quality_rows(connection: Connection, run_id: str, *, benchmark: str | None =
         StoreError: no such run.
     """
     run = get_run(connection, run_id)
+    steps = scored_with(connection, run.run_id, NEEDED, benchmark=benchmark)
+    chosen = steps[JUDGED[0]].benchmark
     by_place: dict[tuple[str, str], list[AskedAnswer]] = defaultdict(list)
-    for answer in asked_answers(connection, run.run_id, NEEDED, benchmark=benchmark):
+    for answer in asked_answers(connection, run.run_id, NEEDED, benchmark=chosen):
         if find(answer.language).identifiable:
             by_place[answer.set, ALL_LANGUAGES].append(answer)
         by_place[answer.set, answer.language].append(answer)
-    return [
-        {column: row[column] for column in COLUMNS}
-        for surface in surface_table(connection, run.run_id, benchmark=benchmark)
-        for row in [surface | _judged(by_place[str(surface["set"]), str(surface["language"])])]
+    judged: Row = {
+        "judged": content_key([steps[metric].signature for metric in JUDGED]).hex()[:_DIGITS]
+    }
+    rows = [
+        surface | _judged(by_place[str(surface["set"]), str(surface["language"])]) | judged
+        for surface in surface_table(connection, run.run_id, benchmark=chosen)
     ]
+    return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
 def _judged(answers: Sequence[AskedAnswer]) -> Row:
     """Return what was judged of the answers of one row."""
     values = {
         metric: [value for answer in answers if (value := answer.value(metric)) is not None]
-        for metric in ("factuality", "relevance", "overall", "claim_count")
+        for metric in JUDGED
     }
     row: Row = {
         metric: 100 * math.fsum(values[metric]) / len(values[metric]) if values[metric] else None
@@ -114,7 +125,11 @@ def quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
         of_language = [row for row in rows if row["language"] == language]
         # K is of a domain, whatever the language.
         pooled = language == ALL_LANGUAGES or len(languages) == 1
-        notes = [*(_k_notes(of_language) if pooled else ()), *_unjudged_notes(of_language)]
+        notes = [
+            *_alike_notes(of_language),
+            *(_k_notes(of_language) if pooled else ()),
+            *_unjudged_notes(of_language),
+        ]
         sheets.append(_sheet(language, of_language, notes))
     return sheets
 
@@ -149,6 +164,14 @@ def _sheet(language: str, rows: Sequence[Row], notes: Sequence[str]) -> Sheet:
 def _cells(by_set: Mapping[str, Row], sets: Sequence[str], column: str) -> str:
     values = [by_set.get(name, {}).get(column) for name in sets]
     return _BETWEEN.join("–" if value is None else f"{value:.1f}" for value in values)
+
+
+def _alike_notes(rows: Sequence[Row]) -> list[str]:
+    """Warn of runs that differ in more than the model under test."""
+    if len({row["judged"] for row in rows}) == 1:
+        return []
+    differs = "judge, translator, search, parameters or versions differ"
+    return [f"The runs were not judged alike ({differs}): compare only their surface"]
 
 
 def _k_notes(rows: Sequence[Row]) -> list[str]:
