@@ -1,0 +1,323 @@
+"""What people would find in all answers, by a judge's labels of all and people's of a few.
+
+Angelopoulos et al. (2023), Prediction-powered inference, and its sequel PPI++, have the idea and
+the estimators; their normal intervals do not hold with few labels, or where few answers are
+flagged. Those here do (docs/corrected.md has the simulations).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from pytest_xling.stats.contrast import Interval, contrast
+from pytest_xling.stats.distributions import check_alpha
+from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.rate_tables import RateTables
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pytest_xling.stats.rate_tables import RateEstimates
+
+    Bounds: TypeAlias = tuple[float | None, float | None]
+
+__all__ = [
+    "Corrected",
+    "Judged",
+    "Labelled",
+    "corrected_mean",
+    "corrected_rate",
+    "rate_tables",
+]
+
+NOTHING_ADDED: Final = "the judge adds nothing: this is what the labels say alone"
+NO_LABELS: Final = "no answer is labelled"
+NO_SPREAD: Final = "too few labels: they show no spread"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer and what the judge said of it."""
+
+    judge: Hashable
+    """Its label, with the language where several are pooled; or a number."""
+    cluster: Hashable
+    """What answers to one question share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One of the judged answers, and what people said of it."""
+
+    judge: Hashable
+    human: float
+    """1 where they flag it, else 0; or a number."""
+    cluster: Hashable
+    weight: float = 1.0
+    """How many answers it stands for by the design of the sample: all alike in a random one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected(Interval):
+    """What people would find in all answers."""
+
+    n_labels: int
+    n_answers: int
+    alone: Interval
+    """What the labels say without the judge."""
+    reason: str = ""
+    """Why there is no interval, or why it is that of the labels alone."""
+
+
+def corrected_rate(
+    judged: Sequence[Judged], labelled: Sequence[Labelled], *, alpha: float = 0.05
+) -> Corrected:
+    """Return the rate at which people would flag all answers, with its 1 - *alpha* interval.
+
+    How it is made says :mod:`pytest_xling.stats.rate_tables`. It is about answers to such
+    questions, not just these: clusters are a sample. The labels' own interval is given where it is
+    the narrower one, and where a random sample has no label of what the judge says of some answers.
+
+    Args:
+        judged: all answers, those labelled, too.
+        labelled: those that people labelled: a random sample of each stratum, which is what the
+            judge says. So all of a stratum have one weight.
+        alpha: the interval misses with this probability, both sides together.
+
+    Returns:
+        Without an interval where there are no labels, or a stratified sample has none of a stratum.
+
+    Raises:
+        ValueError: there are more labels than answers of a stratum and cluster, a label is neither
+            0 nor 1, weights are not above 0, finite and in a stratum equal, or *alpha* is out of
+            range.
+    """
+    check_alpha(alpha)
+    none = Corrected(n_labels=len(labelled), n_answers=len(judged), alone=Interval())
+    if not labelled:
+        return replace(none, reason=NO_LABELS)
+    strata, clusters, tables = rate_tables(judged, labelled)
+    alone = _only(tables.alone(alpha=alpha), clusters)
+    bare = [
+        stratum
+        for stratum, count in zip(strata, tables.labels.sum(axis=(0, 1)), strict=True)
+        if not count
+    ]
+    if bare:
+        reason = f"too few labels: none of an answer judged {bare[0]!r}"
+        if len({label.weight for label in labelled}) > 1:
+            return replace(none, alone=alone, reason=reason)
+        return _chosen(none, alone, None, f"{reason}; this is what the labels say alone")
+    return _chosen(none, alone, _only(tables.corrected(alpha=alpha), clusters), NOTHING_ADDED)
+
+
+def _only(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:
+    """Return the estimate of the only run."""
+    return Interval(
+        value=float(estimates.value[0]),
+        low=float(estimates.low[0]),
+        high=float(estimates.high[0]),
+        error=float(estimates.error[0]),
+        influence=dict(zip(clusters, estimates.influence[0].tolist(), strict=True)),
+    )
+
+
+def _chosen(none: Corrected, alone: Interval, own: Interval | None, reason: str) -> Corrected:
+    """Return *own*, or the labels *alone* where they make a narrower interval."""
+    better = own if own is not None and _width(own) <= _width(alone) else alone
+    return replace(
+        none,
+        value=better.value,
+        low=better.low,
+        high=better.high,
+        error=better.error,
+        influence=better.influence,
+        alone=alone,
+        reason="" if better is own else reason,
+    )
+
+
+def _width(interval: Interval) -> float:
+    if interval.low is None or interval.high is None:
+        return math.inf
+    return interval.high - interval.low
+
+
+def rate_tables(
+    judged: Sequence[Judged], labelled: Sequence[Labelled]
+) -> tuple[list[Hashable], list[Hashable], RateTables]:
+    """Return strata, clusters, and counts by both (of one run), whatever order answers are in.
+
+    Raises:
+        ValueError: as :func:`corrected_rate`.
+    """
+    if any(label.human not in (0, 1) for label in labelled):
+        msg = "a flag is 0 or 1"
+        raise ValueError(msg)
+    answers = Counter((answer.cluster, answer.judge) for answer in judged)
+    labels = Counter((label.cluster, label.judge) for label in labelled)
+    raised = Counter((label.cluster, label.judge) for label in labelled if label.human)
+    for cluster, stratum in labels - answers:
+        msg = f"there are more labels than answers of cluster {cluster!r} judged {stratum!r}"
+        raise ValueError(msg)
+    weights: dict[Hashable, float] = {}
+    for label in labelled:
+        weight = weights.setdefault(label.judge, label.weight)
+        if not 0 < weight < math.inf or weight != label.weight:
+            msg = f"weights are above 0, finite and equal, also of answers judged {label.judge!r}"
+            raise ValueError(msg)
+    strata = sorted({answer.judge for answer in judged}, key=repr)
+    rows = {
+        cluster: [[counts[cluster, s] for s in strata] for counts in (raised, labels, answers)]
+        for cluster in {answer.cluster for answer in judged}
+    }
+    clusters = sorted(rows, key=rows.__getitem__)  # rounding depends on it
+    counted = np.array([[rows[cluster] for cluster in clusters]], dtype=np.float64)
+    tables = RateTables(
+        raised=counted[:, :, 0],
+        labels=counted[:, :, 1],
+        answers=counted[:, :, 2],
+        weights=np.array([[weights.get(stratum, 0.0) for stratum in strata]]),
+    )
+    return strata, clusters, tables
+
+
+def corrected_mean(
+    judged: Sequence[Judged],
+    labelled: Sequence[Labelled],
+    *,
+    alpha: float = 0.05,
+    bounds: Bounds = (None, None),
+) -> Corrected:
+    """Return the mean of the numbers people would give all answers, with its 1 - *alpha* interval.
+
+    The estimate is the mean of y - λ(f - f̄), where people say y, the judge says f, and f̄ is its
+    mean over all answers; λ is the slope of y on f among labels of other clusters (PPI++,
+    cross-fitted). The interval is Gaffke's of what clusters add, as of other numbers
+    (:mod:`pytest_xling.stats.mean`), put together with that of λf̄ by the method of variance
+    estimates recovery (Donner and Zou 2012). The labels' own is given where it is the narrower one.
+
+    Args:
+        judged: all answers, those labelled, too; the judge's are numbers.
+        labelled: those that people labelled.
+        alpha: the interval misses with this probability, both sides together.
+        bounds: the lowest and the highest number people can give; None where there is no end.
+
+    Returns:
+        Without an interval where labels are of fewer than two clusters, or all are equal and a
+        bound is not known.
+
+    Raises:
+        ValueError: a judge's label is not a number, a number is not finite, a weight is not above 0
+            and finite, or *alpha* is out of range.
+    """
+    check_alpha(alpha)
+    none = Corrected(n_labels=len(labelled), n_answers=len(judged), alone=Interval())
+    if not labelled:
+        return replace(none, reason=NO_LABELS)
+    if not all(0 < label.weight < math.inf for label in labelled):
+        msg = "a weight is above 0 and finite"
+        raise ValueError(msg)
+    said = [_number(answer.judge) for answer in judged]
+    centre = math.fsum(said) / len(said)
+    away = [_number(label.judge) - centre for label in labelled]
+    alone = _weighted_mean(labelled, [label.human for label in labelled], alpha, bounds)
+    if alone.low is None:
+        return replace(none, alone=alone, reason=NO_SPREAD)
+    slopes, slope = _slopes(labelled, away)
+    rest = [
+        label.human - slopes[label.cluster] * f for label, f in zip(labelled, away, strict=True)
+    ]
+    lowest, highest = bounds
+    furthest = (
+        None if lowest is None else min(lowest, *rest),
+        None if highest is None else max(highest, *rest),
+    )
+    clusters = [answer.cluster for answer in judged]
+    judge = mean_interval(said, clusters, alpha=alpha, bounds=(min(said), max(said)))
+    if judge is None:
+        return _chosen(none, alone, None, NOTHING_ADDED)
+    moved: defaultdict[Hashable, list[float]] = defaultdict(list)
+    for value, cluster in zip(said, clusters, strict=True):
+        moved[cluster].append((value - centre) / len(said))
+    own = contrast(
+        [
+            _weighted_mean(labelled, rest, alpha, furthest),
+            Interval(
+                value=0.0,
+                low=judge.low - centre,
+                high=judge.high - centre,
+                error=judge.error,
+                influence={cluster: math.fsum(parts) for cluster, parts in moved.items()},
+            ),
+        ],
+        [1.0, slope],
+    )
+    if own.low is not None and own.high is not None:
+        own = replace(own, low=_within(own.low, bounds), high=_within(own.high, bounds))
+    return _chosen(none, alone, own, NOTHING_ADDED)
+
+
+def _number(judge: Hashable) -> float:
+    if not isinstance(judge, int | float) or not math.isfinite(judge):
+        msg = f"the judge's numbers are finite, not {judge!r}"
+        raise ValueError(msg)
+    return float(judge)
+
+
+def _within(value: float, bounds: Bounds) -> float:
+    lowest, highest = bounds
+    value = value if lowest is None else max(value, lowest)
+    return value if highest is None else min(value, highest)
+
+
+def _slopes(
+    labelled: Sequence[Labelled], away: Sequence[float]
+) -> tuple[dict[Hashable, float], float]:
+    """Return for each cluster the slope among the labels of the others, and among all."""
+    parts: defaultdict[Hashable, list[tuple[float, ...]]] = defaultdict(list)
+    for label, f in zip(labelled, away, strict=True):
+        w, y = label.weight, label.human
+        parts[label.cluster].append((w, w * f, w * y, w * f * f, w * f * y))
+    sums = {
+        cluster: [math.fsum(column) for column in zip(*rows, strict=True)]
+        for cluster, rows in parts.items()
+    }
+    whole = [math.fsum(column) for column in zip(*sums.values(), strict=True)]
+
+    def slope(n: float, f: float, y: float, ff: float, fy: float) -> float:
+        varied = ff - f * f / n if n > 0 else 0.0
+        return (fy - f * y / n) / varied if varied > 1e-9 * whole[3] else 0.0
+
+    others = {
+        cluster: slope(*(a - b for a, b in zip(whole, own, strict=True)))
+        for cluster, own in sums.items()
+    }
+    return others, slope(*whole)
+
+
+def _weighted_mean(
+    labelled: Sequence[Labelled], values: Sequence[float], alpha: float, bounds: Bounds
+) -> Interval:
+    """Return the weighted mean with Gaffke's interval, which is of what each cluster adds to it."""
+    weights = [label.weight for label in labelled]
+    whole = math.fsum(weights)
+    mean = math.fsum(w * y for w, y in zip(weights, values, strict=True)) / whole
+    parts: defaultdict[Hashable, list[tuple[float, float]]] = defaultdict(list)
+    for label, w, y in zip(labelled, weights, values, strict=True):
+        parts[label.cluster].append((w * (y - mean) / whole, w / whole))
+    added = {cluster: math.fsum(off for off, _ in rows) for cluster, rows in parts.items()}
+    m = len(added)
+    largest = m * max(math.fsum(share for _, share in rows) for rows in parts.values())
+    points = [mean + m * off for off in added.values()]
+    ends = (None if bound is None else mean + largest * (bound - mean) for bound in bounds)
+    around = mean_interval(points, range(m), alpha=alpha, bounds=(next(ends), next(ends)))
+    if around is None:
+        return Interval(value=mean, influence=added)
+    low, high = _within(around.low, bounds), _within(around.high, bounds)
+    return Interval(value=mean, low=low, high=high, error=around.error, influence=added)

@@ -1,0 +1,208 @@
+"""Rates of flags by a judge's labels of all answers and people's of few, of many runs at once.
+
+People's labels are a simple random sample, or one stratified by what the judge says. In both cases
+the rate at which people would flag answers is
+
+    p = Σ Wₛ pₛ,   Wₛ: share of answers of which the judge says s,   pₛ: share of them people flag.
+
+This is the estimator of Rogan and Gladen (1978) with predictive values, measured on this very run,
+in place of sensitivity and specificity; and that of prediction-powered inference with the best λ
+(PPI++, Angelopoulos et al. 2023; stratified, Fisch et al. 2024). Their intervals are normal, and
+miss far too often where few are flagged (docs/corrected.md; Lang and Reiczigel 2014 found the same
+of Rogan and Gladen's). Here an end is the rate P that a test just does not reject. It is Rao's, as
+in Wilson's interval: the pₛ are the likeliest that give P, and with them the estimate varies by
+
+    V(P) = Σ Wₛ² pₛ(1 - pₛ)/nₛ + Σ Wₛ(pₛ - P)²/N,
+
+the second part because other questions could have been asked. It is taken to be distributed like a
+rate of P(1 - P)/V(P) independent answers, whose tails are exact (Clopper and Pearson). With one
+stratum this is the interval that gates use of flags.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+
+__all__ = ["RateEstimates", "RateTables"]
+
+_STEPS = 50
+_FLATTEST, _STEEPEST = -12.0, 30.0
+"""Logarithms of the multipliers among which an end is sought, per label."""
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateEstimates:
+    """Of each run a rate with its interval."""
+
+    value: Array
+    low: Array
+    high: Array
+    error: Array
+    """Standard errors."""
+    influence: Array
+    """Runs x clusters: what each adds to the error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTables:
+    """Counts: runs x clusters x strata, but for the weights."""
+
+    raised: Array
+    """Labelled answers that people flagged."""
+    labels: Array
+    answers: Array
+    """All of them, those labelled, too."""
+    weights: Array
+    """Runs x strata: how many answers a label stands for where the judge is not asked."""
+
+    def alone(self, *, alpha: float) -> RateEstimates:
+        """Return what the labels say alone: exact intervals of their effective size."""
+        rate, size, _, influence = self._weighted()
+        one, effects = np.ones((len(rate), 1)), np.broadcast_to(np.eye(2), (len(rate), 2, 2))
+        population = (one, np.full(len(rate), np.inf), effects)
+        low, high = _ends((rate * size)[:, None], size[:, None], population, alpha)
+        # One more that is flagged, so that none does not look certain.
+        error = np.sqrt((rate * (1 - rate) + 1 / size) / size)
+        return RateEstimates(value=rate, low=low, high=high, error=error, influence=influence)
+
+    def corrected(self, *, alpha: float) -> RateEstimates:
+        """Return what labels and judge say; every stratum needs a label."""
+        return self.expected(self.labels.sum(axis=1), alpha=alpha)
+
+    def expected(self, labels: Array, *, alpha: float) -> RateEstimates:
+        """Return what so many *labels* (runs x strata) would say if as often flagged."""
+        effects, error, influence = self._clustered()
+        x, n, shares, whole = self._sums()
+        low, high = _ends(x / n * labels, labels, (shares, whole, effects), alpha)
+        value = (shares * x / n).sum(axis=1)
+        return RateEstimates(value=value, low=low, high=high, error=error, influence=influence)
+
+    def _sums(self) -> tuple[Array, Array, Array, Array]:
+        """Return flags, labels and shares (runs x strata), and how many answers there are."""
+        answers = self.answers.sum(axis=1)
+        whole = answers.sum(axis=1)
+        return self.raised.sum(axis=1), self.labels.sum(axis=1), answers / whole[:, None], whole
+
+    def _weighted(self) -> tuple[Array, Array, Array, Array]:
+        """Return of the labels alone rate, effective size, ICC, and what each cluster adds.
+
+        Rate and size are those of :func:`pytest_xling.stats.rate_intervals.weighted_rate`.
+        """
+        x, n, _, _ = self._sums()
+        w = self.weights
+        whole = (w * n).sum(axis=1)
+        rate = (w * x).sum(axis=1) / whole
+        off = np.einsum("rcs,rs->rc", self.raised - rate[:, None, None] * self.labels, w)
+        squares = (np.einsum("rcs,rs->rc", self.labels, w) ** 2).sum(axis=1)
+        alike = squares / whole
+        varied = (off**2).sum(axis=1) + alike**2
+        size = np.minimum(whole * (whole * rate * (1 - rate) + alike) / varied, n.sum(axis=1))
+        single = (w * w * n).sum(axis=1)
+        independent = (w * w * _squares(x, n, rate[:, None])).sum(axis=1) + alike * single / whole
+        mates = squares / single - 1  # labels that share a label's cluster
+        icc = np.clip((varied / independent - 1) / np.maximum(mates, _NEAR), 0, 1)
+        return rate, size, np.where(mates > _NEAR, icc, 1.0), off / whole[:, None]
+
+    def _clustered(self) -> tuple[Array, Array, Array]:
+        """Return design effects, standard errors, and what each cluster adds to the error.
+
+        Design effects (runs x strata + 1 x strata + 1) are of the labels in each stratum and, last,
+        of the judge's shares. On the diagonal stands how much more a rate varies than one of as
+        many independent answers, beside it how two vary together. In each one more cluster is
+        thought added, as in :mod:`pytest_xling.stats.clusters`, its answers as alike as labels are
+        without the judge: where the judge leaves nothing to explain, nothing else tells.
+        """
+        x, n, shares, whole = self._sums()
+        rate, _, icc, _ = self._weighted()
+        fit = (x + rate[:, None]) / (n + 1)
+        away = fit - (shares * fit).sum(axis=1, keepdims=True)
+        judge = (self.answers * away[:, None]).sum(axis=2, keepdims=True)
+        off = np.concatenate([self.raised - fit[:, None] * self.labels, judge], axis=2)
+        together = np.column_stack(
+            [
+                (self.labels**2).sum(axis=1) / n,
+                (self.answers.sum(axis=2) ** 2).sum(axis=1) / whole,
+            ]
+        )
+        # A label of the added cluster is off by 1, its answers by as much as what the judge says.
+        furthest = np.maximum(np.abs(away).max(axis=1), _NEAR)
+        added = together * np.column_stack([np.ones_like(n), furthest**2])
+        single = np.column_stack([_squares(x, n, fit), whole * (shares * away**2).sum(axis=1)])
+        root = np.sqrt(single + added)
+        effects = np.einsum("rcs,rct->rst", off, off)
+        diagonal = np.arange(effects.shape[1])
+        effects[:, diagonal, diagonal] += added * (1 + icc[:, None] * (together - 1))
+        effects /= root[:, :, None] * root[:, None, :]
+        effects[:, diagonal, diagonal] = np.maximum(effects[:, diagonal, diagonal], 1)
+        error = np.sqrt(_variance(fit, n, shares, whole, effects))
+        each = np.column_stack([shares / n, 1 / whole])
+        return effects, error, np.einsum("rcs,rs->rc", off, each)
+
+
+def _squares(x: Array, n: Array, rate: Array) -> Array:
+    """Return the sum of (y - rate)² over n answers of which x are flagged."""
+    return x * (1 - rate) ** 2 + (n - x) * rate**2
+
+
+def _variance(rates: Array, labels: Array, shares: Array, whole: Array, effects: Array) -> Array:
+    """Return V(P), with what clusters do to it."""
+    away = rates - (shares * rates).sum(axis=1, keepdims=True)
+    own = shares**2 * rates * (1 - rates) / labels
+    parts = np.maximum(np.column_stack([own, (shares * away**2).sum(axis=1) / whole]), 0)
+    root = np.sqrt(parts)
+    clustered = np.einsum("rs,rst,rt->r", root, effects, root)
+    variance: Array = np.maximum(clustered, parts.sum(axis=1))
+    return variance
+
+
+def _ends(
+    raised: Array, labels: Array, population: tuple[Array, Array, Array], alpha: float
+) -> tuple[Array, Array]:
+    """Return the lower and the upper end of each run's rate.
+
+    Args:
+        raised: labels flagged, runs x strata.
+        labels: how many there are.
+        population: shares of strata, how many answers there are, and design effects.
+        alpha: both tails.
+    """
+    low = _lower(raised, labels, population, alpha)
+    return low, 1 - _lower(labels - raised, labels, population, alpha)
+
+
+def _lower(
+    raised: Array, labels: Array, population: tuple[Array, Array, Array], alpha: float
+) -> Array:
+    """Return the lowest rate that so many raised flags do not rule out.
+
+    The likeliest pₛ of which Σ Wₛ pₛ = P solve xₛ/pₛ - (nₛ - xₛ)/(1 - pₛ) = λ Wₛ, a quadratic for
+    each. So λ is sought rather than P, which falls as it rises.
+    """
+    from scipy.special import betainc  # noqa: PLC0415  slow to import, not before it is needed
+
+    shares, whole, effects = population
+    estimate = (shares * raised / labels).sum(axis=1)
+    least, most = np.full(len(raised), _FLATTEST), np.full(len(raised), _STEEPEST)
+    for _ in range(_STEPS):
+        at = (least + most) / 2
+        pull = (np.exp(at) * labels.sum(axis=1))[:, None] * shares
+        root = np.sqrt((labels - pull) ** 2 + 4 * pull * (labels - raised))
+        rates = 2 * raised / (labels + pull + root)
+        limit = (shares * rates).sum(axis=1)
+        variance = np.maximum(_variance(rates, labels, shares, whole, effects), _NEAR**2)
+        size = np.maximum(limit * (1 - limit), _NEAR**2) / variance
+        flags = np.maximum(estimate * size, _NEAR)
+        chance = betainc(flags, np.maximum(size - flags, 0) + 1, limit)  # of so many or more
+        beyond = (chance < alpha / 2) & (estimate - limit > _NEAR)
+        least, most = np.where(beyond, least, at), np.where(beyond, at, most)
+    ends: Array = np.where(estimate > 0, np.minimum(limit, estimate), 0.0)
+    return ends
