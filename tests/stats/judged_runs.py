@@ -1,0 +1,164 @@
+"""Runs drawn by chance: answers that people flag, a judge that errs, and few of them labelled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri
+
+from pytest_xling.stats.rate_tables import RateTables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
+Design: TypeAlias = Literal["random", "equal", "neyman"]
+"""How labels are drawn: at random; as many of each judge's label; or by Neyman's allocation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What runs are like."""
+
+    rate: float
+    labels: int
+    sensitivity: float = 0.85
+    specificity: float = 0.93
+    icc: float = 0.0
+    """Of people's flags within a question."""
+    judge_icc: float = 0.0
+    """Of the judge's errors within a question."""
+    design: Design = "random"
+    answers: int = 400
+    repeats: int = 4
+    """Answers to each question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs x answers, those to a question beside each other."""
+
+    setting: Setting
+    human: Flags
+    judge: Flags
+    labelled: Flags
+
+    def tables(self) -> RateTables:
+        """Count them."""
+        labels, answers = self._counts(self.labelled), self._counts(np.ones_like(self.labelled))
+        weights = np.ones((len(labels), 2))
+        if self.setting.design != "random":
+            weights = answers.sum(axis=1) / np.maximum(labels.sum(axis=1), 1)
+        raised = self._counts(self.labelled & self.human)
+        return RateTables(raised=raised, labels=labels, answers=answers, weights=weights)
+
+    def intervals(self, alpha: float = 0.05) -> dict[str, tuple[Array, Array]]:
+        """Return the intervals by name: of runs with an unlabelled stratum, the labels' own.
+
+        ``ppi`` is the interval of PPI++ (as ``ppi_mean_ci`` of ppi-python), of random samples only;
+        ``wilson`` that of the labels alone; ``judge`` believes the judge.
+        """
+        tables = self.tables()
+        alone = tables.alone(alpha=alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = tables.corrected(alpha=alpha)
+        narrower = own.high - own.low <= alone.high - alone.low  # False where there is none
+        z = ndtri(1 - alpha / 2)
+        rate, size, _, _ = tables._weighted()
+        of_judge = tables.answers[:, :, 1].sum(axis=1) / self.setting.answers
+        found = {
+            "corrected": (
+                np.where(narrower, own.low, alone.low),
+                np.where(narrower, own.high, alone.high),
+            ),
+            "alone": (alone.low, alone.high),
+            "wilson": _wilson(rate, size, z),
+            "judge": _wilson(of_judge, np.full(len(rate), float(self.setting.answers)), z),
+        }
+        if self.setting.design == "random":
+            found["ppi"] = self._ppi(z)
+        return found
+
+    def _ppi(self, z: float) -> tuple[Array, Array]:
+        y, f, n = self.human.astype(float), self.judge.astype(float), self.setting.labels
+        whole = f.shape[1]
+        drawn = self.labelled.astype(float)
+
+        def mean(values: Array) -> Array:
+            made: Array = (drawn * values).sum(axis=1, keepdims=True) / n
+            return made
+
+        spread = f.var(axis=1, keepdims=True)
+        together = (drawn * (y - mean(y)) * (f - mean(f))).sum(axis=1, keepdims=True) / (n - 1)
+        power = np.clip(together / np.maximum((1 + n / whole) * spread, 1e-12), 0, 1)
+        rest = y - power * f
+        middle = power * f.mean(axis=1, keepdims=True) + mean(rest)
+        squares = (drawn * (rest - mean(rest)) ** 2).sum(axis=1, keepdims=True) / (n - 1)
+        half = z * np.sqrt(power**2 * spread / whole + squares / n)
+        return (middle - half)[:, 0], (middle + half)[:, 0]
+
+    def _counts(self, flags: Flags) -> Array:
+        """Count by question and what the judge says: runs x questions x 2."""
+        shape = (len(flags), -1, self.setting.repeats)
+        split = [flags & ~self.judge, flags & self.judge]
+        return np.stack([part.reshape(shape).sum(axis=2) for part in split], axis=2).astype(float)
+
+
+def _wilson(rate: Array, n: Array, z: float) -> tuple[Array, Array]:
+    shrink = 1 + z * z / n
+    centre = (rate + z * z / (2 * n)) / shrink
+    half = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
+    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
+
+
+def draw(setting: Setting, *, runs: int, seed: int) -> Runs:
+    """Draw runs: flags are beta-binomial within questions, the judge's errors as well."""
+    rng = np.random.default_rng(seed)
+    shape = (runs, setting.answers // setting.repeats, setting.repeats)
+
+    def flags(rate: float, icc: float) -> Flags:
+        hard = np.full((*shape[:2], 1), rate)
+        if icc:
+            a, b = (side * (1 - icc) / icc for side in (rate, 1 - rate))
+            hard = rng.beta(a, b, hard.shape)
+        return (rng.random(shape) < hard).reshape(runs, -1)
+
+    human = flags(setting.rate, setting.icc)
+    hit = flags(setting.sensitivity, setting.judge_icc)
+    alarm = flags(1 - setting.specificity, setting.judge_icc)
+    judge = np.where(human, hit, alarm)
+    return Runs(setting, human, judge, _sample(rng, judge, setting))
+
+
+def _sample(rng: np.random.Generator, judge: Flags, setting: Setting) -> Flags:
+    order, n = rng.random(judge.shape), setting.labels
+    if setting.design == "random":
+        return _first(order, np.full(len(judge), n))
+    flagged = judge.sum(axis=1)
+    others = judge.shape[1] - flagged
+    share = np.full(len(judge), 0.5)
+    if setting.design == "neyman":
+        bad, hit = setting.rate, setting.sensitivity
+        alarm = 1 - setting.specificity
+        deviations = [
+            math.sqrt(a * b) / (a + b)
+            for a, b in ((bad * hit, (1 - bad) * alarm), (bad * (1 - hit), (1 - bad) * (1 - alarm)))
+        ]
+        share = flagged * deviations[0] / (flagged * deviations[0] + others * deviations[1])
+    least = np.maximum(n - others, np.minimum(flagged, 2))
+    many = np.clip(np.round(share * n).astype(int), least, np.minimum(flagged, max(n - 2, 0)))
+    many = np.maximum(many, n - others)
+    of_flagged = _first(np.where(judge, order, 2.0), many)
+    return of_flagged | _first(np.where(judge, 2.0, order), n - many)
+
+
+def _first(order: Array, many: NDArray[np.int64]) -> Flags:
+    """Choose the *many* first of each row."""
+    ranks = order.argsort(axis=1).argsort(axis=1)
+    chosen: Flags = ranks < many[:, None]
+    return chosen
