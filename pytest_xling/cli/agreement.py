@@ -35,7 +35,7 @@ from pytest_xling.reports.review.calibration import (
     check_calibrates,
 )
 from pytest_xling.reports.review.population import read_population
-from pytest_xling.reports.review.ratings import check_ratings, check_together, read_ratings
+from pytest_xling.reports.review.ratings import check_ratings, put_together, read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
 from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.reports.sheet import plain
@@ -84,8 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.force and args.calibration is None:
         msg = "--force means nothing without --calibration"
         raise ConfigError(msg)
-    rated = [rater_file for path in args.files for rater_file in read_ratings(Path(path))]
-    check_together(rated)
+    rated = put_together([each for path in args.files for each in read_ratings(Path(path))])
     with reading(args) as connection:
         record = get_run(connection, rated[0].run)
         scheme = scheme_of(

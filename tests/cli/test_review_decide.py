@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GATE = "repetition-en"
-FLAGGED, CLEAR = 70, 230
+FLAGGED, CLEAR = 140, 460
 
 
 @pytest.fixture
@@ -53,14 +53,14 @@ def judge_again(store: Path) -> str:
 
 
 def label(tmp_path: Path, page: str, name: str) -> list[str]:
-    """Save what somebody says who flags all the detector does, and a twelfth of the others."""
+    """Save what somebody says who flags all the detector does, and a tenth of the others."""
     data = page_data(tmp_path / page)
     cases = [item["case"] for item in data["items"]]
     items = []
     for case in cases:
         number = int(case.removeprefix("q").partition("-")[0])
         judge = "yes" if number < FLAGGED else "no"
-        truth = "yes" if number < FLAGGED or number % 12 == 0 else "no"
+        truth = "yes" if number < FLAGGED or number % 8 == 0 else "no"
         items.append({"case": case, "judge": judge, "label": truth, "reason": ""})
     saved: dict[str, Any] = {
         "format": "xling-review-labels",
@@ -81,7 +81,7 @@ def test_until_the_gate_is_settled(tmp_path: Path, xling: Callable[..., Any], st
     seen: list[str] = []
     files: list[str] = []
     for turn in range(6):
-        said = xling("review", "run-1", "--decide", GATE, "-o", f"{turn}.html", "--seed=1")
+        said = xling("review", "run-1", "--decide", GATE, "-o", f"{turn}.html", "--seed=3")
         if said.code:
             assert "it is settled by the labels there are" in said.err
             break
@@ -95,6 +95,7 @@ def test_until_the_gate_is_settled(tmp_path: Path, xling: Callable[..., Any], st
         if judge_again(store) != "inconclusive":
             break
     assert judge_again(store) in {"fail", "pass"}
+    assert len(files) > 1
     assert 40 < len(seen) < FLAGGED + CLEAR
 
 

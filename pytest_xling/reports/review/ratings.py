@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import DataError, did_you_mean
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Population
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["LABELS_FORMAT", "Rated", "Rating", "check_ratings", "check_together", "read_ratings"]
+__all__ = ["LABELS_FORMAT", "Rated", "Rating", "check_ratings", "put_together", "read_ratings"]
 
 
 LABELS_FORMAT: Final = "xling-review-labels"
@@ -245,11 +245,12 @@ def _single_choice(choices: object, *, where: str) -> str | None:
     raise DataError(msg)
 
 
-def check_together(rated: Sequence[Rated]) -> None:
-    """Check that all is of one run, benchmark and metric, and each rater's in one file.
+def put_together(rated: Sequence[Rated]) -> list[Rated]:
+    """Return what each rater said in all files: of one run, benchmark and metric, each case once.
 
     Raises:
-        DataError: names both files and the fix.
+        DataError: they are of several, or a rater's files have a case twice; names both files and
+            the fix.
     """
     first = rated[0]
     raters: dict[str, Rated] = {}
@@ -262,13 +263,20 @@ def check_together(rated: Sequence[Rated]) -> None:
                     "compare labels of one review"
                 )
                 raise DataError(msg)
-        same = raters.setdefault(other.rater.casefold(), other)
-        if same is not other:
+        same = raters.get(other.rater.casefold())
+        if same is None:
+            raters[other.rater.casefold()] = other
+            continue
+        if twice := {r.case_id for r in same.ratings} & {r.case_id for r in other.ratings}:
             msg = (
-                f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}; leave "
-                "one out, or if they are two people, write another 'rater' into one"
+                f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}: both "
+                f"have case {min(twice)!r}; leave one out, or if they are two people, write "
+                "another 'rater' into one"
             )
             raise DataError(msg)
+        both = replace(same, ratings=(*same.ratings, *other.ratings))
+        raters[other.rater.casefold()] = both
+    return [*raters.values()]
 
 
 def check_ratings(rated: Sequence[Rated], population: Population, scheme: Scheme) -> None:

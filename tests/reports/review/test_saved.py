@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.errors import DataError
-from pytest_xling.reports.review.ratings import check_together, read_ratings
+from pytest_xling.reports.review.ratings import put_together, read_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,7 @@ def test_files_that_do_not_belong_together(
     """Of several runs, metrics or benchmarks; or two of one rater."""
     rated = [*read_ratings(write(PAGE)), *read_ratings(write(PAGE | other, "b.json"))]
     with pytest.raises(DataError) as error:
-        check_together(rated)
+        put_together(rated)
     assert said in str(error.value)
     assert "a.json" in str(error.value)
-    check_together(rated[:1])
+    put_together(rated[:1])
