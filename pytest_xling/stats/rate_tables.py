@@ -123,10 +123,10 @@ class RateTables:
         """
         x, n, shares, whole = self._sums()
         rate, _, icc, _ = self._weighted()
-        fit = (x + rate[:, None]) / (n + 1)
-        away = fit - (shares * fit).sum(axis=1, keepdims=True)
+        rates = x / n
+        away = rates - (shares * rates).sum(axis=1, keepdims=True)
         judge = (self.answers * away[:, None]).sum(axis=2, keepdims=True)
-        off = np.concatenate([self.raised - fit[:, None] * self.labels, judge], axis=2)
+        off = np.concatenate([self.raised - rates[:, None] * self.labels, judge], axis=2)
         together = np.column_stack(
             [
                 (self.labels**2).sum(axis=1) / n,
@@ -136,13 +136,15 @@ class RateTables:
         # A label of the added cluster is off by 1, its answers by as much as what the judge says.
         furthest = np.maximum(np.abs(away).max(axis=1), _NEAR)
         added = together * np.column_stack([np.ones_like(n), furthest**2])
-        single = np.column_stack([_squares(x, n, fit), whole * (shares * away**2).sum(axis=1)])
+        single = np.column_stack([_squares(x, n, rates), whole * (shares * away**2).sum(axis=1)])
         root = np.sqrt(single + added)
         effects = np.einsum("rcs,rct->rst", off, off)
         diagonal = np.arange(effects.shape[1])
         effects[:, diagonal, diagonal] += added * (1 + icc[:, None] * (together - 1))
         effects /= root[:, :, None] * root[:, None, :]
         effects[:, diagonal, diagonal] = np.maximum(effects[:, diagonal, diagonal], 1)
+        # One more label of each stratum, flagged as often as all are: none is not certain.
+        fit = (x + rate[:, None]) / (n + 1)
         error = np.sqrt(_variance(fit, n, shares, whole, effects))
         each = np.column_stack([shares / n, 1 / whole])
         return effects, error, np.einsum("rcs,rs->rc", off, each)

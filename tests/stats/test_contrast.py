@@ -1,0 +1,78 @@
+"""Differences and slopes of estimates, against published numbers and scipy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_xling.stats.contrast import Interval, contrast, difference
+from pytest_xling.stats.rate_intervals import wilson_interval
+
+
+def _wilson(raised: int, n: int) -> Interval:
+    low, high = wilson_interval(raised / n, n) or (None, None)
+    return Interval(value=raised / n, low=low, high=high)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+    ],
+)
+def test_newcombes_examples(
+    first: tuple[int, int], second: tuple[int, int], expected: tuple[float, float]
+) -> None:
+    """Newcombe (1998), Statistics in Medicine 17, 873-890, Table II, method 10."""
+    made = difference(_wilson(*first), _wilson(*second))
+    assert expected == pytest.approx((made.low, made.high), abs=6e-5)
+
+
+def test_of_the_same_questions() -> None:
+    """What both have of a question cancels: paired means, as the t test's standard error."""
+    rng = np.random.default_rng(1)
+    shared = rng.normal(size=200)
+    sides = [shared + 0.3 * rng.normal(size=200) for _ in range(2)]
+    estimates = []
+    for side in sides:
+        error = side.std() / math.sqrt(200)
+        mean = float(side.mean())
+        added = dict(enumerate(((side - mean) / 200).tolist()))
+        estimates.append(
+            Interval(
+                value=mean,
+                low=mean - 1.96 * error,
+                high=mean + 1.96 * error,
+                error=error,
+                influence=added,
+            )
+        )
+    made = difference(estimates[0], estimates[1])
+    error = float((sides[0] - sides[1]).std()) / math.sqrt(200)
+    assert made.value is not None
+    assert made.error == pytest.approx(error)
+    assert (made.value - 1.96 * error, made.value + 1.96 * error) == pytest.approx(
+        (made.low, made.high)
+    )
+
+
+def test_a_slope() -> None:
+    """Of independent estimates errors are added by squares; ends change sides where c < 0."""
+    estimates = [Interval(value=v, low=v - 0.1, high=v + 0.2, error=0.1) for v in (0.2, 0.3, 0.5)]
+    made = contrast(estimates, [-0.5, 0.0, 0.5])
+    assert 0.15 == pytest.approx(made.value)
+    assert (0.15 - math.hypot(0.1, 0.05), 0.15 + math.hypot(0.05, 0.1)) == pytest.approx(
+        (made.low, made.high)
+    )
+    assert math.hypot(0.05, 0.05) == pytest.approx(made.error)
+
+
+def test_without_an_estimate() -> None:
+    """There is none of a difference either; and coefficients are one for each."""
+    assert Interval() == difference(_wilson(1, 9), Interval())
+    with pytest.raises(ValueError, match="1 estimates, 2 coefficients"):
+        contrast([_wilson(1, 9)], [1.0, -1.0])

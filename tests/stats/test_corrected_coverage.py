@@ -1,0 +1,132 @@
+"""Do 95 % intervals by a judge and few labels hold the truth, where PPI's do not?
+
+The whole grid is measured by perf/corrected.py; docs/corrected.md has its table.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pytest_xling.stats.contrast import difference
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
+from tests.stats.judged_runs import Design, Runs, Setting, draw
+
+pytestmark = pytest.mark.slow
+
+RUNS = 2000
+NOISE = 2 * math.sqrt(0.93 * 0.07 / RUNS)
+JUDGES = ((0.6, 0.6), (0.6, 0.99), (0.99, 0.6), (0.85, 0.93), (0.99, 0.99))
+ICCS = ((0.0, 4), (0.2, 4), (0.5, 4), (0.5, 10))
+DESIGNS: tuple[Design, ...] = ("random", "equal", "neyman")
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("labels", [20, 50, 100, 400])
+def test_rates(rate: float, labels: int) -> None:
+    """93 % of the intervals do, and not more than 4 % miss on a side: judges, designs and ICCs.
+
+    Each judge meets some of them. On average intervals are narrower than those of labels alone.
+    """
+    whole = list(itertools.product(JUDGES, ICCS, DESIGNS))
+    first = round(100 * rate) + labels
+    for (sensitivity, specificity), (icc, repeats), design in whole[first % 13 :: 13]:
+        setting = Setting(
+            rate=rate,
+            labels=labels,
+            sensitivity=sensitivity,
+            specificity=specificity,
+            icc=icc,
+            judge_icc=icc / 2,
+            design=design,
+            repeats=repeats,
+        )
+        intervals = draw(setting, runs=RUNS, seed=labels).intervals()
+        low, high = intervals["corrected"]
+        below, above = float((high < rate - 1e-12).mean()), float((low > rate + 1e-12).mean())
+        assert below + above <= 0.07 + NOISE, setting
+        assert max(below, above) <= 0.04 + NOISE, setting
+        alone_low, alone_high = intervals["alone"]
+        assert (high - low).mean() <= (alone_high - alone_low).mean(), setting
+
+
+@pytest.mark.parametrize(
+    ("rate", "labels", "expected"),
+    [(0.05, 30, 0.737), (0.1, 30, 0.848), (0.2, 30, 0.923), (0.05, 100, 0.887), (0.1, 100, 0.926)],
+)
+def test_ppi_does_not(rate: float, labels: int, expected: float) -> None:
+    """So many of ppi-python's ppi_mean_ci did, and as many of its formula, which docs compare."""
+    runs = draw(Setting(rate=rate, labels=labels, repeats=1), runs=4000, seed=1)
+    low, high = runs.intervals()["ppi"]
+    assert expected == pytest.approx(float(((low <= rate) & (rate <= high)).mean()), abs=0.03)
+
+
+def test_gaps() -> None:
+    """Of two languages, on the same questions: answers to a question are alike in both."""
+    setting = Setting(rate=0.1, labels=100, icc=0.5)
+    runs = 400
+    both = draw(Setting(rate=0.1, labels=200, icc=0.5, repeats=8, answers=800), runs=runs, seed=5)
+    held = 0
+    for number in range(runs):
+        sides = []
+        for side in range(2):
+            # Half of each question's answers are in a language.
+            mine = np.arange(800) % 8 // 4 == side
+            judged, labelled = _of(both, number, mine)
+            sides.append(corrected_rate(judged, labelled))
+        gap = difference(sides[0], sides[1])
+        assert gap.low is not None
+        assert gap.high is not None
+        held += gap.low <= 0 <= gap.high
+    assert held / runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / runs), setting
+
+
+def _of(
+    runs: Runs, number: int, chosen: np.typing.NDArray[np.bool_]
+) -> tuple[list[Judged], list[Labelled]]:
+    judged, labelled = [], []
+    for at in np.flatnonzero(chosen).tolist():
+        judge, cluster = bool(runs.judge[number, at]), at // runs.setting.repeats
+        judged.append(Judged(judge, cluster))
+        if runs.labelled[number, at]:
+            labelled.append(Labelled(judge, float(runs.human[number, at]), cluster))
+    return judged, labelled
+
+
+@pytest.mark.parametrize("labels", [20, 50, 200])
+@pytest.mark.parametrize(("repeats", "icc"), [(1, 0.0), (4, 0.5)])
+@pytest.mark.parametrize("like", [0.3, 0.9])
+def test_means(labels: int, repeats: int, icc: float, like: float) -> None:
+    """Of points from 1 to 5, most of them 4 or 5, with a judge as *like* people and too kind."""
+    rng = np.random.default_rng(labels + repeats)
+    runs, answers = 150, 400
+    cuts, points = [-2.0, -1.5, -1.0, 0.2], np.arange(1.0, 6.0)
+    shares = np.diff([0.0, *(0.5 * (1 + math.erf(cut / math.sqrt(2))) for cut in cuts), 1.0])
+    truth = float(shares @ points)
+
+    def drawn() -> np.typing.NDArray[np.float64]:
+        of_question = rng.normal(size=(answers // repeats, 1))
+        own = rng.normal(size=(answers // repeats, repeats))
+        latent: np.typing.NDArray[np.float64] = (
+            math.sqrt(icc) * of_question + math.sqrt(1 - icc) * own
+        ).ravel()
+        return latent
+
+    held = 0
+    for _ in range(runs):
+        human = drawn()
+        judge = like * human + math.sqrt(1 - like**2) * drawn() + 0.4
+        said, found = (points[np.digitize(side, cuts)].tolist() for side in (judge, human))
+        judged = [Judged(value, at // repeats) for at, value in enumerate(said)]
+        labelled = [
+            Labelled(said[at], found[at], at // repeats)
+            for at in rng.permutation(answers)[:labels].tolist()
+        ]
+        made = corrected_mean(judged, labelled, bounds=(1.0, 5.0))
+        assert made.low is not None
+        assert made.high is not None
+        held += made.low <= truth <= made.high
+    assert held / runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / runs)
