@@ -191,7 +191,7 @@ def _width(setting: Setting, kind: str, runs: int = 300) -> float:
 
 
 def test_what_a_judge_is_worth() -> None:
-    """A useless one next to nothing, a perfect one a third of the width; more labels are narrower."""
+    """A useless one next to nothing, a perfect one much; more labels are narrower."""
     useless = Setting(rate=0.3, labels=100, sensitivity=0.5, specificity=0.5)
     perfect = Setting(rate=0.3, labels=100, sensitivity=1.0, specificity=1.0)
     assert 0.95 < _width(useless, "corrected") / _width(useless, "alone") <= 1
