@@ -336,6 +336,8 @@ class Threshold:
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"
+    tier: Literal["advisory", "block"] = "block"
+    """``advisory``: judged and reported, and whatever is decided, the release is not kept back."""
     origin: str = ""
     """Where it was written: ``thresholds.yaml:12``."""
 

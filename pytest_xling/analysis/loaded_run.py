@@ -72,6 +72,7 @@ THRESHOLD: Final = {
     "alpha": NUMBER,
     "min_n": WHOLE,
     "on_inconclusive": TEXT,
+    "tier": TEXT,
     "origin": TEXT,
 }
 VERDICTS: Final = {
@@ -147,7 +148,7 @@ class LoadedRun:
         ``reason``; the estimate (``value``, ``low`` and ``high`` of its interval, ``n``,
         ``unscored``, ``flagged``, ``p``, ``p_holm``, ``pivot``, ``baseline``, ``signature``); and
         the limits (``max_rate``, ``floor``, ``ceiling``, ``max_gap``, ``max_drop``, ``max_trend``,
-        ``alpha``, ``min_n``, ``on_inconclusive``, ``origin``).
+        ``alpha``, ``min_n``, ``on_inconclusive``, ``tier``, ``origin``).
 
         Raises:
             ConfigError: pandas is not installed.

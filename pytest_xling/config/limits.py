@@ -34,8 +34,11 @@ __all__ = [
 
 Place: TypeAlias = tuple[str, ...]
 
-POLICY = ("alpha", "min_judge_f1", "min_n", "on_inconclusive")
+POLICY = ("alpha", "min_judge_f1", "min_n", "on_inconclusive", "tier")
 """What may stand at every place."""
+
+_WORDS = {"on_inconclusive": ("fail", "warn"), "tier": ("advisory", "block")}
+"""What is said by one of several words."""
 
 BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
     "flag": ("max_rate",),
@@ -202,9 +205,9 @@ def _value(
     file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
 ) -> float | int | str:
     key = place[-1]
-    if key == "on_inconclusive":
-        if value not in ("fail", "warn") or not isinstance(value, str):
-            raise file.error(*place, what=f"expected fail or warn, not {value!r}")
+    if key in _WORDS:
+        if not isinstance(value, str) or value not in _WORDS[key]:
+            raise file.error(*place, what=f"expected {' or '.join(_WORDS[key])}, not {value!r}")
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")

@@ -69,7 +69,7 @@ class Decision:
         self._family = family
         self._expected = expected
         self._looks = looks
-        self._decided: dict[tuple[str, str, GateKind], dict[str, Verdict]] = {}
+        self._decided: dict[tuple[str, str, GateKind, str], dict[str, Verdict]] = {}
         self._held: dict[tuple[str, str], dict[str, Sequence[Score]]] = {}
 
     def verdict(
@@ -191,7 +191,7 @@ def judge_gates(
     *,
     baseline: BaselineSide | None = None,
 ) -> list[Verdict]:
-    """Judge gates of one metric of a benchmark; those of a kind together.
+    """Judge gates of one metric of a benchmark; those of a family together.
 
     Args:
         gates: whole families; their verdicts come in the same order.
@@ -209,8 +209,8 @@ def judge_gates(
         )
         for gate in gates
     ]
-    for kind in LIMITS:
-        family = [index for index, gate in enumerate(gates) if gate.kind == kind]
+    for name in dict.fromkeys(gate.family for gate in gates):
+        family = [index for index, gate in enumerate(gates) if gate.family == name]
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict

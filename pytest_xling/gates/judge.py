@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["blocks", "judge", "judge_family"]
+__all__ = ["advises", "blocks", "judge", "judge_family", "reason_of"]
 
 
 def judge(
@@ -59,10 +59,26 @@ def _decide(estimate: Estimate, threshold: Threshold, kind: GateKind) -> tuple[O
 
 
 def blocks(verdict: Verdict) -> bool:
-    """Tell whether the verdict closes the gate; an inconclusive one does unless told to warn."""
+    """Tell whether the verdict closes the gate.
+
+    An inconclusive one does unless told to warn, and an advisory one only where it is an error:
+    that decides nothing, whatever else is known.
+    """
+    if advises(verdict):
+        return False
     if verdict.outcome == "inconclusive":
         return verdict.threshold.on_inconclusive == "fail"
     return verdict.outcome != "pass"
+
+
+def advises(verdict: Verdict) -> bool:
+    """Tell whether a gate did not pass and, being advisory, keeps no release back."""
+    return verdict.threshold.tier == "advisory" and verdict.outcome in {"fail", "inconclusive"}
+
+
+def reason_of(verdict: Verdict) -> str:
+    """Word why, as all reports do: marked where it is advice."""
+    return f"advisory: {verdict.reason}" if advises(verdict) else verdict.reason
 
 
 def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:

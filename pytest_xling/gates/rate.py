@@ -18,13 +18,16 @@ def tolerated(*thresholds: Threshold | None) -> bool:
     """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
 
     Without a budget, or where one of the gates it counts for has a budget of 0, it fails its own
-    case.
+    case. Advisory gates fail none: where there are no others, all is tolerated.
 
     Args:
         thresholds: of the gates it counts for, such as that of all levels and that of its own.
     """
-    budgets = [limits.max_rate for limits in thresholds if limits is not None]
-    given = [budget for budget in budgets if budget is not None]
+    there = [limits for limits in thresholds if limits is not None]
+    blocking = [limits for limits in there if limits.tier == "block"]
+    if there and not blocking:
+        return True
+    given = [limits.max_rate for limits in blocking if limits.max_rate is not None]
     return bool(given) and all(given)
 
 

@@ -61,9 +61,12 @@ class GateSpec:
         return gate_id(self.metric, self.language, kind=self.kind, level=self.threshold.level)
 
     @property
-    def family(self) -> tuple[str, str, GateKind]:
-        """What gates share that are judged together."""
-        return self.benchmark, self.metric, self.kind
+    def family(self) -> tuple[str, str, GateKind, str]:
+        """What gates share that are judged together.
+
+        Advisory ones are by themselves: what they may find by chance costs the others no power.
+        """
+        return self.benchmark, self.metric, self.kind, self.threshold.tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.judge import advises, reason_of
 from pytest_xling.gates.spec import LIMITS
 from pytest_xling.plugin.context import FAULT
 from pytest_xling.plugin.selection import GateTest
@@ -70,6 +71,7 @@ class GateCheck(GateTest):
             ("xling_run", context.run_id),
             ("xling_model", context.setup.model),
             ("xling_language", spec.language),
+            ("xling_tier", spec.threshold.tier),
             *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
             *([] if baseline is None else [("xling_baseline", baseline.name(spec.benchmark))]),
             *(
@@ -128,7 +130,7 @@ class GateCheck(GateTest):
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),
-            ("xling_reason", printable(verdict.reason)),
+            ("xling_reason", printable(reason_of(verdict))),
             ("xling_n", str(made.n)),
             ("xling_unscored", str(made.unscored)),
             ("xling_signature", made.signature),
@@ -147,6 +149,10 @@ class GateCheck(GateTest):
         if verdict.outcome == "inconclusive":
             message = f"INCONCLUSIVE {message}"
             # Asking was stopped by a gate that failed: that one closes the gate, not this.
-            if verdict.threshold.on_inconclusive == "warn" or self._stopped:
+            if self._stopped:
                 pytest.skip(message)
+        if advises(verdict):
+            pytest.xfail(f"advisory: {message}")
+        if verdict.outcome == "inconclusive" and limits.on_inconclusive == "warn":
+            pytest.skip(message)
         pytest.fail(message, pytrace=False)

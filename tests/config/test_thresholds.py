@@ -215,6 +215,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             _metric("on_inconclusive: no"),
             WHERE + "on_inconclusive: expected fail or warn, not 'no'",
         ),
+        (_metric("tier: warn"), WHERE + "tier: expected advisory or block, not 'warn'"),
         (_metric("on_inconclusive: [fail]"), WHERE + "on_inconclusive: expected fail or warn"),
         (
             _metric("alpha: 0.1"),

@@ -159,7 +159,7 @@ def test_what_a_file_sets(tmp_path: Path) -> None:
     ]
     assert {"en"} == {gate.pivot for gate in gates if gate.kind == "gap"}
     families = {gate.family for gate in gates}
-    assert {("b", "no_answer", kind) for kind in ("limit", "gap", "trend")} == families
+    assert {("b", "no_answer", kind, "block") for kind in ("limit", "gap", "trend")} == families
     # What compares with the pivot language says nothing of that.
     assert ["flip_to_false-hi"] == [gate.id for gate in _gates(_file(tmp_path), "flip_to_false")]
 

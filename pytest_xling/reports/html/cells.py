@@ -11,7 +11,7 @@ from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
-from pytest_xling.gates.judge import blocks
+from pytest_xling.gates.judge import blocks, reason_of
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
@@ -95,7 +95,7 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
         "outcome": verdict.outcome,
         "blocks": blocks(verdict),
         "limit": limit_of(verdict),
-        "reason": visible(verdict.reason),
+        "reason": visible(reason_of(verdict)),
         "origin": visible(limits.origin),
         "alpha": limits.alpha,
         "estimate": as_json(verdict.estimate),
