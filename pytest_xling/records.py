@@ -267,6 +267,8 @@ class Estimate:
     worse, and ``n`` the samples that both have."""
     baseline: str = ""
     """For drops: what the model is compared with in the same language; else as for gaps."""
+    relative: bool = False
+    """For drops: whether the value is a share of what the baseline has."""
     trend: bool = False
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
@@ -326,6 +328,8 @@ class Threshold:
     """By how much the language may be worse than the pivot language, in the metric's units."""
     max_drop: float | None = None
     """By how much the model may be worse than the baseline in this language, in its units."""
+    relative_drop: bool = False
+    """Whether ``max_drop`` is a share of what the baseline has."""
     max_trend: float | None = None
     """By how much the language may get worse from one level of presupposition to the next."""
     level: int | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.registry import OWN_METRIC
@@ -57,6 +58,9 @@ TREND = "max_trend"
 
 _COMPARED = (DROP, GAP, TREND)
 
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+"""How a drop is written that is a share of what the baseline has."""
+
 _ONE_LEVEL = ("answer", "repeats")
 """What one reading may be of so that there is one at each level, by itself."""
 
@@ -106,6 +110,13 @@ class Limits:
             values={key: self.values[key] for key in keys},
             places={key: self.places[key] for key in keys},
         )
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is said as the fields of a threshold."""
+        fields: dict[str, Any] = dict(self.values)
+        if isinstance(drop := fields.get(DROP), str):
+            fields |= {DROP: float(drop.rstrip(" %")) / 100, "relative_drop": True}
+        return fields
 
     @property
     def bounded(self) -> bool:
@@ -205,10 +216,8 @@ def _value(
     file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
 ) -> float | int | str:
     key = place[-1]
-    if key in _WORDS:
-        if not isinstance(value, str) or value not in _WORDS[key]:
-            raise file.error(*place, what=f"expected {' or '.join(_WORDS[key])}, not {value!r}")
-        return value
+    if key in _WORDS or (key == DROP and str(value).endswith("%")):
+        return _text(file, place, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
     rate = key in {"max_rate", "min_judge_f1"} or (key in _COMPARED and kind == "flag")
@@ -226,6 +235,20 @@ def _value(
             raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
         return value
     return float(value)
+
+
+def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
+    """Return a value that is text, checked."""
+    words = _WORDS.get(place[-1])
+    if words is not None:
+        if not isinstance(value, str) or value not in words:
+            raise file.error(*place, what=f"expected {' or '.join(words)}, not {value!r}")
+        return value
+    percent = _PERCENT.fullmatch(str(value))
+    if percent is None or float(percent[1]) > 100:  # noqa: PLR2004  all there is to lose
+        what = f"expected a share of the baseline from 0% to 100%, such as 10%, not {value!r}"
+        raise file.error(*place, what=what)
+    return str(value)
 
 
 LANGUAGES, LEVELS, MODELS = "languages", "levels", "models"

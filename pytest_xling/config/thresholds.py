@@ -97,7 +97,6 @@ class ThresholdFile:
         if limits is None or not limits.bounded:
             return None
         refuse_crossed(self.file, limits)
-        values = cast("dict[str, Any]", limits.values)  # each was checked when it was read
         bounds = [key for key in limits.places if key not in POLICY]
         return Threshold(
             benchmark=benchmark,
@@ -105,7 +104,7 @@ class ThresholdFile:
             language=language,
             level=level,
             origin=self._written(limits, bounds),
-            **values,
+            **limits.fields(),
         )
 
     def origin(self, threshold: Threshold, model: str, *keys: str) -> str:

@@ -78,7 +78,8 @@ class Figures:
             [end for estimate in made for end in (estimate.value, estimate.high)],
             share=any(estimate.share for estimate in made),
             difference=any(
-                estimate.pivot or estimate.baseline or estimate.trend for estimate in made
+                (estimate.pivot or estimate.baseline or estimate.trend) and not estimate.relative
+                for estimate in made
             ),
         )
         if figures.share or limit is None:

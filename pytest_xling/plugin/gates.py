@@ -20,6 +20,8 @@ from pytest_xling.text.display import printable
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.early_stopping import EarlyStopping
@@ -63,7 +65,6 @@ class GateCheck(GateTest):
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
         spec, context = self.spec, self._gates.context
-        limits = {name: getattr(spec.threshold, name) for name in LIMITS[spec.kind]}
         baseline = context.setup.baseline if spec.kind == "drop" else None
         self._properties = item.user_properties
         self._properties += [
@@ -74,11 +75,7 @@ class GateCheck(GateTest):
             ("xling_tier", spec.threshold.tier),
             *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
             *([] if baseline is None else [("xling_baseline", baseline.name(spec.benchmark))]),
-            *(
-                (f"xling_{name}", f"{limit:g}")
-                for name, limit in limits.items()
-                if limit is not None
-            ),
+            *_limits(spec),
         ]
 
     def verdict(self) -> Verdict:
@@ -156,3 +153,12 @@ class GateCheck(GateTest):
         if verdict.outcome == "inconclusive" and limits.on_inconclusive == "warn":
             pytest.skip(message)
         pytest.fail(message, pytrace=False)
+
+
+def _limits(spec: GateSpec) -> Iterator[tuple[str, str]]:
+    """Yield what a gate is held to, as the properties of its test."""
+    for name in LIMITS[spec.kind]:
+        limit = getattr(spec.threshold, name)
+        if limit is not None:
+            relative = spec.kind == "drop" and spec.threshold.relative_drop
+            yield f"xling_{name}", f"{100 * limit:g}%" if relative else f"{limit:g}"

@@ -391,6 +391,14 @@ def test_drops_are_resolved_as_other_limits(tmp_path: Path) -> None:
     [
         (_metric("max_drop: 5", "answer_length"), "max_drop says how much worse a model may be"),
         (_metric("max_drop: 5"), "max_drop: expected a rate from 0 to 1, not 5; for 5 % write 0.0"),
+        (
+            _metric("max_drop: 110%"),
+            WHERE
+            + "max_drop: expected a share of the baseline from 0% to 100%, such as 10%, not '",
+        ),
+        (_metric("max_drop: -5%"), WHERE + "max_drop: expected a share of the baseline from 0%"),
+        (_metric("max_drop: '10'"), WHERE + "max_drop: expected a number, not '10'"),
+        (_metric("max_gap: 10%", "sim_sent"), "max_gap: expected a number, not '10%'"),
         (_metric("max_drop: -1", "sim_sent"), "max_drop: expected a number of at least 0, not -1"),
         ("defaults: {max_drop: 0.1}", "max_drop belongs to a metric; write it below one"),
         (_metric("maxdrop: 0.1"), "unknown key 'maxdrop'. Did you mean 'max_drop'?"),
