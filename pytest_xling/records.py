@@ -275,12 +275,17 @@ class Estimate:
     skewed_low: float | None = None
     """For gaps, drops and trends of numbers: the lower end by an interval that takes no symmetry
     for granted, and is wider. Early looks fail by it."""
+    per_case: bool = False
+    """Whether it is the share of bad cases, each judged by its repeats; ``n`` are then cases."""
+    unknown: int = 0
+    """Cases that too few repeats have a value of: good at the lower end, bad at the upper one."""
     p: float | None = None
     """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
     """The same after Holm's correction for all gates of its family."""
     tested: str = ""
-    """For gaps, drops and trends of shares: what a test of the counts says, in words."""
+    """What is told beside it, in words: for gaps, drops and trends of shares what a test of the
+    counts says, for relative drops both means, for cases how many are right every time."""
     share: bool = False
     """Whether the value is a share, or a difference of shares; people read it in percent."""
 
@@ -322,6 +327,12 @@ class Threshold:
     metric: str
     language: str
     max_rate: float | None = None
+    max_cases: float | None = None
+    """Which share of the cases may be bad: those of which more repeats are flagged than ..."""
+    max_flagged: int | None = None
+    """... this, ..."""
+    repeats: int | None = None
+    """... of so many."""
     floor: float | None = None
     ceiling: float | None = None
     max_gap: float | None = None

@@ -64,6 +64,9 @@ ESTIMATE: Final = {
 }
 THRESHOLD: Final = {
     "max_rate": NUMBER,
+    "max_cases": NUMBER,
+    "max_flagged": WHOLE,
+    "repeats": WHOLE,
     "floor": NUMBER,
     "ceiling": NUMBER,
     "max_gap": NUMBER,
@@ -148,9 +151,10 @@ class LoadedRun:
         The columns are ``benchmark``, ``gate``, ``metric``, ``language``, ``level``, ``outcome``,
         ``reason``; the estimate (``value``, ``low`` and ``high`` of its interval, ``n``,
         ``unscored``, ``flagged``, ``p``, ``p_holm``, ``pivot``, ``baseline``, ``signature``); and
-        the limits (``max_rate``, ``floor``, ``ceiling``, ``max_gap``, ``max_drop``,
-        ``relative_drop``, which says that it is a share of the baseline's, ``max_trend``,
-        ``alpha``, ``min_n``, ``on_inconclusive``, ``tier``, ``origin``).
+        the limits (``max_rate``, ``max_cases``, ``max_flagged`` of ``repeats``, ``floor``,
+        ``ceiling``, ``max_gap``, ``max_drop``, ``relative_drop``, which says that it is a share of
+        the baseline's, ``max_trend``, ``alpha``, ``min_n``, ``on_inconclusive``, ``tier``,
+        ``origin``).
 
         Raises:
             ConfigError: pandas is not installed.

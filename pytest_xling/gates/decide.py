@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.errors import XlingError
+from pytest_xling.gates.cases import cases_estimate
 from pytest_xling.gates.drop import judge_drop_gate
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate
@@ -232,7 +233,7 @@ def judge_gate(
     pivot_scores: Sequence[Score] = (),
     baseline: BaselineSide | None = None,
 ) -> Verdict:
-    """Judge one gate alone, by what *threshold* says of the metric, its gap, its drop or its trend.
+    """Judge one gate alone, by what *threshold* says of the metric, its cases, gap, drop or trend.
 
     Args:
         scores: of the threshold's benchmark, metric and language, at all levels.
@@ -247,6 +248,8 @@ def judge_gate(
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
     own = at_level(scores, threshold.level)
     better: Better = metric.better or "higher"
+    if kind == "cases":
+        return judge(cases_estimate(own, threshold), threshold, case=case, kind="cases")
     if kind == "drop":
         return judge_drop_gate(own, threshold, baseline=baseline, case=case)
     if kind == "trend":

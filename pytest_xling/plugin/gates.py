@@ -159,6 +159,11 @@ def _limits(spec: GateSpec) -> Iterator[tuple[str, str]]:
     """Yield what a gate is held to, as the properties of its test."""
     for name in LIMITS[spec.kind]:
         limit = getattr(spec.threshold, name)
-        if limit is not None:
-            relative = spec.kind == "drop" and spec.threshold.relative_drop
-            yield f"xling_{name}", f"{100 * limit:g}%" if relative else f"{limit:g}"
+        if limit is None:
+            continue
+        said = f"{limit:g}"
+        if name == "max_flagged":
+            said = f"{limit} of {spec.threshold.repeats}"
+        elif name == "max_drop" and spec.threshold.relative_drop:
+            said = f"{100 * limit:g}%"
+        yield f"xling_{name}", said

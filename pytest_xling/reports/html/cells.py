@@ -39,9 +39,10 @@ __all__ = [
 ]
 
 
-GateAbout: TypeAlias = Literal["limit", "gap", "trend", "drop"]
-"""What a gate limits: the metric itself, how much a language is worse than the pivot language, how
-much it gets worse from level to level, or how much worse it is than the baseline."""
+GateAbout: TypeAlias = Literal["limit", "cases", "gap", "trend", "drop"]
+"""What a gate limits: the metric itself, cases by their repeats, how much a language is worse than
+the pivot language, how much it gets worse from level to level, or how much worse it is than the
+baseline."""
 
 
 def about(verdict: Verdict) -> GateAbout:
@@ -50,6 +51,8 @@ def about(verdict: Verdict) -> GateAbout:
         return "trend"
     if is_drop(verdict):
         return "drop"
+    if verdict.estimate.per_case:
+        return "cases"
     return "gap" if verdict.estimate.pivot else "limit"
 
 
