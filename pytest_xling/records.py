@@ -267,12 +267,18 @@ class Estimate:
     worse, and ``n`` the samples that both have."""
     baseline: str = ""
     """For drops: what the model is compared with in the same language; else as for gaps."""
+    relative: bool = False
+    """For drops: whether the value is a share of what the baseline has."""
     trend: bool = False
     """Whether the value is by how much it gets worse per level of presupposition; ``n`` are then
     the claims that have two levels or more."""
     skewed_low: float | None = None
     """For gaps, drops and trends of numbers: the lower end by an interval that takes no symmetry
     for granted, and is wider. Early looks fail by it."""
+    per_case: bool = False
+    """Whether it is the share of bad cases, each judged by its repeats; ``n`` are then cases."""
+    unknown: int = 0
+    """Cases that too few repeats have a value of: good at the lower end, bad at the upper one."""
     p: float | None = None
     """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
@@ -280,7 +286,8 @@ class Estimate:
     labelled: int = 0
     """How many answers' labels by people corrected what a judge says of all; 0 where none did."""
     tested: str = ""
-    """For gaps, drops and trends of shares: what a test of the counts says, in words."""
+    """What is told beside it, in words: for gaps, drops and trends of shares what a test of the
+    counts says, for relative drops both means, for cases how many are right every time."""
     share: bool = False
     """Whether the value is a share, or a difference of shares; people read it in percent."""
 
@@ -322,12 +329,20 @@ class Threshold:
     metric: str
     language: str
     max_rate: float | None = None
+    max_cases: float | None = None
+    """Which share of the cases may be bad: those of which more repeats are flagged than ..."""
+    max_flagged: int | None = None
+    """... this, ..."""
+    repeats: int | None = None
+    """... of so many."""
     floor: float | None = None
     ceiling: float | None = None
     max_gap: float | None = None
     """By how much the language may be worse than the pivot language, in the metric's units."""
     max_drop: float | None = None
     """By how much the model may be worse than the baseline in this language, in its units."""
+    relative_drop: bool = False
+    """Whether ``max_drop`` is a share of what the baseline has."""
     max_trend: float | None = None
     """By how much the language may get worse from one level of presupposition to the next."""
     level: int | None = None
@@ -341,6 +356,8 @@ class Threshold:
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"
+    tier: Literal["advisory", "block"] = "block"
+    """``advisory``: judged and reported, and whatever is decided, the release is not kept back."""
     origin: str = ""
     """Where it was written: ``thresholds.yaml:12``."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LoadedRun", "load_run"]
 
-TEXT, WHOLE, NUMBER, ANY = "string", "Int64", "float64", "object"
+TEXT, WHOLE, NUMBER, YES_NO, ANY = "string", "Int64", "float64", "boolean", "object"
 
 PLACE: Final = {
     "benchmark": TEXT,
@@ -64,14 +64,19 @@ ESTIMATE: Final = {
 }
 THRESHOLD: Final = {
     "max_rate": NUMBER,
+    "max_cases": NUMBER,
+    "max_flagged": WHOLE,
+    "repeats": WHOLE,
     "floor": NUMBER,
     "ceiling": NUMBER,
     "max_gap": NUMBER,
     "max_drop": NUMBER,
+    "relative_drop": YES_NO,
     "max_trend": NUMBER,
     "alpha": NUMBER,
     "min_n": WHOLE,
     "on_inconclusive": TEXT,
+    "tier": TEXT,
     "origin": TEXT,
 }
 VERDICTS: Final = {
@@ -146,8 +151,10 @@ class LoadedRun:
         The columns are ``benchmark``, ``gate``, ``metric``, ``language``, ``level``, ``outcome``,
         ``reason``; the estimate (``value``, ``low`` and ``high`` of its interval, ``n``,
         ``unscored``, ``flagged``, ``p``, ``p_holm``, ``pivot``, ``baseline``, ``signature``); and
-        the limits (``max_rate``, ``floor``, ``ceiling``, ``max_gap``, ``max_drop``, ``max_trend``,
-        ``alpha``, ``min_n``, ``on_inconclusive``, ``origin``).
+        the limits (``max_rate``, ``max_cases``, ``max_flagged`` of ``repeats``, ``floor``,
+        ``ceiling``, ``max_gap``, ``max_drop``, ``relative_drop``, which says that it is a share of
+        the baseline's, ``max_trend``, ``alpha``, ``min_n``, ``on_inconclusive``, ``tier``,
+        ``origin``).
 
         Raises:
             ConfigError: pandas is not installed.

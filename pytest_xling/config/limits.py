@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.registry import OWN_METRIC
@@ -27,15 +28,22 @@ __all__ = [
     "Place",
     "expect_mapping",
     "read_limits",
-    "refuse_crossed",
+    "refuse_contradictions",
     "unknown",
 ]
 
 
 Place: TypeAlias = tuple[str, ...]
 
-POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive")
+POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive", "tier")
 """What may stand at every place."""
+
+_WORDS = {
+    "estimate": ("corrected", "judge"),
+    "on_inconclusive": ("fail", "warn"),
+    "tier": ("advisory", "block"),
+}
+"""What is said by one of several words."""
 
 BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
     "flag": ("max_rate",),
@@ -54,16 +62,22 @@ TREND = "max_trend"
 
 _COMPARED = (DROP, GAP, TREND)
 
+_PER_CASE = ("max_cases", "max_flagged")
+"""What a flag is held to case by case, where questions are asked repeatedly; both together."""
+
+_OF_REPEATS = re.compile(r"(\d+) of (\d+)")
+"""How it is written how many repeats of a case may be flagged."""
+
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+"""How a drop is written that is a share of what the baseline has."""
+
+_EACH_REPEAT = ("answer", "neutral")
+"""What one reading may be of so that each repeat of a question has one."""
+
 _ONE_LEVEL = ("answer", "repeats")
 """What one reading may be of so that there is one at each level, by itself."""
 
 _MAX_ALPHA = 0.5
-
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "estimate": ("corrected", "judge"),
-    "on_inconclusive": ("fail", "warn"),
-}
-"""What is said in words, and which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +124,16 @@ class Limits:
             places={key: self.places[key] for key in keys},
         )
 
+    def fields(self) -> dict[str, Any]:
+        """Return what is said as the fields of a threshold."""
+        fields: dict[str, Any] = dict(self.values)
+        if isinstance(drop := fields.get(DROP), str):
+            fields |= {DROP: float(drop.rstrip(" %")) / 100, "relative_drop": True}
+        if isinstance(flagged := fields.get("max_flagged"), str):
+            most, _, repeats = flagged.partition(" of ")
+            fields |= {"max_flagged": int(most), "repeats": int(repeats)}
+        return fields
+
     @property
     def bounded(self) -> bool:
         """Whether any bound is said, not only how to judge."""
@@ -139,6 +163,8 @@ def read_limits(
     mapping = expect_mapping(file, place)
     compared = (GAP, DROP) if one_level else (GAP, DROP, TREND)
     bounds = (*BOUNDS[about.kind], *compared) if about else ()
+    if about and about.kind == "flag":
+        bounds += _PER_CASE
     known = (*bounds, *POLICY, *nested)
     values: dict[str, float | int | str] = {}
     for key, value in mapping.items():
@@ -146,6 +172,13 @@ def read_limits(
             raise _wrong_key(file, (*place, key), about, known)
         if about and key in compared and key not in about.bounds:
             raise _incomparable(file, (*place, key))
+        if about and key in _PER_CASE and about.unit() not in _EACH_REPEAT:
+            raise file.error(
+                *place,
+                key,
+                what=f"{key} counts flags among the repeats of a question, and one reading of this "
+                "metric is of all of them; use max_rate",
+            )
         if key not in nested:
             values[key] = _value(file, (*place, key), value, about.kind if about else None)
     return Limits(values=values, places={key: (*place, key) for key in values})
@@ -172,7 +205,13 @@ def _wrong_key(
     file: YamlFile, place: Place, about: About | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
-    every_bound = {DROP, GAP, TREND, *(bound for bounds in BOUNDS.values() for bound in bounds)}
+    every_bound = {
+        DROP,
+        GAP,
+        TREND,
+        *_PER_CASE,
+        *(bound for bounds in BOUNDS.values() for bound in bounds),
+    }
     if key not in every_bound:
         return unknown(file, place, "key", known)
     if about is None:
@@ -208,13 +247,11 @@ def _value(
     file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
 ) -> float | int | str:
     key = place[-1]
-    if key in _WORDS:
-        if value not in _WORDS[key] or not isinstance(value, str):
-            raise file.error(*place, what=f"expected {' or '.join(_WORDS[key])}, not {value!r}")
-        return value
+    if key in {*_WORDS, "max_flagged"} or (key == DROP and str(value).endswith("%")):
+        return _text(file, place, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
-    rate = key in {"max_rate", "min_judge_f1"} or (key in _COMPARED and kind == "flag")
+    rate = key in {"max_cases", "max_rate", "min_judge_f1"} or (key in _COMPARED and kind == "flag")
     if rate and not 0 <= value <= 1:
         hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
         called = "number" if key == "min_judge_f1" else "rate"
@@ -229,6 +266,29 @@ def _value(
             raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
         return value
     return float(value)
+
+
+def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
+    """Return a value that is text, checked."""
+    words = _WORDS.get(place[-1])
+    if words is not None:
+        if not isinstance(value, str) or value not in words:
+            raise file.error(*place, what=f"expected {' or '.join(words)}, not {value!r}")
+        return value
+    if place[-1] == "max_flagged":
+        written = _OF_REPEATS.fullmatch(str(value))
+        if written is None or int(written[2]) < 2 or int(written[1]) >= int(written[2]):  # noqa: PLR2004  repeats
+            what = (
+                "expected such as `1 of 5`, at most one flagged of five repeats: of 2 or more, and "
+                f"not all of them; not {value!r}"
+            )
+            raise file.error(*place, what=what)
+        return str(value)
+    percent = _PERCENT.fullmatch(str(value))
+    if percent is None or float(percent[1]) > 100:  # noqa: PLR2004  all there is to lose
+        what = f"expected a share of the baseline from 0% to 100%, such as 10%, not {value!r}"
+        raise file.error(*place, what=what)
+    return str(value)
 
 
 LANGUAGES, LEVELS, MODELS = "languages", "levels", "models"
@@ -344,7 +404,7 @@ class MetricReader:
             bounds = " or ".join(key for key in about.bounds if key != TREND or not one_level)
             raise self.file.error(*place, what=f"says no limit; add {bounds}")
         for limits in combinations:
-            refuse_crossed(self.file, limits)
+            refuse_contradictions(self.file, limits)
         return metric
 
     def _levels(self, parent: Place, about: About) -> dict[int, MetricLimits]:
@@ -392,12 +452,18 @@ class MetricReader:
         return limits
 
 
-def refuse_crossed(file: YamlFile, limits: Limits) -> None:
-    """Refuse a floor above the ceiling.
+def refuse_contradictions(file: YamlFile, limits: Limits) -> None:
+    """Refuse a floor above the ceiling, and half of a limit per case.
 
     Raises:
-        ConfigError: names the one of the two that is written later.
+        ConfigError: names the one of the two that is written later, or alone.
     """
+    cases = [key for key in _PER_CASE if key in limits.values]
+    if len(cases) == 1:
+        what = "says which cases are bad; say which share of them may be: max_cases: 0.05"
+        if cases == ["max_cases"]:
+            what = "says how many cases may be bad; say which are: max_flagged: 1 of 5"
+        raise file.error(*limits.places[cases[0]], what=f"{cases[0]} {what}")
     floor, ceiling = limits.values.get("floor"), limits.values.get("ceiling")
     if isinstance(floor, int | float) and isinstance(ceiling, int | float) and floor > ceiling:
         place = max(limits.places["floor"], limits.places["ceiling"], key=lambda p: file.line(*p))

@@ -18,7 +18,7 @@ from pytest_xling.config.limits import (
     MetricReader,
     expect_mapping,
     read_limits,
-    refuse_crossed,
+    refuse_contradictions,
     unknown,
 )
 from pytest_xling.config.options import OPTIONS
@@ -96,8 +96,7 @@ class ThresholdFile:
         )
         if limits is None or not limits.bounded:
             return None
-        refuse_crossed(self.file, limits)
-        values = cast("dict[str, Any]", limits.values)  # each was checked when it was read
+        refuse_contradictions(self.file, limits)
         bounds = [key for key in limits.places if key not in POLICY]
         return Threshold(
             benchmark=benchmark,
@@ -105,7 +104,7 @@ class ThresholdFile:
             language=language,
             level=level,
             origin=self._written(limits, bounds),
-            **values,
+            **limits.fields(),
         )
 
     def origin(self, threshold: Threshold, model: str, *keys: str) -> str:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.errors import XlingError
+from pytest_xling.gates.cases import cases_estimate
 from pytest_xling.gates.drop import judge_drop_gate
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate
@@ -79,7 +80,7 @@ class Decision:
         self._family = family
         self._expected = expected
         self._looks = looks
-        self._decided: dict[tuple[str, str, GateKind], dict[str, Verdict]] = {}
+        self._decided: dict[tuple[str, str, GateKind, str], dict[str, Verdict]] = {}
         self._held: dict[tuple[str, str], dict[str, Sequence[Score]]] = {}
 
     def verdict(
@@ -205,7 +206,7 @@ def judge_gates(
     baseline: BaselineSide | None = None,
     labels: Callable[[str], Labels] = lambda _language: {},
 ) -> list[Verdict]:
-    """Judge gates of one metric of a benchmark; those of a kind together.
+    """Judge gates of one metric of a benchmark; those of a family together.
 
     Args:
         gates: whole families; their verdicts come in the same order.
@@ -226,8 +227,8 @@ def judge_gates(
         )
         for gate in gates
     ]
-    for kind in LIMITS:
-        family = [index for index, gate in enumerate(gates) if gate.kind == kind]
+    for name in dict.fromkeys(gate.family for gate in gates):
+        family = [index for index, gate in enumerate(gates) if gate.family == name]
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
@@ -264,7 +265,7 @@ def judge_gate(
     labels: Labels = MappingProxyType({}),
     pivot_labels: Labels = MappingProxyType({}),
 ) -> Verdict:
-    """Judge one gate alone, by what *threshold* says of the metric, its gap, its drop or its trend.
+    """Judge one gate alone, by what *threshold* says of the metric, its cases, gap, drop or trend.
 
     Args:
         scores: of the threshold's benchmark, metric and language, at all levels.
@@ -282,6 +283,8 @@ def judge_gate(
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
     own = at_level(scores, threshold.level)
     better: Better = metric.better or "higher"
+    if kind == "cases":
+        return judge(cases_estimate(own, threshold), threshold, case=case, kind="cases")
     if kind == "drop":
         return judge_drop_gate(own, threshold, baseline=baseline, case=case)
     if kind == "trend":

@@ -14,6 +14,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.gates.relative_drop import relative_drop
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
 from pytest_xling.store.questions import same_question
@@ -252,18 +253,31 @@ def judge_drop_gate(
     if paired.refused:
         return _undecided(threshold, case, baseline.name, paired.refused)
     metric = load("metric", threshold.metric)
+    better: Better = metric.better or "higher"
+    kind: MetricKind = "flag" if metric.share else "number"
     made = drop_estimate(
         paired.scores,
         paired.others,
         metric=threshold.metric,
         language=threshold.language,
         baseline=baseline.name,
-        better=metric.better or "higher",
+        better=better,
         alpha=threshold.alpha,
-        kind="flag" if metric.share else "number",
+        kind=kind,
         margin=threshold.max_drop or 0.0,
         widest=metric.reach(),
     )
+    if threshold.relative_drop:
+        made = relative_drop(
+            made,
+            paired.scores,
+            paired.others,
+            better=better,
+            alpha=threshold.alpha,
+            kind=kind,
+            margin=threshold.max_drop or 0.0,
+            widest=metric.reach(),
+        )
     verdict = judge(made, threshold, case=case, kind="drop")
     answered = len({cluster_of(score) for score in paired.others if score.value is not None})
     if verdict.outcome == "pass" and made.n < LEAST_SHARED * answered:

@@ -161,14 +161,15 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
 
 def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
     """Say why nothing is decided at a look; "" where it is, or the verdict decides nothing."""
-    budget = gate.threshold.max_rate if gate.kind == "limit" else None
+    limits = gate.threshold
+    budget = {"limit": limits.max_rate, "cases": limits.max_cases}.get(gate.kind)
     if verdict.outcome in {"inconclusive", "error"} or (budget == 0 and verdict.outcome == "fail"):
         return ""
     if not at.alpha:
         return "too early to decide anything"
     if verdict.outcome == "pass":
         return "" if last else "a gate does not pass before the last look"
-    return "" if gate.kind == "limit" else _skewed(verdict, gate, last=last)
+    return "" if gate.kind in {"limit", "cases"} else _skewed(verdict, gate, last=last)
 
 
 def _skewed(verdict: Verdict, gate: GateSpec, *, last: bool) -> str:

@@ -15,12 +15,12 @@ from pytest_xling.records import Verdict
 from pytest_xling.stats.p_values import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["blocks", "judge", "judge_family"]
+__all__ = ["advises", "blocks", "judge", "judge_family", "reason_of"]
 
 
 def judge(
@@ -30,8 +30,8 @@ def judge(
 
     Args:
         estimate: of that kind, made with the threshold's alpha and limit.
-        threshold: with ``max_rate``, with ``floor`` or ``ceiling`` or both, or with the limit of a
-            gap, a drop or a trend.
+        threshold: with ``max_rate``, with ``floor`` or ``ceiling`` or both, or with the limit of
+            cases, a gap, a drop or a trend.
         case: name of the gate's case.
         kind: what is judged.
 
@@ -51,18 +51,41 @@ def _decide(estimate: Estimate, threshold: Threshold, kind: GateKind) -> tuple[O
         if threshold.has_level:
             return decide_level(estimate, threshold)
     elif (limit := getattr(threshold, LIMITS[kind][0])) is not None:
-        decide = decide_trend if kind == "trend" else decide_gap
-        return decide(estimate, threshold, limit)
+        return _DECIDE[kind](estimate, threshold, limit)
     lacks = "max_rate and no floor or ceiling" if kind == "limit" else LIMITS[kind][0]
     msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no {lacks}"
     raise ValueError(msg)
 
 
+_DECIDE: Mapping[GateKind, Callable[[Estimate, Threshold, float], tuple[Outcome, str]]] = {
+    "cases": decide_rate,
+    "gap": decide_gap,
+    "drop": decide_gap,
+    "trend": decide_trend,
+}
+
+
 def blocks(verdict: Verdict) -> bool:
-    """Tell whether the verdict closes the gate; an inconclusive one does unless told to warn."""
+    """Tell whether the verdict closes the gate.
+
+    An inconclusive one does unless told to warn, and an advisory one only where it is an error:
+    that decides nothing, whatever else is known.
+    """
+    if advises(verdict):
+        return False
     if verdict.outcome == "inconclusive":
         return verdict.threshold.on_inconclusive == "fail"
     return verdict.outcome != "pass"
+
+
+def advises(verdict: Verdict) -> bool:
+    """Tell whether a gate did not pass and, being advisory, keeps no release back."""
+    return verdict.threshold.tier == "advisory" and verdict.outcome in {"fail", "inconclusive"}
+
+
+def reason_of(verdict: Verdict) -> str:
+    """Word why, as all reports do: marked where it is advice."""
+    return f"advisory: {verdict.reason}" if advises(verdict) else verdict.reason
 
 
 def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:

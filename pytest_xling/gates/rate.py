@@ -1,4 +1,4 @@
-"""Decide on the rate of a flag by the budget it may use up."""
+"""Decide on the rate of a flag, or of bad cases, by the budget it may use up."""
 
 from __future__ import annotations
 
@@ -18,18 +18,27 @@ def tolerated(*thresholds: Threshold | None) -> bool:
     """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
 
     Without a budget, or where one of the gates it counts for has a budget of 0, it fails its own
-    case.
+    case. Advisory gates fail none: where there are no others, all is tolerated.
 
     Args:
         thresholds: of the gates it counts for, such as that of all levels and that of its own.
     """
-    budgets = [limits.max_rate for limits in thresholds if limits is not None]
-    given = [budget for budget in budgets if budget is not None]
+    there = [limits for limits in thresholds if limits is not None]
+    blocking = [limits for limits in there if limits.tier == "block"]
+    if there and not blocking:
+        return True
+    given = [limits.max_rate for limits in blocking if limits.max_rate is not None]
+    # One flag makes no bad case where more repeats may be flagged, or some cases may be bad.
+    given += [
+        limits.max_cases + (limits.max_flagged or 0)
+        for limits in blocking
+        if limits.max_cases is not None
+    ]
     return bool(given) and all(given)
 
 
 def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:
-    """Decide on a rate by ``max_rate``, and say why.
+    """Decide on a rate by ``max_rate``, or of bad cases by ``max_cases``, and say why.
 
     Pass: the whole interval is within the budget. Fail: the whole interval is above it. Else, and
     with fewer than ``min_n`` answers, inconclusive.
@@ -40,16 +49,17 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
     Args:
         estimate: made with the threshold's alpha.
         threshold: says how to decide.
-        budget: its ``max_rate``.
+        budget: its ``max_rate`` or ``max_cases``.
     """
-    few = wording.too_few(estimate, threshold)
+    few = wording.too_few(estimate, threshold, of=_of(estimate))
     rate, low, high = estimate.value, estimate.low, estimate.high
     if rate is None or low is None or high is None:
         return "inconclusive", few or estimate.reason or "the rate has no interval"
     seen = (
-        f"{estimate.flagged} of {estimate.n} answers flagged{wording.unscored(estimate)}:"
-        f" {wording.percent(rate)}"
+        f"{estimate.flagged} of {estimate.n} {_flagged(estimate, threshold)}"
+        f"{wording.unscored(estimate)}: {wording.percent(rate)}"
         f" ({wording.interval(wording.percent(low), wording.percent(high), threshold.alpha)});"
+        f"{estimate.tested and f' {estimate.tested};'}"
         f" budget {wording.Figures.of(estimate).limit(budget)}"
     )
     if budget == 0 and estimate.flagged:
@@ -57,7 +67,7 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
     if few:
         passing = _passing(estimate, threshold, budget) if budget else ""
         return "inconclusive", f"{seen}; {few}{passing and f'; {passing}'}"
-    if budget == 0 or high <= budget:
+    if high <= budget or (budget == 0 and not estimate.unknown):
         return "pass", seen
     if low > budget:
         return "fail", f"{seen} exceeded"
@@ -67,14 +77,16 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
 def _what_would_decide(estimate: Estimate, threshold: Threshold, budget: float) -> str:
     if estimate.labelled:
         return wording.labels_needed(estimate, budget)
+    if estimate.unknown:
+        return f"needs a value of all {threshold.repeats} repeats of a case"
     rate, n = estimate.value, estimate.n
     worth = _worth(estimate, threshold)
     if rate is None or not worth:
         return ""
     if not rate and (passing := _passing(estimate, threshold, budget)):
-        return f"{passing}; has {n}{_alike(worth, n)}"
+        return f"{passing}; has {n}{_alike(worth, n, of=_of(estimate))}"
     answers = size_to_exclude(rate, budget, alpha=threshold.alpha) * n / worth
-    return wording.needed(answers, n) + _alike(worth, n)
+    return wording.needed(answers, n, of=_of(estimate)) + _alike(worth, n, of=_of(estimate))
 
 
 def _passing(estimate: Estimate, threshold: Threshold, budget: float) -> str:
@@ -88,19 +100,38 @@ def _passing(estimate: Estimate, threshold: Threshold, budget: float) -> str:
         return ""
     # What the answers are worth is read from their interval, but for rounding.
     answers = math.ceil(size - 1e-6)
-    some = f"with no more than {estimate.flagged} flagged" if estimate.flagged else "without a flag"
-    return f"passing takes {answers} answers {some}"
+    bad, none = ("bad", "bad one") if estimate.per_case else ("flagged", "flag")
+    some = (
+        f"with no more than {estimate.flagged} {bad}" if estimate.flagged else f"without a {none}"
+    )
+    return f"passing takes {answers} {_of(estimate)} {some}"
 
 
 def _worth(estimate: Estimate, threshold: Threshold) -> float:
-    """Return how many independent answers the interval takes the answers to be; 0 where none."""
+    """Return how many independent answers the interval takes the answers to be; 0 where none.
+
+    That is not known where cases are unknown, which make it wider.
+    """
     rate, low, high = estimate.value, estimate.low, estimate.high
-    if rate is None or low is None or high is None:
+    if rate is None or low is None or high is None or estimate.unknown:
         return 0.0
     return min(float(estimate.n), size_behind(rate, low, high, alpha=threshold.alpha))
 
 
-def _alike(worth: float, n: int) -> str:
+def _alike(worth: float, n: int, *, of: str) -> str:
     if round(worth) >= n:
         return ""
-    return f", worth {round(worth)} since answers to one question are alike"
+    return f", worth {round(worth)} since {of} to one question are alike"
+
+
+def _of(estimate: Estimate) -> str:
+    """Say what the rate is of."""
+    return "cases" if estimate.per_case else "answers"
+
+
+def _flagged(estimate: Estimate, threshold: Threshold) -> str:
+    """Say what is counted: ``cases with more than 1 of 5 flagged``."""
+    if not estimate.per_case:
+        return "answers flagged"
+    unknown = f", {estimate.unknown} unknown" if estimate.unknown else ""
+    return f"cases with more than {threshold.max_flagged} of {threshold.repeats} flagged{unknown}"

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LIMITS", "Compared", "GateKind", "GateSpec", "gate_id", "gate_ids", "gates_of"]
 
-GateKind: TypeAlias = Literal["limit", "gap", "drop", "trend"]
-"""What is limited: the metric itself, its gap to the pivot language, its drop from the baseline, or
-its trend over levels."""
+GateKind: TypeAlias = Literal["limit", "cases", "gap", "drop", "trend"]
+"""What is limited: the metric itself, its bad cases (by their repeats), its gap to the pivot
+language, its drop from the baseline, or its trend over levels."""
 
 LIMITS: Mapping[GateKind, tuple[str, ...]] = {
     "limit": ("max_rate", "floor", "ceiling"),
+    "cases": ("max_cases", "max_flagged"),
     "gap": ("max_gap",),
     "drop": ("max_drop",),
     "trend": ("max_trend",),
@@ -61,9 +62,12 @@ class GateSpec:
         return gate_id(self.metric, self.language, kind=self.kind, level=self.threshold.level)
 
     @property
-    def family(self) -> tuple[str, str, GateKind]:
-        """What gates share that are judged together."""
-        return self.benchmark, self.metric, self.kind
+    def family(self) -> tuple[str, str, GateKind, str]:
+        """What gates share that are judged together.
+
+        Advisory ones are by themselves: what they may find by chance costs the others no power.
+        """
+        return self.benchmark, self.metric, self.kind, self.threshold.tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,8 @@ class Compared:
     """For messages: ``benchmark 'health'``."""
     baseline: bool = False
     """Whether there is one to compare with."""
+    repeats: int | None = None
+    """How often a question is asked at a temperature; None where that is not to be checked."""
     prompts: str = ""
     """Where to mend that; empty where it is too late."""
 
@@ -86,8 +92,9 @@ def gate_id(
 ) -> str:
     """Return the case id of a gate.
 
-    It is ``sim_sent-hi``, of a gap ``sim_sent-gap-hi``, of a drop ``sim_sent-drop-hi``, of a trend
-    ``sim_sent-trend-hi``, and at a level ``sim_sent-l4-hi`` or ``sim_sent-l4-gap-hi``.
+    It is ``sim_sent-hi``, of cases ``wrong_language-cases-hi``, of a gap ``sim_sent-gap-hi``, of a
+    drop ``sim_sent-drop-hi``, of a trend ``sim_sent-trend-hi``, and at a level ``sim_sent-l4-hi``
+    or ``sim_sent-l4-gap-hi``.
     """
     middle = [] if level is None else [f"l{level}"]
     return "-".join([metric, *middle, *([] if kind == "limit" else [kind]), language])
@@ -127,7 +134,8 @@ def gates_of(
         by: what its answers can be compared by.
 
     Raises:
-        ConfigError: languages or levels are to be compared that the benchmark does not have.
+        ConfigError: languages or levels are to be compared that the benchmark does not have, or
+            repeats to be counted that nobody asks for.
     """
     benchmark, model = of
     levels = file.levels(benchmark, metric)
@@ -150,12 +158,14 @@ def gates_of(
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
-    """Yield the gates of a threshold: of the metric itself, its gap, its drop and its trend."""
+    """Yield the gates of a threshold: of the metric itself, its cases, drop, gap and trend."""
     # What compares a language with the pivot language has nothing to say of that itself.
     compares = load("metric", limits.metric).unit == "pivot"
     silent = compares and limits.language == by.pivot
     if limits.has_level and not silent:
         yield GateSpec(threshold=limits)
+    if limits.max_cases is not None:
+        yield GateSpec(threshold=limits, kind="cases")
     if limits.max_drop is not None and by.baseline and not silent:
         yield GateSpec(threshold=limits, kind="drop")
     if limits.max_gap is not None and limits.language != by.pivot:
@@ -171,6 +181,13 @@ def _check(limits: Threshold, file: ThresholdFile, model: str, by: Compared) -> 
             f"{by.named} names none to compare with"
         )
         raise ConfigError(msg + (f"; add `pivot: en` to {by.prompts}" if by.prompts else ""))
+    if by.repeats is not None and limits.repeats is not None and by.repeats < limits.repeats:
+        msg = (
+            f"{file.origin(limits, model, 'max_flagged')}: max_flagged is of {limits.repeats} "
+            f"repeats, and {by.named} asks each question {_times(by.repeats)}; ask oftener "
+            f"(--xling-samples={limits.repeats}) or remove it"
+        )
+        raise ConfigError(msg)
     if by.levels:
         return
     fix = f"; add `expand: levels` to {by.prompts} or remove it" if by.prompts else "; remove it"
@@ -186,3 +203,7 @@ def _check(limits: Threshold, file: ThresholdFile, model: str, by: Compared) -> 
             f"{by.named} has none{fix}"
         )
         raise ConfigError(msg)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -78,7 +78,8 @@ class Figures:
             [end for estimate in made for end in (estimate.value, estimate.high)],
             share=any(estimate.share for estimate in made),
             difference=any(
-                estimate.pivot or estimate.baseline or estimate.trend for estimate in made
+                (estimate.pivot or estimate.baseline or estimate.trend) and not estimate.relative
+                for estimate in made
             ),
         )
         if figures.share or limit is None:
@@ -139,11 +140,16 @@ def _fixed(value: float, digits: int) -> str:
 
 
 def limit_of(verdict: Verdict) -> str:
-    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``."""
+    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``.
+
+    Of cases it is ``max 5.0% over 1 of 5``: with more than 1 of 5 repeats flagged.
+    """
     limits, made = verdict.threshold, verdict.estimate
     word = Figures.of(made).limit
     if made.trend:
         return f"max {word(limits.max_trend or 0.0)} worse per level"
+    if made.per_case:
+        return f"max {word(limits.max_cases or 0.0)} over {limits.max_flagged} of {limits.repeats}"
     if made.baseline or made.pivot:
         return f"max {word((limits.max_drop if made.baseline else limits.max_gap) or 0.0)} worse"
     most = limits.ceiling if limits.max_rate is None else limits.max_rate

@@ -96,6 +96,10 @@ class Design:
             for repeat in range(samples)
         ]
 
+    def repeats(self, settings: Settings) -> int:
+        """Return how often a question is asked at each temperature."""
+        return 1 + max(condition.repeat for condition in self.conditions(settings))
+
 
 def _asked(value: object) -> Asked:
     for word in get_args(Asked):

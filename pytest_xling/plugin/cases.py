@@ -155,8 +155,8 @@ class CaseCheck(CaseTest):
         """Assert that none of *flags* is raised.
 
         A flag whose gate has an error budget (``max_rate`` above 0) makes the test xfail, with
-        the evidence; the gate decides. Without a budget it fails. Where none of the metrics has
-        anything to say, the test is skipped with the reasons.
+        the evidence; the gate decides. So does one whose gate is advisory. Without a budget it
+        fails. Where none of the metrics has anything to say, the test is skipped with the reasons.
         """
         __tracebackhide__ = True
         cases = self._cases

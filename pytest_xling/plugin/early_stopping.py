@@ -261,7 +261,7 @@ class _Looking:
         return min(missing) - 1 if missing else self.looks[benchmark].last
 
     def _failed(self, benchmark: str, look: int) -> GateSpec | None:
-        """Return the first gate of a benchmark that fails at a look."""
+        """Return the first gate of a benchmark that fails at a look; never an advisory one."""
         decision = Decision(
             self._context.stored_run,
             family=self._selection.family,
@@ -269,7 +269,7 @@ class _Looking:
             looks=self.looks,
         )
         for spec in self._gates.get(benchmark, ()):
-            if load("metric", spec.metric).fitted:
+            if load("metric", spec.metric).fitted or spec.threshold.tier == "advisory":
                 continue
             # What finds the labels is measured only for a gate that would fail.
             if decision.by_scores(spec).outcome != "fail":

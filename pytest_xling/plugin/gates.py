@@ -10,6 +10,7 @@ import pytest
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.judge import advises, reason_of
 from pytest_xling.gates.spec import LIMITS
 from pytest_xling.plugin.context import FAULT
 from pytest_xling.plugin.selection import GateTest
@@ -19,6 +20,8 @@ from pytest_xling.text.display import printable
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.early_stopping import EarlyStopping
@@ -62,7 +65,6 @@ class GateCheck(GateTest):
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
         spec, context = self.spec, self._gates.context
-        limits = {name: getattr(spec.threshold, name) for name in LIMITS[spec.kind]}
         baseline = context.setup.baseline if spec.kind == "drop" else None
         self._properties = item.user_properties
         self._properties += [
@@ -70,13 +72,10 @@ class GateCheck(GateTest):
             ("xling_run", context.run_id),
             ("xling_model", context.setup.model),
             ("xling_language", spec.language),
+            ("xling_tier", spec.threshold.tier),
             *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
             *([] if baseline is None else [("xling_baseline", baseline.name(spec.benchmark))]),
-            *(
-                (f"xling_{name}", f"{limit:g}")
-                for name, limit in limits.items()
-                if limit is not None
-            ),
+            *_limits(spec),
         ]
 
     def verdict(self) -> Verdict:
@@ -130,7 +129,7 @@ class GateCheck(GateTest):
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),
-            ("xling_reason", printable(verdict.reason)),
+            ("xling_reason", printable(reason_of(verdict))),
             ("xling_n", str(made.n)),
             ("xling_unscored", str(made.unscored)),
             ("xling_signature", made.signature),
@@ -149,6 +148,24 @@ class GateCheck(GateTest):
         if verdict.outcome == "inconclusive":
             message = f"INCONCLUSIVE {message}"
             # Asking was stopped by a gate that failed: that one closes the gate, not this.
-            if verdict.threshold.on_inconclusive == "warn" or self._stopped:
+            if self._stopped:
                 pytest.skip(message)
+        if advises(verdict):
+            pytest.xfail(f"advisory: {message}")
+        if verdict.outcome == "inconclusive" and limits.on_inconclusive == "warn":
+            pytest.skip(message)
         pytest.fail(message, pytrace=False)
+
+
+def _limits(spec: GateSpec) -> Iterator[tuple[str, str]]:
+    """Yield what a gate is held to, as the properties of its test."""
+    for name in LIMITS[spec.kind]:
+        limit = getattr(spec.threshold, name)
+        if limit is None:
+            continue
+        said = f"{limit:g}"
+        if name == "max_flagged":
+            said = f"{limit} of {spec.threshold.repeats}"
+        elif name == "max_drop" and spec.threshold.relative_drop:
+            said = f"{100 * limit:g}%"
+        yield f"xling_{name}", said

@@ -477,6 +477,7 @@ class Selection:
                 levels=benchmark.prompts.design.levels,
                 named=f"benchmark {benchmark.name!r}",
                 baseline=self._setup.baseline is not None,
+                repeats=benchmark.prompts.design.repeats(self._setup.settings),
                 prompts=str(benchmark.folder / "prompts.yaml"),
             ),
         )

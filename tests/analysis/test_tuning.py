@@ -185,6 +185,25 @@ def test_a_family_takes_looser_limits() -> None:
         assert (other.proposed <= one.proposed) == (not one.limit.upward)
 
 
+def test_advisory_limits_block_nothing() -> None:
+    """They are tuned like others, and take nothing of what the others may block together."""
+    run = _run(_numbers(np.random.default_rng(3)), "sim_sent")
+    limits = _limits("sim_sent", "floor")
+    advice = [
+        replace(
+            limit,
+            spec=replace(limit.spec, threshold=replace(limit.spec.threshold, tier="advisory")),
+        )
+        for limit in _limits("sim_sent", "max_gap")
+    ]
+    family = replace(FEW, family=True)
+    alone, mixed = (_tuned(some, run, how=family) for some in (limits, [*limits, *advice]))
+    proposed = [proposal.proposed for proposal in mixed.proposals]
+    assert [proposal.proposed for proposal in alone.proposals] == proposed[: len(limits)]
+    assert None not in proposed
+    assert 0.0 == _tuned(advice, run, how=FEW).blocked
+
+
 @pytest.mark.parametrize(
     ("runs", "method"),
     [(3, "resampled"), (6, "normal"), pytest.param(60, "order", marks=pytest.mark.slow)],

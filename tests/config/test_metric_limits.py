@@ -235,6 +235,13 @@ WHERE = "thresholds.yaml:4: benchmarks.claims.agrees."
             ),
         ),
         (
+            _metric("max_flagged: 1 of 5", "flips"),
+            (
+                "thresholds.yaml:4: benchmarks.claims.flips.max_flagged: max_flagged counts flags "
+                "among the repeats of a question, and one reading of this metric is of all of them"
+            ),
+        ),
+        (
             _metric("levels: {mild: {max_gap: 0.1}}", "flips"),
             "thresholds.yaml:4: benchmarks.claims.flips.levels.mild.max_gap: max_gap says how much",
         ),

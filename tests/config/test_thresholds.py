@@ -202,6 +202,27 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         (_metric("max_rate:"), WHERE + "max_rate: expected a number, not None"),
         (_metric("max_rate: .nan"), WHERE + "max_rate: expected a number, not nan"),
         (_metric("max_rate: .inf"), WHERE + "max_rate: expected a number, not inf"),
+        *(
+            (
+                _metric(f"max_flagged: {value}"),
+                WHERE + "max_flagged: expected such as `1 of 5`, at most one flagged of five",
+            )
+            for value in ("1 of 0", "0 of 1", "5 of 5", "1", "1 in 5", "-1 of 5")
+        ),
+        (
+            _metric("max_flagged: 1 of 5"),
+            WHERE + "max_flagged: max_flagged says which cases are bad; say which share of them may"
+            " be: max_cases: 0.05",
+        ),
+        (
+            _metric("max_cases: 0.1\n      languages: {hi: {max_flagged: 0 of 5}}"),
+            WHERE + "max_cases: max_cases says how many cases may be bad; say which are: max_flag",
+        ),
+        (_metric("max_cases: 5"), WHERE + "max_cases: expected a rate from 0 to 1, not 5; for 5 %"),
+        (
+            _metric("max_cases: 0.1", "answer_length"),
+            "thresholds.yaml:4: benchmarks.culture.answer_length.max_cases: max_cases does not fit",
+        ),
         (_metric("floor: 0.1"), WHERE + "floor: floor does not fit a flag metric; use max_rate"),
         (
             _metric("max_rate: 0.1", "answer_length"),
@@ -215,6 +236,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
             _metric("on_inconclusive: no"),
             WHERE + "on_inconclusive: expected fail or warn, not 'no'",
         ),
+        (_metric("tier: warn"), WHERE + "tier: expected advisory or block, not 'warn'"),
         (_metric("on_inconclusive: [fail]"), WHERE + "on_inconclusive: expected fail or warn"),
         (
             _metric("alpha: 0.1"),
@@ -390,6 +412,14 @@ def test_drops_are_resolved_as_other_limits(tmp_path: Path) -> None:
     [
         (_metric("max_drop: 5", "answer_length"), "max_drop says how much worse a model may be"),
         (_metric("max_drop: 5"), "max_drop: expected a rate from 0 to 1, not 5; for 5 % write 0.0"),
+        (
+            _metric("max_drop: 110%"),
+            WHERE
+            + "max_drop: expected a share of the baseline from 0% to 100%, such as 10%, not '",
+        ),
+        (_metric("max_drop: -5%"), WHERE + "max_drop: expected a share of the baseline from 0%"),
+        (_metric("max_drop: '10'"), WHERE + "max_drop: expected a number, not '10'"),
+        (_metric("max_gap: 10%", "sim_sent"), "max_gap: expected a number, not '10%'"),
         (_metric("max_drop: -1", "sim_sent"), "max_drop: expected a number of at least 0, not -1"),
         ("defaults: {max_drop: 0.1}", "max_drop belongs to a metric; write it below one"),
         (_metric("maxdrop: 0.1"), "unknown key 'maxdrop'. Did you mean 'max_drop'?"),

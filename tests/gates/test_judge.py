@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.gates.judge import blocks, judge
+from pytest_xling.gates.judge import blocks, judge, reason_of
 from pytest_xling.records import Estimate, Threshold, Verdict
 
 if TYPE_CHECKING:
@@ -50,9 +50,14 @@ def test_threshold_without_any_limit() -> None:
     ],
 )
 def test_blocks(outcome: Outcome, on_inconclusive: str, expected: object) -> None:
-    """Only a pass, or an inconclusive outcome that shall only warn, opens the gate."""
+    """Only a pass, an inconclusive outcome that shall only warn, or advice opens the gate."""
     threshold = replace(THRESHOLD, on_inconclusive="warn" if on_inconclusive == "warn" else "fail")
     verdict = Verdict(
-        case="gate", outcome=outcome, estimate=ESTIMATE, threshold=threshold, reason=""
+        case="gate", outcome=outcome, estimate=ESTIMATE, threshold=threshold, reason="why"
     )
     assert expected is blocks(verdict)
+    assert "why" == reason_of(verdict)
+    advice = replace(verdict, threshold=replace(threshold, tier="advisory"))
+    assert (outcome == "error") is blocks(advice)
+    marked = "advisory: why" if outcome in {"fail", "inconclusive"} else "why"
+    assert marked == reason_of(advice)

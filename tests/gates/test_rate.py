@@ -217,6 +217,18 @@ def test_tolerated_by_all_gates_it_counts_for() -> None:
     ]
 
 
+def test_advisory_gates_fail_no_case() -> None:
+    """A flag that counts for these only is tolerated, whatever the budget; others still hold."""
+    advice = replace(_threshold(0.0), tier="advisory")
+    assert [True, True, False, True, False] == [
+        tolerated(advice),
+        tolerated(advice, None),
+        tolerated(advice, _threshold(0.0)),
+        tolerated(_threshold(0.05), advice),
+        tolerated(advice, _threshold(None)),
+    ]
+
+
 @given(st.integers(1, 200), st.data(), st.floats(0, 1), st.floats(0.001, 0.5), st.integers(1, 50))
 def test_more_flags_never_help(
     n: int, data: st.DataObject, budget: float, alpha: float, min_n: int

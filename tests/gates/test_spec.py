@@ -159,9 +159,26 @@ def test_what_a_file_sets(tmp_path: Path) -> None:
     ]
     assert {"en"} == {gate.pivot for gate in gates if gate.kind == "gap"}
     families = {gate.family for gate in gates}
-    assert {("b", "no_answer", kind) for kind in ("limit", "gap", "trend")} == families
+    assert {("b", "no_answer", kind, "block") for kind in ("limit", "gap", "trend")} == families
     # What compares with the pivot language says nothing of that.
     assert ["flip_to_false-hi"] == [gate.id for gate in _gates(_file(tmp_path), "flip_to_false")]
+
+
+def test_cases_by_their_repeats(tmp_path: Path) -> None:
+    """A gate of its own, also at a level; how often is asked is checked where it is known."""
+    text = FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5")
+    gates = [
+        gate
+        for repeats in (None, 5)
+        for gate in _gates(_file(tmp_path, text), by=replace(CLAIMS, repeats=repeats))
+        if gate.kind == "cases"
+    ]
+    assert ["no_answer-cases-en", "no_answer-cases-hi"] * 2 == [gate.id for gate in gates]
+    limits = gates[0].threshold
+    assert (1, 5, 0.1) == (limits.max_flagged, limits.repeats, limits.max_cases)
+    assert "thresholds.yaml:7" == limits.origin
+    known = gate_ids(["no_answer"], ["hi"])
+    assert known("no_answer-l4-cases-hi")
 
 
 @pytest.mark.parametrize(
@@ -181,6 +198,14 @@ def test_what_a_file_sets(tmp_path: Path) -> None:
             (
                 "thresholds.yaml:6: max_trend compares levels of presupposition, and benchmark 'b' "
                 "has none; add `expand: levels` to b/prompts.yaml or remove it"
+            ),
+        ),
+        (
+            FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5"),
+            replace(CLAIMS, repeats=1),
+            (
+                "thresholds.yaml:7: max_flagged is of 5 repeats, and benchmark 'b' asks each "
+                "question once; ask oftener (--xling-samples=5) or remove it"
             ),
         ),
         (

@@ -21,7 +21,11 @@ defaults: {min_n: 8, on_inconclusive: warn}
 benchmarks:
   bread:
     no_answer: {max_rate: 0.2, max_gap: 0.1, max_drop: 0.05}
-    wrong_language: {max_rate: 0.3, max_gap: 0.1, max_drop: 0.1}
+    wrong_language:
+      max_rate: 0.3
+      max_gap: 0.1
+      max_drop: 0.1
+      languages: {es: {max_drop: 50%}}
     repetition: {max_rate: 0}
     answer_length: {floor: 20, ceiling: 500}
 """
@@ -75,6 +79,10 @@ def test_limits_gaps_and_drops(bread: Project) -> None:
     assert 1 == outcome.code, outcome.out
     verdicts = same_verdicts(bread, "--baseline=base-1")
     assert {"pass", "fail", "inconclusive"} == {verdict.outcome for verdict in verdicts.values()}
+    relative = verdicts["wrong_language-drop-es"]
+    assert "4.2% after 0.0%: the baseline's mean is 0" in relative.reason
+    properties = outcome.properties("test_gate[wrong_language-drop-es]")
+    assert "50%" == properties["xling_max_drop"]
     assert {"wrong_language-drop-hi", "wrong_language-gap-hi", "answer_length-es"} <= set(verdicts)
 
 

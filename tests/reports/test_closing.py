@@ -30,6 +30,7 @@ def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> V
 
 
 PASS, FAIL, ERROR = _verdict("pass"), _verdict("fail"), _verdict("error")
+ADVICE = replace(FAIL, threshold=replace(FAIL.threshold, tier="advisory"))
 UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
 
 
@@ -52,6 +53,15 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
             [PASS, ERROR, FAIL, WARNED],
             True,
             "gate undecided: 1 of 4 gates lacks answers, 1 failed, 1 inconclusive (only reported)",
+        ),
+        ([PASS, ADVICE], False, "gate open: 1 of 2 gates passed, 1 advisory gate did not pass"),
+        (
+            [FAIL, WARNED, ADVICE, ADVICE],
+            True,
+            (
+                "gate closed: 1 of 4 gates failed, 1 inconclusive (only reported),"
+                " 2 advisory gates did not pass"
+            ),
         ),
         ([], False, "no gate was judged"),
     ],

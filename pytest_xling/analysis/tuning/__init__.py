@@ -152,6 +152,8 @@ class _Tuner:
         self.estimates = _pooled(good)
         self.reasons = [self._why_not(place) for place in range(len(self.limits))]
         self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
+        self.blocks = np.array([limit.spec.threshold.tier == "block" for limit in self.limits])
+        """Advisory ones block no run, and take nothing of what may be blocked together."""
         self.any_blocked: float | None = None
         self.any_blocked_held_out: float | None = None
 
@@ -172,7 +174,7 @@ class _Tuner:
             [math.nan if limit.now is None else limit.turned(limit.now) for limit in self.limits]
         )
         if self.useful.any():
-            self.any_blocked = float(_over(ends, limits)[:, self.useful].any(axis=1).mean())
+            self.any_blocked = self._any_blocked(_over(ends, limits))
         blocked, blocked_now = _over(ends, limits).mean(axis=0), _over(ends, now).mean(axis=0)
         worse = np.concatenate([self._worse_runs(run) for run in self.good])
         missed = (~_over(worse, limits)).mean(axis=0)
@@ -253,7 +255,7 @@ class _Tuner:
             return tightest, methods
         each = self.how.false_alarm
         if self.how.family:
-            each /= max(1, int(self.useful.sum()))
+            each /= max(1, int((self.useful & self.blocks).sum()))
         for place in range(len(self.limits)):
             values = [float(ends[place]) for ends in seen]
             if not all(map(math.isfinite, values)):
@@ -268,11 +270,11 @@ class _Tuner:
         """Return for each limit the tightest that blocks no more resamples than may be."""
         ordered = np.sort(ends, axis=0)
         allowed = math.floor(self.how.false_alarm * len(ends) + 1e-9)
-        if self.how.family and self.useful.any():
+        if self.how.family and (self.useful & self.blocks).any():
             # A limit that leaves c resamples out blocks those whose end no more than c reach.
             reached = [
                 len(ends) - np.searchsorted(ordered[:, at], ends[:, at])
-                for at in np.flatnonzero(self.useful)
+                for at in np.flatnonzero(self.useful & self.blocks)
             ]
             first = np.sort(np.min(reached, axis=0))
             allowed = int(first[allowed]) - 1 if allowed < len(first) else len(ends) - 1
@@ -348,11 +350,15 @@ class _Tuner:
             ends = np.array([t.ends(there, share=share)[0] for t in self.good])
             over = _over(ends, limits)
             blocked += over.mean(axis=0)
-            any_blocked += float(over[:, self.useful].any(axis=1).mean())
+            any_blocked += self._any_blocked(over)
             bad = np.array([t.ends(there, share=share)[0] for t in worse[split % len(worse)]])
             missed += (~_over(bad, limits)).mean(axis=0)
         self.any_blocked_held_out = any_blocked / self.how.splits
         return blocked / self.how.splits, missed / self.how.splits
+
+    def _any_blocked(self, over: NDArray[np.bool_]) -> float:
+        """Return the share of runs (rows) that one limit or more (columns) would block."""
+        return float(over[:, self.useful & self.blocks].any(axis=1).mean())
 
     def _why_not(self, place: int) -> str:
         """Say why nothing can be proposed for a limit; empty where something can."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_xling.gates.judge import advises, reason_of
 from pytest_xling.reports.terminal.closing import not_passed
 from pytest_xling.reports.terminal.matrix import named
 from pytest_xling.text.display import printable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_SHOWN", "gate_annotations", "listen_again", "stop_listening"]
 
-Severity: TypeAlias = Literal["error", "warning"]
+Severity: TypeAlias = Literal["error", "warning", "notice"]
 
 MOST_SHOWN = 10
 """Annotations of one kind that GitHub shows of a step."""
@@ -31,9 +32,10 @@ _MESSAGE = 500
 def gate_annotations(
     verdicts: Sequence[Verdict], *, thresholds: Path | None = None, workspace: Path | None = None
 ) -> list[str]:
-    """Return a command for each gate that did not pass, ten errors and ten warnings at most.
+    """Return a command for each gate that did not pass, ten of each severity at most.
 
-    Failed gates, and those that lack answers, are errors; inconclusive ones are warnings.
+    Failed gates, and those that lack answers, are errors; inconclusive ones are warnings; advisory
+    ones are notices.
 
     Args:
         verdicts: of all gates.
@@ -42,7 +44,7 @@ def gate_annotations(
     """
     ordered = not_passed(verdicts)
     file = None if thresholds is None else _relative(thresholds, workspace)
-    severities: tuple[Severity, ...] = ("error", "warning")
+    severities: tuple[Severity, ...] = ("error", "warning", "notice")
     return [
         command
         for severity in severities
@@ -51,6 +53,8 @@ def gate_annotations(
 
 
 def _severity(verdict: Verdict) -> Severity:
+    if advises(verdict):
+        return "notice"
     return "warning" if verdict.outcome == "inconclusive" else "error"
 
 
@@ -75,7 +79,9 @@ def _annotation(severity: Severity, verdict: Verdict, *, file: str | None) -> st
         place = {"file": file, "line": line}
     title = f"{limits.benchmark}: {named(verdict)}, {limits.language}: {verdict.outcome}"
     return _command(
-        severity, {**place, "title": printable(title)}, printable(verdict.reason, limit=_MESSAGE)
+        severity,
+        {**place, "title": printable(title)},
+        printable(reason_of(verdict), limit=_MESSAGE),
     )
 
 

@@ -11,7 +11,7 @@ from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
-from pytest_xling.gates.judge import blocks
+from pytest_xling.gates.judge import blocks, reason_of
 from pytest_xling.gates.wording import Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
@@ -41,9 +41,10 @@ __all__ = [
 ]
 
 
-GateAbout: TypeAlias = Literal["limit", "gap", "trend", "drop"]
-"""What a gate limits: the metric itself, how much a language is worse than the pivot language, how
-much it gets worse from level to level, or how much worse it is than the baseline."""
+GateAbout: TypeAlias = Literal["limit", "cases", "gap", "trend", "drop"]
+"""What a gate limits: the metric itself, cases by their repeats, how much a language is worse than
+the pivot language, how much it gets worse from level to level, or how much worse it is than the
+baseline."""
 
 
 def about(verdict: Verdict) -> GateAbout:
@@ -52,6 +53,8 @@ def about(verdict: Verdict) -> GateAbout:
         return "trend"
     if is_drop(verdict):
         return "drop"
+    if verdict.estimate.per_case:
+        return "cases"
     return "gap" if verdict.estimate.pivot else "limit"
 
 
@@ -100,7 +103,7 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
         "outcome": verdict.outcome,
         "blocks": blocks(verdict),
         "limit": limit_of(verdict),
-        "reason": visible(verdict.reason),
+        "reason": visible(reason_of(verdict)),
         "origin": visible(limits.origin),
         "alpha": limits.alpha,
         "estimate": as_json(verdict.estimate),

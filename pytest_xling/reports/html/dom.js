@@ -116,7 +116,7 @@ function languageName(report, code) {
 
 /* What a gate is about: "sim_sent", "sim_sent gap", "agrees_with_false at level 4". */
 function gateName(gate) {
-  const what = { limit: "", gap: " gap", trend: " trend", drop: " drop" }[gate.about];
+  const what = { limit: "", cases: " cases", gap: " gap", trend: " trend", drop: " drop" }[gate.about];
   return `${gate.metric}${what}${gate.level === null ? "" : ` at level ${gate.level}`}`;
 }
 

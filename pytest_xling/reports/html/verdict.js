@@ -26,7 +26,7 @@ function verdictSection(report) {
     incomplete(report),
     counts(verdict),
     blocking.length ? el("ul", { class: "gates" }, blocking.map((gates) => gateItem(report, gates))) : null,
-    folded(report, reported, "inconclusive, and only reported"),
+    folded(report, reported, "that did not pass, and only report"),
     folded(report, passed, "passed"),
     judges(report));
 }

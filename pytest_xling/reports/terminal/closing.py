@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rich.table import Table
 from rich.text import Text
 
-from pytest_xling.gates.judge import blocks
+from pytest_xling.gates.judge import advises, blocks, reason_of
 from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
 from pytest_xling.store.faults import run_faults
@@ -120,7 +120,13 @@ def reasons_of(verdicts: Sequence[Verdict]) -> list[Reason]:
     alike: dict[tuple[Outcome, str, str, str, str], list[str]] = {}
     for verdict in not_passed(verdicts):
         limits = verdict.threshold
-        line = (verdict.outcome, limits.benchmark, named(verdict), verdict.reason, limits.origin)
+        line = (
+            verdict.outcome,
+            limits.benchmark,
+            named(verdict),
+            reason_of(verdict),
+            limits.origin,
+        )
         alike.setdefault(line, []).append(limits.language)
     return [
         Reason(
@@ -257,10 +263,13 @@ def _of(count: int, verdicts: Sequence[Verdict]) -> str:
 
 
 def _others(verdicts: Sequence[Verdict], *, stopped: bool = False) -> list[str]:
-    """Say how many gates failed, and how many are inconclusive and so only reported."""
+    """Say how many gates failed, and how many are only reported: inconclusive, or advisory."""
     if left := undecided(verdicts, stopped=stopped):
         rest = _others([verdict for verdict in verdicts if verdict not in left])
         return [*rest, f"{len(left)} not decided, as asking was stopped"]
+    if advice := sum(map(advises, verdicts)):
+        rest = _others([verdict for verdict in verdicts if not advises(verdict)])
+        return [*rest, f"{advice} advisory gate{'' if advice == 1 else 's'} did not pass"]
     failed = sum(verdict.outcome == "fail" for verdict in verdicts)
     unclear = [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
     warned = sum(not blocks(verdict) for verdict in unclear)

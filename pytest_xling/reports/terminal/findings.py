@@ -153,7 +153,7 @@ def _candidates(
 
     Metrics without a gate count only where nothing has one.
     """
-    rates = {place[:2] for place, gate in gates.items() if gate.threshold.max_rate is not None}
+    rates = {place[:2] for place, gate in gates.items() if _of_flags(gate)}
     flags = [
         step
         for step in metric_steps(connection, run_id)
@@ -163,10 +163,15 @@ def _candidates(
     return worst(connection, run_id, flagged=flags, numbers=numbers, each=each)
 
 
+def _of_flags(verdict: Verdict) -> bool:
+    """Tell whether flagged answers are to blame for what a gate says."""
+    return verdict.threshold.max_rate is not None or verdict.estimate.per_case
+
+
 def _beyond(verdict: Verdict) -> Direction | None:
     """Return which end of the values is to blame for a failed gate on a mean."""
     limits, made = verdict.threshold, verdict.estimate
-    if verdict.outcome != "fail" or limits.max_rate is not None:
+    if verdict.outcome != "fail" or _of_flags(verdict):
         return None
     if limits.floor is not None and made.high is not None and made.high < limits.floor:
         return "lowest"
@@ -202,7 +207,7 @@ def _excess(verdict: Verdict | None) -> float:
 
 def _reason(flagged: Worst, gate: Verdict | None) -> str:
     """Say what was detected, or for a number what it is."""
-    if gate is None or gate.threshold.max_rate is not None:
+    if gate is None or _of_flags(gate):
         return flagged.reason
     figures = Figures.of(gate.estimate)
     limits = (("floor", gate.threshold.floor), ("ceiling", gate.threshold.ceiling))

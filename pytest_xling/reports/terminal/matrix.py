@@ -164,7 +164,7 @@ def is_drop(verdict: Verdict) -> bool:
 def is_overall(verdict: Verdict) -> bool:
     """Tell whether a gate judges a metric itself, over all its answers."""
     made = verdict.estimate
-    compared = made.pivot or made.baseline or made.trend
+    compared = made.pivot or made.baseline or made.trend or made.per_case
     return not compared and verdict.threshold.level is None
 
 
@@ -172,7 +172,7 @@ def named(verdict: Verdict) -> str:
     """Name what a gate is about: ``sim_sent``, ``sim_sent gap``, ``says_right neutral gap``."""
     limits, made = verdict.threshold, verdict.estimate
     level = "" if limits.level is None else LEVELS[limits.level]
-    kind = "gap" if made.pivot else "trend" if made.trend else ""
+    kind = "gap" if made.pivot else "trend" if made.trend else "cases" if made.per_case else ""
     kind = "drop" if made.baseline else kind
     return " ".join(filter(None, (limits.metric, level, kind)))
 
