@@ -218,7 +218,8 @@ def test_a_stratum_without_labels() -> None:
         "too few labels: none of an answer judged True; this is what the labels say alone"
         == alone.reason
     )
-    weighted = [replace(label, weight=2.0) for label in labelled[:-1]]
+    weighted = [replace(label, weight=380 / 30) for label in labelled[:-1]]
+    assert corrected_rate(judged, weighted).low is None
     lacking = [*judged, Judged("no value", "q")]
     missing = corrected_rate(lacking, [*weighted, replace(labelled[-1], weight=20.0)])
     assert (None, None, None) == (missing.value, missing.low, missing.high)
