@@ -59,7 +59,7 @@ class Labelled:
     """1 where they flag it, else 0; or a number."""
     cluster: Hashable
     weight: float = 1.0
-    """How many answers it stands for by the design of the sample: all alike in a random one."""
+    """How many answers it stands for by the design of the sample; 1, too, in a random one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +110,17 @@ def corrected_rate(
     ]
     if bare:
         reason = f"too few labels: none of an answer judged {bare[0]!r}"
-        if len({label.weight for label in labelled}) > 1:
+        if not _at_random(labelled, len(judged)):
             return replace(none, alone=alone, reason=reason)
         return _chosen(none, alone, None, f"{reason}; this is what the labels say alone")
     return _chosen(none, alone, _only(tables.corrected(alpha=alpha), clusters), NOTHING_ADDED)
+
+
+def _at_random(labelled: Sequence[Labelled], answers: int) -> bool:
+    """Say whether weights are those of a random sample: a stratified one lacks what it lacks."""
+    return all(label.weight == 1 for label in labelled) or all(
+        math.isclose(label.weight, answers / len(labelled)) for label in labelled
+    )
 
 
 def _only(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from pytest_xling.stats.contrast import Interval, contrast, difference
 from pytest_xling.stats.rate_intervals import wilson_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 def _wilson(raised: int, n: int) -> Interval:
@@ -41,7 +45,7 @@ def test_of_the_same_questions() -> None:
     for side in sides:
         error = side.std() / math.sqrt(200)
         mean = float(side.mean())
-        added = dict(enumerate(((side - mean) / 200).tolist()))
+        added: dict[Hashable, float] = dict(enumerate(((side - mean) / 200).tolist()))
         estimates.append(
             Interval(
                 value=mean,

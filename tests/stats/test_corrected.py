@@ -162,7 +162,7 @@ def _drawn(table: list[tuple[int, int, int]], seed: int) -> Answers:
     return judged, labelled
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TABLES, st.integers(0, 99))
 def test_laws(table: list[tuple[int, int, int]], seed: int) -> None:
     """Within 0 to 1, around the rate, not wider than labels alone; order and names are nothing.
@@ -179,19 +179,19 @@ def test_laws(table: list[tuple[int, int, int]], seed: int) -> None:
     assert made.alone.high is not None
     assert high - low <= made.alone.high - made.alone.low
     rng = random.Random(seed)  # noqa: S311  not a secret
-    shuffled = [rng.sample(part, len(part)) for part in (judged, labelled)]
-    assert made == corrected_rate(shuffled[0], shuffled[1])
+    shuffled = corrected_rate(rng.sample(judged, len(judged)), rng.sample(labelled, len(labelled)))
+    assert made == shuffled
     mirrored = corrected_rate(judged, [replace(label, human=1 - label.human) for label in labelled])
     assert (1 - high, 1 - low) == pytest.approx(_ends(mirrored), abs=1e-6)
 
 
-def _width(setting: Setting, kind: str, runs: int = 300) -> float:
+def _width(setting: Setting, kind: str, runs: int = 150) -> float:
     low, high = draw(setting, runs=runs, seed=4).intervals()[kind]
     return float((high - low).mean())
 
 
 def test_what_a_judge_is_worth() -> None:
-    """A useless one next to nothing, a perfect one much; more labels are narrower."""
+    """A useless one next to nothing, a perfect one a third of the width; more labels, too."""
     useless = Setting(rate=0.3, labels=100, sensitivity=0.5, specificity=0.5)
     perfect = Setting(rate=0.3, labels=100, sensitivity=1.0, specificity=1.0)
     assert 0.95 < _width(useless, "corrected") / _width(useless, "alone") <= 1
@@ -218,7 +218,8 @@ def test_a_stratum_without_labels() -> None:
         "too few labels: none of an answer judged True; this is what the labels say alone"
         == alone.reason
     )
-    weighted = [replace(label, weight=2.0) for label in labelled[:-1]]
+    weighted = [replace(label, weight=380 / 30) for label in labelled[:-1]]
+    assert corrected_rate(judged, weighted).low is None
     lacking = [*judged, Judged("no value", "q")]
     missing = corrected_rate(lacking, [*weighted, replace(labelled[-1], weight=20.0)])
     assert (None, None, None) == (missing.value, missing.low, missing.high)

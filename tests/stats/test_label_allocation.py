@@ -79,4 +79,4 @@ def test_what_cannot_be_planned() -> None:
     with pytest.raises(ValueError, match="a limit of a rate lies between 0 and 1, not 2"):
         labels_to_decide(_judged(), _labelled(), limit=2)
     with pytest.raises(ValueError, match="label an answer judged True first"):
-        labels_to_decide(_judged(), [x for x in _labelled() if not x.judge], limit=0.1)
+        labels_to_decide(_judged(), [x for x in _labelled() if x.judge is False], limit=0.1)
