@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.reports.review.population import allocated, stratified
-from pytest_xling.stats.corrected import Judged, Labelled
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
 from pytest_xling.store.human_labels import human_values
 from pytest_xling.store.runs import read_verdicts
@@ -109,25 +109,23 @@ def draw_deciding(
         drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
         expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
         return Deciding(drawn=tuple(drawn), expected=expected)
+    judged = [Judged(item.stratum, item.cluster) for item in items]
+    by_people = [
+        Labelled(
+            judge=population.items[case].stratum,
+            human=value,
+            cluster=population.items[case].cluster,
+            weight=_weight(case, population, labelled),
+        )
+        for case, value in labelled.items()
+    ]
+    # The verdict may have been made before there were labels.
+    rate = corrected_rate(judged, by_people, alpha=threshold.alpha).value or 0.0
     limits = (threshold.max_rate, threshold.floor, threshold.ceiling)
-    rate = verdict.estimate.value or 0.0
     limit = min(
         (limit for limit in limits if limit is not None), key=lambda limit: abs(rate - limit)
     )
-    plan = labels_to_decide(
-        [Judged(item.stratum, item.cluster) for item in items],
-        [
-            Labelled(
-                judge=population.items[case].stratum,
-                human=value,
-                cluster=population.items[case].cluster,
-                weight=_weight(case, population, labelled),
-            )
-            for case, value in labelled.items()
-        ],
-        limit=limit,
-        alpha=_alpha(verdict, limit),
-    )
+    plan = labels_to_decide(judged, by_people, limit=limit, alpha=_alpha(verdict, rate, limit))
     if plan.reason or not plan.more:
         why = plan.reason or "it is settled by the labels there are: run `xling gate` again"
         msg = f"{verdict.case}: {why}"
@@ -142,10 +140,10 @@ def draw_deciding(
     return Deciding(drawn=tuple(drawn), expected=expected)
 
 
-def _alpha(verdict: Verdict, limit: float) -> float:
+def _alpha(verdict: Verdict, rate: float, limit: float) -> float:
     """Return at which alpha the interval settles it: among other gates it fails by Holm's."""
     made, threshold = verdict.estimate, verdict.threshold
-    beyond = made.value is not None and (made.value < limit) == (limit == threshold.floor)
+    beyond = (rate < limit) == (limit == threshold.floor)
     if not beyond or not made.p or not made.p_holm:
         return threshold.alpha
     return threshold.alpha * made.p / made.p_holm
