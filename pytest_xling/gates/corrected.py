@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.gates.pairing import cluster_of, sample_means
 from pytest_xling.stats.contrast import Interval, difference
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
 from pytest_xling.stats.distributions import p_by_interval
@@ -25,6 +25,7 @@ __all__ = ["LEAST_LABELS", "corrected", "corrected_gap"]
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
 NO_INTERVAL: Final = Interval()
+NO_SPREAD: Final = "people's labels show no spread"
 
 
 def corrected(
@@ -49,7 +50,7 @@ def corrected(
         limits: the p value is of the distance from these; the largest counts.
     """
     side = _Side(scores, labels, share=estimate.share, bounds=bounds)
-    return _put(estimate, side.interval, labelled=side.labelled, alpha=alpha, limits=limits)
+    return _put(estimate, side.interval, side, alpha=alpha, limits=limits)
 
 
 def corrected_gap(
@@ -66,7 +67,8 @@ def corrected_gap(
 ) -> Estimate:
     """Return the estimate of a gap likewise: how much worse people would find the language.
 
-    Each language is estimated from its own labels, and questions that both have vary together.
+    Each language is estimated from its own labels, of the questions that both have; these vary
+    together.
 
     Args:
         estimate: of the gap by the scores alone.
@@ -79,8 +81,14 @@ def corrected_gap(
         bounds: of the metric.
         limits: as there.
     """
+    shared = sample_means(scores).keys() & sample_means(pivot_scores).keys()
     own, pivot = (
-        _Side(of, said, share=estimate.share, bounds=bounds)
+        _Side(
+            [score for score in of if (score.benchmark, score.sample_id) in shared],
+            said,
+            share=estimate.share,
+            bounds=bounds,
+        )
         for of, said in ((scores, labels), (pivot_scores, pivot_labels))
     )
 
@@ -88,23 +96,23 @@ def corrected_gap(
         sides = (pivot, own) if better == "higher" else (own, pivot)
         return difference(*(side.interval(alpha) for side in sides))
 
-    labelled = min(own.labelled, pivot.labelled)
-    return _put(estimate, interval, labelled=labelled, alpha=alpha, limits=limits)
+    side = min(own, pivot, key=lambda side: (not side.lacks, side.labelled))
+    return _put(estimate, interval, side, alpha=alpha, limits=limits)
 
 
 def _put(
     estimate: Estimate,
     interval: Callable[[float], Interval],
+    side: _Side,
     *,
-    labelled: int,
     alpha: float,
     limits: Sequence[float],
 ) -> Estimate:
-    few = f"needs {LEAST_LABELS} labels of people, has {labelled} (xling review, xling agreement)"
-    made = interval(alpha) if labelled >= LEAST_LABELS else NO_INTERVAL
-    reason = getattr(made, "reason", "")
+    """Put into *estimate* what *interval* gives, if the *side* that lacks most bears it."""
+    made = NO_INTERVAL if side.lacks else interval(alpha)
+    reason = side.lacks or getattr(made, "reason", "")
     if made.low is None or made.high is None:
-        return replace(estimate, low=None, high=None, p=None, reason=reason or few)
+        return replace(estimate, low=None, high=None, p=None, reason=reason or NO_SPREAD)
 
     def ends(alpha: float) -> tuple[float, float] | None:
         at = interval(alpha)
@@ -120,7 +128,7 @@ def _put(
         p=max((p_by_interval(ends, limit) for limit in limits), default=None),
         tested="",
         reason=reason,
-        labelled=labelled,
+        labelled=side.labelled,
     )
 
 
@@ -154,9 +162,34 @@ class _Side:
             if label.value is not None
         ]
         self.labelled = len(self._labelled)
+        after = sum(score.value is not None for score in scores) - len(said)
+        self.lacks = _lacks(self.labelled, sizes, drawn, after=after)
+        """Why labels and judge give no estimate; empty where they do."""
 
     def interval(self, alpha: float) -> Interval:
         """Return what people would find, with its 1 - *alpha* interval."""
         if self._share:
             return corrected_rate(self._judged, self._labelled, alpha=alpha)
         return corrected_mean(self._judged, self._labelled, alpha=alpha, bounds=self._bounds)
+
+
+def _lacks(labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *, after: int) -> str:
+    """Say why labels are not enough; empty where they are.
+
+    Args:
+        labelled: how many there are.
+        sizes: answers by what the judge said.
+        drawn: those labelled.
+        after: answers that were not there when the labels were kept.
+    """
+    if labelled < LEAST_LABELS:
+        return (
+            f"needs {LEAST_LABELS} labels of people, has {labelled} (xling review, xling agreement)"
+        )
+    if after:
+        came = "1 answer" if after == 1 else f"{after} answers"
+        return f"{came} came after people's labels: run `xling agreement` again"
+    # Else labels of what the judge flags would pass for labels of all.
+    for stratum in sorted(sizes.keys() - drawn.keys()):
+        return f"none of the {sizes[stratum]} answers judged {stratum!r} is labelled (xling review)"
+    return ""

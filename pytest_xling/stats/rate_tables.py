@@ -177,8 +177,10 @@ def _ends(
         population: shares of strata, how many answers there are, and design effects.
         alpha: both tails.
     """
-    low = _lower(raised, labels, population, alpha)
-    return low, 1 - _lower(labels - raised, labels, population, alpha)
+    both = tuple(np.concatenate([part, part]) for part in population)
+    counts, labels = np.concatenate([raised, labels - raised]), np.concatenate([labels, labels])
+    low, high = np.split(_lower(counts, labels, (both[0], both[1], both[2]), alpha), 2)
+    return low, 1 - high
 
 
 def _lower(

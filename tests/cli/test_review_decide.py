@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling import cli
 from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.judge import judge_family
 from pytest_xling.records import Threshold
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
@@ -34,11 +36,14 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def judge_again(store: Path) -> str:
-    """Judge the run's gate by the labels there are, keep the verdict and return the outcome."""
-    limits = Threshold(
-        benchmark="culture", metric="repetition", language="en", max_rate=0.25, min_n=10
-    )
+LIMITS = Threshold(benchmark="culture", metric="repetition", language="en", max_rate=0.25, min_n=10)
+
+
+def judge_again(store: Path, limits: Threshold = LIMITS, *, gates: int = 1) -> str:
+    """Judge a gate by the labels there are, keep the verdict and return the outcome.
+
+    It is one of so many *gates* that are alike.
+    """
     database = Database(store, create=False)
     place = {"benchmark": "culture", "metric": "repetition", "language": "en"}
     with database.write() as connection:
@@ -47,6 +52,7 @@ def judge_again(store: Path) -> str:
             limits,
             labels=human_labels_of(connection, "run-1", **place),
         )
+        verdict = judge_family([verdict] * gates)[0]
         put_verdict(connection, "run-1", benchmark="culture", verdict=verdict)
     database.close()
     return verdict.outcome
@@ -119,3 +125,49 @@ def test_mistakes(
     refused = xling("review", "run-1", *arguments, "-o", "r.html")
     assert 0 != refused.code
     assert said in refused.err
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"max_rate": 0.0}, "a budget of 0 is a rule"),
+        ({"estimate": "judge", "origin": "t.yaml:7"}, "t.yaml:7 says `estimate: judge`"),
+        ({"min_n": 900}, "it needs 900 answers and has 600"),
+    ],
+)
+def test_gates_that_labels_do_not_settle(
+    xling: Callable[..., Any], store: Path, changed: dict[str, Any], said: str
+) -> None:
+    """People label nothing in vain."""
+    judge_again(store, replace(LIMITS, **changed))
+    refused = xling("review", "run-1", "--decide", GATE, "-o", "r.html")
+    assert 0 != refused.code
+    assert said in refused.err
+
+
+def test_among_other_gates(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """What alone would fail and is too likely among many is not settled."""
+    xling("review", "run-1", "--decide", GATE, "-o", "0.html")
+    label(tmp_path, "0.html", "0.json")
+    xling("agreement", "0.json")
+    limits = [replace(LIMITS, max_rate=percent / 100) for percent in range(30, 10, -1)]
+    alone = next(limit for limit in limits if judge_again(store, limit) == "fail")
+    assert "inconclusive" == judge_again(store, alone, gates=60)
+    said = xling("review", "run-1", "--decide", GATE, "-o", "1.html")
+    assert "labels beside the 40 there are may settle" in " ".join(said.out.split())
+
+
+def test_one_level(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """Only its answers are drawn."""
+    told = told_flags(flagged=FLAGGED, clear=CLEAR)
+    levels = [
+        replace(answer, metadata={"level": str(number % 2)}) for number, answer in enumerate(told)
+    ]
+    store.unlink()
+    put_told(store, levels)
+    judge_again(store, replace(LIMITS, level=1))
+    said = xling("review", "run-1", "--decide", "repetition-l1-en", "-o", "0.html")
+    assert 0 == said.code, said.err
+    cases = label(tmp_path, "0.html", "0.json")
+    assert 40 == len(cases)
+    assert {1} == {int(case.removeprefix("q").partition("-")[0]) % 2 for case in cases}

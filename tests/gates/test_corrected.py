@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -171,3 +172,45 @@ def test_numbers_are_corrected_too() -> None:
     verdict = gate(judged, labels, limits)
     assert "fail" == verdict.outcome
     assert verdict.estimate.value == pytest.approx(sum(truth) / len(truth), abs=0.01)
+
+
+@pytest.mark.parametrize("only", ["yes", "no"])
+@pytest.mark.parametrize("metric", [METRIC, NUMBER])
+def test_a_stratum_without_labels_decides_nothing(metric: str, only: str) -> None:
+    """Labels of what the judge flags say how good its flags are, not how many answers are bad."""
+    judged = scores([float(number % 10 == 0) for number in range(400)], metric=metric)
+    labels = {
+        key: HumanLabel(said=label.said, value=1.0 if label.said == only else None)
+        for key, label in labels_of(judged, [1.0] * 400, every=1).items()
+    }
+    limits = threshold(max_rate=0.2) if metric == METRIC else threshold(metric=NUMBER, floor=0.5)
+    verdict = gate(judged, labels, limits)
+    assert "inconclusive" == verdict.outcome
+    count, other = (360, "no") if only == "yes" else (40, "yes")
+    assert f"none of the {count} answers judged '{other}' is labelled" in verdict.reason
+    assert verdict.estimate.p is None
+
+
+def test_answers_that_came_after_the_labels_are_not_left_out() -> None:
+    """Of a run that went on, people would have labelled other answers, too."""
+    judged, truth = blind_judge()
+    labels = labels_of(judged, truth, every=4)
+    more = [*judged, *(replace(score, condition="r2") for score in judged[:7])]
+    verdict = gate(more, labels, threshold(max_rate=0.15))
+    assert "inconclusive" == verdict.outcome
+    assert "7 answers came after people's labels: run `xling agreement` again" in verdict.reason
+
+
+def test_a_gap_is_of_questions_that_both_languages_have() -> None:
+    """Those of one language alone may be harder."""
+    shared = [float(number % 10 == 0) for number in range(200)]
+    own = scores([*shared, *[1.0] * 200])
+    pivot = scores(shared, "en")
+    labels, pivot_labels = (
+        labels_of(of, [score.value or 0.0 for score in of], every=2) for of in (own, pivot)
+    )
+    given = {"pivot": "en", "pivot_scores": pivot, "pivot_labels": pivot_labels}
+    verdict = gate(own, labels, threshold(max_gap=0.1), **given)
+    assert "pass" == verdict.outcome
+    assert pytest.approx(0.0) == verdict.estimate.value
+    assert 100 == verdict.estimate.labelled

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from scipy.special import stdtr, stdtrit
 
-from pytest_xling.stats.distributions import two_sided_p, two_sided_t, two_sided_z
+from pytest_xling.stats.distributions import (
+    p_by_interval,
+    two_sided_p,
+    two_sided_t,
+    two_sided_z,
+)
 
 
 @pytest.mark.parametrize("df", [0.5, 1, 2, 3, 7, 17, 29.5, 100, 1000, 100_000])
@@ -44,3 +51,30 @@ def test_alpha_out_of_range() -> None:
     """A probability of 0 gives no interval."""
     with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
         two_sided_t(0.0, 3)
+
+
+@pytest.mark.parametrize("ends", [(-math.inf, math.inf), (0.0, 1.0)])
+@pytest.mark.parametrize(("limit", "jump"), [(0.2, 0.0), (0.6, 0.0), (0.2, 0.7), (0.9, 0.0)])
+def test_p_by_interval(limit: float, jump: float, ends: tuple[float, float]) -> None:
+    """It is the smallest alpha whose interval leaves the limit out, found by few intervals."""
+    asked = 0
+
+    def interval(alpha: float) -> tuple[float, float]:
+        nonlocal asked
+        asked += 1
+        half = 0.1 * two_sided_z(alpha) + (jump if alpha < 0.01 else 0.0)
+        return max(0.5 - half, ends[0]), min(0.5 + half, ends[1])
+
+    p = p_by_interval(interval, limit)
+    assert asked < 35 or jump
+    assert asked < 70
+    below, above = interval(p * (1 - 1e-6)), interval(min(p * (1 + 1e-6), 1 - 1e-9))
+    assert below[0] <= limit <= below[1]
+    assert not above[0] <= limit <= above[1]
+
+
+def test_p_by_interval_without_one() -> None:
+    """Nothing is ruled out; above a half it is told to three digits."""
+    p = p_by_interval(lambda alpha: (-two_sided_z(alpha), two_sided_z(alpha)), 0.3)
+    assert pytest.approx(two_sided_p(0.3, 1e9), abs=1e-3) == p
+    assert 1 == p_by_interval(lambda _alpha: None, 0.5)

@@ -60,6 +60,7 @@ def as_json(made: Estimate) -> dict[str, JsonValue]:
         "n": made.n,
         "unscored": made.unscored or None,
         "flagged": made.flagged or None,
+        "labelled": made.labelled or None,
         "why": visible(made.reason) or None,
         "tested": visible(made.tested) or None,
     }

@@ -84,6 +84,7 @@ function lines(report, bench, metric, made, gates) {
   const counted = [plural(made.n, "answer")];
   if (made.flagged) counted.push(`${made.flagged} ${metric.kind === "flag" ? "flagged" : "with 1"}`);
   if (made.unscored) counted.push(`${made.unscored} unscored`);
+  if (made.labelled) counted.push(`corrected by ${made.labelled} labels of people`);
   const interval = wordInterval(metric, made);
   const said = [`${wordValue(metric, made.v)}${interval ? `, ${100 * (1 - level)}% interval ${interval}` : ""}`,
     counted.join(", ")];

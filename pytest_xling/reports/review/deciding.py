@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.reports.review.population import allocated, stratified
-from pytest_xling.stats.corrected import Judged, Labelled
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
 from pytest_xling.store.human_labels import human_values
 from pytest_xling.store.runs import read_verdicts
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.records import Verdict
+    from pytest_xling.records import Threshold, Verdict
     from pytest_xling.reports.review.population import Drawn, Population
     from pytest_xling.reports.review.scheme import Scheme
 
@@ -40,8 +41,8 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
     """Return a run's verdict on the gate that is to be settled.
 
     Raises:
-        ConfigError: there is no such gate, it is there in several benchmarks, or it is not one of
-            a rate, which labels could settle.
+        ConfigError: there is no such gate, it is there in several benchmarks, or it is not one that
+            labels could settle: of a rate, with a budget, of enough answers.
     """
     every = read_verdicts(connection, run_id)
     named = [verdict for verdict in every if verdict.case == gate]
@@ -58,10 +59,23 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
         msg = f"gate {gate!r} is of several benchmarks; name one with --benchmark: {names}"
         raise ConfigError(msg)
     (verdict,) = found
-    if not verdict.estimate.share or verdict.estimate.pivot or verdict.estimate.baseline:
+    made, limits = verdict.estimate, verdict.threshold
+    if not made.share or made.pivot or made.baseline or made.trend:
         msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"
         raise ConfigError(msg)
+    if why := _unmoved(made.n, limits):
+        msg = f"gate {gate!r}: labels do not settle it: {why}"
+        raise ConfigError(msg)
     return verdict
+
+
+def _unmoved(n: int, limits: Threshold) -> str:
+    """Say why a gate does not listen to people's labels; empty where it does."""
+    if limits.max_rate == 0:
+        return "a budget of 0 is a rule about what is flagged"
+    if limits.estimate == "judge":
+        return f"{limits.origin} says `estimate: judge`; remove that"
+    return f"it needs {limits.min_n} answers and has {n}" if n < limits.min_n else ""
 
 
 def draw_deciding(
@@ -75,7 +89,7 @@ def draw_deciding(
 ) -> Deciding:
     """Draw the answers whose labels are expected to settle a gate soonest.
 
-    Where no answer is labelled yet, a first sample that is spread evenly over what the judge said.
+    Where too few are labelled yet, a first sample that is spread evenly over what the judge said.
     Else as many of each of these as :func:`pytest_xling.stats.label_allocation.labels_to_decide`
     says, from what is not labelled.
 
@@ -83,35 +97,35 @@ def draw_deciding(
         ConfigError: labels cannot settle it, or it is settled.
     """
     threshold = verdict.threshold
+    if threshold.level is not None:
+        population = population.at_level(threshold.level)
     values = human_values(connection, run_id, benchmark=scheme.benchmark, metric=threshold.metric)
     labelled = {case: value for case, value in values.items() if case in population.items}
     items = [item for item in population.items.values() if item.label is not None]
     strata = {item.stratum for item in items}
     missing = strata - {population.items[case].stratum for case in labelled}
-    if missing:
+    if missing or len(labelled) < LEAST_LABELS:
         sample = [(item.case_id, item.stratum) for item in items]
         drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
         expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
         return Deciding(drawn=tuple(drawn), expected=expected)
-    limit = next(
-        limit
-        for limit in (threshold.max_rate, threshold.floor, threshold.ceiling)
-        if limit is not None
+    judged = [Judged(item.stratum, item.cluster) for item in items]
+    by_people = [
+        Labelled(
+            judge=population.items[case].stratum,
+            human=value,
+            cluster=population.items[case].cluster,
+            weight=_weight(case, population, labelled),
+        )
+        for case, value in labelled.items()
+    ]
+    # The verdict may have been made before there were labels.
+    rate = corrected_rate(judged, by_people, alpha=threshold.alpha).value or 0.0
+    limits = (threshold.max_rate, threshold.floor, threshold.ceiling)
+    limit = min(
+        (limit for limit in limits if limit is not None), key=lambda limit: abs(rate - limit)
     )
-    plan = labels_to_decide(
-        [Judged(item.stratum, item.cluster) for item in items],
-        [
-            Labelled(
-                judge=population.items[case].stratum,
-                human=value,
-                cluster=population.items[case].cluster,
-                weight=_weight(case, population, labelled),
-            )
-            for case, value in labelled.items()
-        ],
-        limit=limit,
-        alpha=threshold.alpha,
-    )
+    plan = labels_to_decide(judged, by_people, limit=limit, alpha=_alpha(verdict, rate, limit))
     if plan.reason or not plan.more:
         why = plan.reason or "it is settled by the labels there are: run `xling gate` again"
         msg = f"{verdict.case}: {why}"
@@ -124,6 +138,15 @@ def draw_deciding(
         f"{100 * limit:g}%. Give all files to `xling agreement` together."
     )
     return Deciding(drawn=tuple(drawn), expected=expected)
+
+
+def _alpha(verdict: Verdict, rate: float, limit: float) -> float:
+    """Return at which alpha the interval settles it: among other gates it fails by Holm's."""
+    made, threshold = verdict.estimate, verdict.threshold
+    beyond = (rate < limit) == (limit == threshold.floor)
+    if not beyond or not made.p or not made.p_holm:
+        return threshold.alpha
+    return threshold.alpha * made.p / made.p_holm
 
 
 def _weight(case: str, population: Population, labelled: Collection[str]) -> float:

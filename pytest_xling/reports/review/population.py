@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.keys import content_key
 from pytest_xling.store.browsing import judged_cases
+from pytest_xling.store.scored import level_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -173,6 +174,15 @@ class Population:
         for item in self.items.values():
             sizes[item.stratum] = sizes.get(item.stratum, 0) + 1
         return sizes
+
+    def at_level(self, level: int) -> Population:
+        """Return the answers to questions of one level of presupposition."""
+        there = {
+            case: item
+            for case, item in self.items.items()
+            if level_of(item.metadata.get("level")) == level
+        }
+        return replace(self, items=there)
 
 
 def read_population(

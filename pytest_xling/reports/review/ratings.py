@@ -248,9 +248,12 @@ def _single_choice(choices: object, *, where: str) -> str | None:
 def put_together(rated: Sequence[Rated]) -> list[Rated]:
     """Return what each rater said in all files: of one run, benchmark and metric, each case once.
 
+    A page holds what was left open or could not be told, too, and so may a later one. A label there
+    is what counts.
+
     Raises:
-        DataError: they are of several, or a rater's files have a case twice; names both files and
-            the fix.
+        DataError: they are of several, or two of a rater's files have a label of one case; names
+            both files and the fix.
     """
     first = rated[0]
     raters: dict[str, Rated] = {}
@@ -267,15 +270,21 @@ def put_together(rated: Sequence[Rated]) -> list[Rated]:
         if same is None:
             raters[other.rater.casefold()] = other
             continue
-        if twice := {r.case_id for r in same.ratings} & {r.case_id for r in other.ratings}:
-            msg = (
-                f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}: both "
-                f"have case {min(twice)!r}; leave one out, or if they are two people, write "
-                "another 'rater' into one"
-            )
-            raise DataError(msg)
-        both = replace(same, ratings=(*same.ratings, *other.ratings))
-        raters[other.rater.casefold()] = both
+        ratings = {rating.case_id: rating for rating in same.ratings}
+        for rating in other.ratings:
+            before = ratings.setdefault(rating.case_id, rating)
+            if before is rating or (rating.label is None and not rating.cannot_tell):
+                continue
+            if before.label is not None and rating.label is not None:
+                msg = (
+                    f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}: "
+                    f"both have case {rating.case_id!r}; leave one out, or if they are two people, "
+                    "write another 'rater' into one"
+                )
+                raise DataError(msg)
+            if before.label is None:
+                ratings[rating.case_id] = rating
+        raters[other.rater.casefold()] = replace(same, ratings=tuple(ratings.values()))
     return [*raters.values()]
 
 

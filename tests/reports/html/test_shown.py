@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -75,6 +76,7 @@ def test_estimates_leave_out_what_they_have_not() -> None:
         metric="m", language="hi", value=0.25, low=None, high=None, n=4, unscored=0, flagged=1
     )
     assert {"v": 0.25, "n": 4, "flagged": 1} == as_json(made)
+    assert 20 == as_json(replace(made, labelled=20))["labelled"]
 
 
 def test_strings_are_kept_once() -> None:

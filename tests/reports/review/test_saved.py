@@ -185,3 +185,25 @@ def test_files_that_do_not_belong_together(
     assert said in str(error.value)
     assert "a.json" in str(error.value)
     put_together(rated[:1])
+
+
+def test_a_case_left_open_may_come_again(write: Callable[..., Path]) -> None:
+    """A page holds every case it asked about; what has no label is drawn again."""
+    asked = [
+        ITEM,
+        {"case": "q2-en", "judge": "no", "label": None, "cannot_tell": True},
+        {"case": "q3-en", "judge": "no", "label": None},
+    ]
+    again = [
+        {"case": "q3-en", "judge": "no", "label": "yes"},
+        {"case": "q2-en", "judge": "no", "label": None},
+        {"case": "q1-en", "judge": "yes", "label": None, "cannot_tell": True},
+    ]
+    files = [
+        read_ratings(write(PAGE | {"items": items}, name))
+        for items, name in ((asked, "a.json"), (again, "b.json"))
+    ]
+    for pair in (files, files[::-1]):
+        (rated,) = put_together([each for file in pair for each in file])
+        told = {rating.case_id: (rating.label, rating.cannot_tell) for rating in rated.ratings}
+        assert {"q1-en": ("no", False), "q2-en": (None, True), "q3-en": ("yes", False)} == told
