@@ -10,6 +10,7 @@ from pytest_xling.gates.pairing import cluster_of, sample_means
 from pytest_xling.stats.contrast import Interval, difference
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
 from pytest_xling.stats.distributions import p_by_interval
+from pytest_xling.store.human_labels import LEAST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["LEAST_LABELS", "corrected", "corrected_gap"]
+__all__ = ["corrected", "corrected_gap"]
 
-LEAST_LABELS: Final = 20
-"""With fewer the interval has not been shown to hold (docs/corrected.md)."""
 NO_INTERVAL: Final = Interval()
 NO_SPREAD: Final = "people's labels show no spread"
 

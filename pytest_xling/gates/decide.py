@@ -16,6 +16,7 @@ from pytest_xling.gates.pairing import at_level, cluster_of
 from pytest_xling.gates.spec import LIMITS, gate_id
 from pytest_xling.gates.trend import trend_estimate
 from pytest_xling.registry import load
+from pytest_xling.store.human_labels import LEAST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -236,14 +237,15 @@ def judge_gates(
 
 
 def _wants_labels(threshold: Threshold, *labels: Labels) -> bool:
-    """Tell whether people's labels correct an estimate: where all sides have some, unless told.
+    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
 
     A budget of 0 is a rule: each flagged answer counts, whoever else would flag it.
     """
     if threshold.max_rate == 0:
         return False
     having = all(
-        any(label.value is not None for label in of_language.values()) for of_language in labels
+        sum(label.value is not None for label in of_language.values()) >= LEAST_LABELS
+        for of_language in labels
     )
     return threshold.estimate == "corrected" or (threshold.estimate is None and having)
 
