@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.pairing import cluster_of, sample_means
 from pytest_xling.stats.contrast import Interval, difference
-from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rates
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.store.human_labels import LEAST_LABELS
 
@@ -142,7 +142,7 @@ class _Side:
             for score in scores
             if score.value is not None and (score.sample_id, score.condition) in labels
         }
-        self._share, self._bounds = share, bounds
+        self._bounds = bounds
         # Of rates a stratum is what the judge said; numbers vary within it.
         self._judged = [
             Judged(label.said if share else score.value, cluster_of(score))
@@ -164,11 +164,12 @@ class _Side:
         after = sum(score.value is not None for score in scores) - len(said)
         self.lacks = _lacks(self.labelled, sizes, drawn, after=after)
         """Why labels and judge give no estimate; empty where they do."""
+        self._rates = corrected_rates(self._judged, self._labelled) if share else None
 
     def interval(self, alpha: float) -> Interval:
         """Return what people would find, with its 1 - *alpha* interval."""
-        if self._share:
-            return corrected_rate(self._judged, self._labelled, alpha=alpha)
+        if self._rates is not None:
+            return self._rates(alpha)
         return corrected_mean(self._judged, self._labelled, alpha=alpha, bounds=self._bounds)
 
 

@@ -20,7 +20,7 @@ from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_tables import RateTables
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from pytest_xling.stats.rate_tables import RateEstimates
 
@@ -32,6 +32,7 @@ __all__ = [
     "Labelled",
     "corrected_mean",
     "corrected_rate",
+    "corrected_rates",
     "rate_tables",
 ]
 
@@ -97,23 +98,36 @@ def corrected_rate(
             0 nor 1, weights are not above 0, finite and in a stratum equal, or *alpha* is out of
             range.
     """
-    check_alpha(alpha)
+    return corrected_rates(judged, labelled)(alpha)
+
+
+def corrected_rates(
+    judged: Sequence[Judged], labelled: Sequence[Labelled]
+) -> Callable[[float], Corrected]:
+    """Return what gives :func:`corrected_rate` for any alpha; answers are counted once.
+
+    Raises:
+        ValueError: as there.
+    """
     none = Corrected(n_labels=len(labelled), n_answers=len(judged), alone=Interval())
     if not labelled:
-        return replace(none, reason=NO_LABELS)
+        return lambda alpha: replace(none, reason=NO_LABELS)  # noqa: ARG005  of whichever
     strata, clusters, tables = rate_tables(judged, labelled)
-    alone = _only(tables.alone(alpha=alpha), clusters)
-    bare = [
-        stratum
-        for stratum, count in zip(strata, tables.labels.sum(axis=(0, 1)), strict=True)
-        if not count
-    ]
-    if bare:
-        reason = f"too few labels: none of an answer judged {bare[0]!r}"
-        if not _at_random(labelled, len(judged)):
+    counts = zip(strata, tables.labels.sum(axis=(0, 1)), strict=True)
+    bare = [stratum for stratum, count in counts if not count]
+    reason = f"too few labels: none of an answer judged {bare[0]!r}" if bare else NOTHING_ADDED
+    at_random = _at_random(labelled, len(judged))
+
+    def of(alpha: float) -> Corrected:
+        check_alpha(alpha)
+        alone = _only(tables.alone(alpha=alpha), clusters)
+        if not bare:
+            return _chosen(none, alone, _only(tables.corrected(alpha=alpha), clusters), reason)
+        if not at_random:
             return replace(none, alone=alone, reason=reason)
         return _chosen(none, alone, None, f"{reason}; this is what the labels say alone")
-    return _chosen(none, alone, _only(tables.corrected(alpha=alpha), clusters), NOTHING_ADDED)
+
+    return of
 
 
 def _at_random(labelled: Sequence[Labelled], answers: int) -> bool:
