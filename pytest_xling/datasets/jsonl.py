@@ -149,11 +149,15 @@ def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
         number = wrong.index(texts["reference"])
         msg = f"{where}: wrong[{number}] is the reference itself; an answer is one or the other"
         raise DataError(msg)
+    prompt = {key: texts.pop(key) for key in ("question", "question_english") if key in texts}
+    if "question_english" in prompt:
+        # A run keeps the metadata, not the prompt.
+        texts.setdefault("english", prompt["question_english"])
     return Sample(
         id=texts.pop("id"),
         benchmark=benchmark,
         language=language,
-        prompt={key: texts.pop(key) for key in ("question", "question_english") if key in texts},
+        prompt=prompt,
         reference=texts.pop("reference", None),
         wrong=wrong,
         parallel_id=texts.pop("parallel_id", None),

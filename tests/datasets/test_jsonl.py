@@ -379,3 +379,5 @@ def test_the_english_question_is_at_hand(tmp_path: Path) -> None:
     (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
     (sample,) = _read(tmp_path)
     assert {"question": ROW["question"], "question_english": "Why does ice float?"} == sample.prompt
+    # A run keeps metadata: so a judge of its questions reads what one of the data does.
+    assert "Why does ice float?" == sample.metadata["english"]
