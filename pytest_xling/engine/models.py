@@ -303,7 +303,8 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()
-        _check_style(made[key], model, searches=role == "search")
+        else:
+            _check_style(made[key], model, searches=role == "search")
         roles[role] = made[key]
     if settings.text_in == "english" and "translator" not in roles:
         msg = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -215,6 +216,12 @@ def judge_gates(
         baseline: for drops, its side.
         labels: gives people's labels of the answers in a language, by sample and condition.
     """
+    said_by_people = cache(labels)  # once for a language's own gate, its gaps and all levels
+
+    def corrects(gate: GateSpec, language: str | None) -> Labels:
+        wanted = gate.kind in {"limit", "gap"} and gate.threshold.estimate != "judge"
+        return said_by_people(language) if wanted and language is not None else {}
+
     verdicts = [
         judge_gate(
             scores(gate.language),
@@ -223,8 +230,8 @@ def judge_gates(
             pivot=gate.pivot,
             pivot_scores=scores(gate.pivot) if gate.pivot is not None else (),
             baseline=baseline,
-            labels=labels(gate.language),
-            pivot_labels=labels(gate.pivot) if gate.pivot is not None else {},
+            labels=corrects(gate, gate.language),
+            pivot_labels=corrects(gate, gate.pivot),
         )
         for gate in gates
     ]

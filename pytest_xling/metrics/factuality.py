@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Number, TextIn
@@ -64,6 +64,8 @@ class _Supported(Number[Answer]):
 
     bounds = (0.0, 1.0)
     better = "higher"
+    without_claims: ClassVar[float | None] = 0.0
+    """The value of an answer that claims nothing."""
 
     support: str = "llm"
     max_unjudged: float = 0.1
@@ -125,8 +127,11 @@ class _Supported(Number[Answer]):
         return self.number(supported, others)
 
     def number(self, supported: int, others: Sequence[str], /) -> Reading:
-        """Return the reading of so many supported claims, and those that are not."""
-        raise NotImplementedError
+        """Return the reading of so many supported claims, and those that are not: their share."""
+        count = supported + len(others)
+        if not count:
+            return Reading(value=self.without_claims, reason=_NO_CLAIMS)
+        return Reading(value=supported / count, reason=_listed(_NOT_SUPPORTED, others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +141,6 @@ class Factuality(_Supported):
     name = "factuality"
     version = "1"
 
-    def number(self, supported: int, others: Sequence[str], /) -> Reading:
-        """Return the share."""
-        count = supported + len(others)
-        if not count:
-            return Reading(value=0.0, reason=_NO_CLAIMS)
-        return Reading(value=supported / count, reason=_listed(_NOT_SUPPORTED, others))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactualPrecision(_Supported):
@@ -150,13 +148,7 @@ class FactualPrecision(_Supported):
 
     name = "factual_precision"
     version = "1"
-
-    def number(self, supported: int, others: Sequence[str], /) -> Reading:
-        """Return the share."""
-        count = supported + len(others)
-        if not count:
-            return Reading(value=None, reason=_NO_CLAIMS)
-        return Reading(value=supported / count, reason=_listed(_NOT_SUPPORTED, others))
+    without_claims = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +247,6 @@ class Overall(_Supported):
             return _unknown(relevance)
         supported, others = claims
         return self.number(supported, others)
-
-    def number(self, supported: int, others: Sequence[str], /) -> Reading:
-        """Return the factuality, since the other factors are 1."""
-        return Factuality().number(supported, others)
 
 
 def _value(answer: Answer, annotator: str) -> Any:  # noqa: ANN401  JSON

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from pytest_xling.store.human_labels import LEAST_LABELS, human_values
 from pytest_xling.store.runs import read_verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from sqlalchemy import Connection
 
     from pytest_xling.records import Threshold, Verdict
@@ -108,15 +107,18 @@ def draw_deciding(
         drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
         expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
         return Deciding(drawn=tuple(drawn), expected=expected)
+    sizes = population.sizes()
+    drawn_of = Counter(population.items[case].stratum for case in labelled)
     judged = [Judged(item.stratum, item.cluster) for item in items]
     by_people = [
         Labelled(
-            judge=population.items[case].stratum,
-            human=value,
-            cluster=population.items[case].cluster,
-            weight=_weight(case, population, labelled),
+            judge=item.stratum,
+            human=labelled[item.case_id],
+            cluster=item.cluster,
+            weight=sizes[item.stratum] / drawn_of[item.stratum],
         )
-        for case, value in labelled.items()
+        for item in items
+        if item.case_id in labelled
     ]
     # The verdict may have been made before there were labels.
     rate = corrected_rate(judged, by_people, alpha=threshold.alpha).value or 0.0
@@ -146,10 +148,3 @@ def _alpha(verdict: Verdict, rate: float, limit: float) -> float:
     if not beyond or not made.p or not made.p_holm:
         return threshold.alpha
     return threshold.alpha * made.p / made.p_holm
-
-
-def _weight(case: str, population: Population, labelled: Collection[str]) -> float:
-    """Return how many answers a labelled one stands for: those judged alike."""
-    stratum = population.items[case].stratum
-    alike = [name for name, item in population.items.items() if item.stratum == stratum]
-    return len(alike) / sum(name in labelled for name in alike)
