@@ -7,14 +7,12 @@ the wording is ours.
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.judging.asking import Question
+from pytest_xling.judging.shots import one_line, read_shots
 from pytest_xling.text.categories import CATEGORIES
-from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,13 +101,10 @@ def _completion(question: str) -> str:
 
 
 def _entry(question: str) -> str:
-    line = shorten(" ".join(clean(question).split()), limit=_LINE_CHARS)
+    line = one_line(question, limit=_LINE_CHARS)
     return f"Question: {line}\nCategory:"
 
 
-@cache
 def _shots() -> Mapping[str, str]:
     """Return an example of each category, by the word that stands for it."""
-    with _SHOTS.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    return {row["category"]: row["question"] for row in rows}
+    return {shot["category"]: shot["question"] for shot in read_shots(_SHOTS)}

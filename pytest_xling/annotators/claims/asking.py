@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 
 from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
+from pytest_xling.judging.shots import one_line
 from pytest_xling.judging.verdict import nonce_key, without_thoughts
 from pytest_xling.records import Message
-from pytest_xling.text.display import clean, shorten
+from pytest_xling.text.display import clean
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ async def listed(
     check_answers_prompts(ask)
     if ask.style == "completion":
         text = " ".join(sentence.text for sentence in window.sentences)
-        line = shorten(" ".join(clean(text).split()), limit=_LINE_CHARS)
+        line = one_line(text, limit=_LINE_CHARS)
         response = await ask(
             (Message(role="user", content=f"{listing.shots}Text: {line}\nClaims:\n-"),),
             params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n\n", "Text:"]},

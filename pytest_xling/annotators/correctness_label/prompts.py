@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_xling.judging.asking import Question
-from pytest_xling.text.display import clean, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pytest_xling.judging.shots import one_line, read_shots
 
 __all__ = ["MEANINGS", "comparison"]
 
@@ -87,20 +81,11 @@ def _completion(question: str, first: str, second: str) -> str:
     """Return a few judged pairs and an open one; each text is one line, cut where it is long."""
     shots = [
         _pair(shot["question"], shot["first"], shot["second"]) + f" {shot['label']}\n\n"
-        for shot in _shots()
+        for shot in read_shots(_SHOTS)
     ]
     return "".join(shots) + _pair(question, first, second)
 
 
 def _pair(question: str, first: str, second: str) -> str:
     lines = (f"Question: {question}", f"Answer 1: {first}", f"Answer 2: {second}")
-    return (
-        "\n".join(shorten(" ".join(clean(line).split()), limit=_LINE_CHARS) for line in lines)
-        + "\nLabel of Answer 2:"
-    )
-
-
-@cache
-def _shots() -> tuple[Mapping[str, str], ...]:
-    with _SHOTS.open(encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
+    return "\n".join(one_line(line, limit=_LINE_CHARS) for line in lines) + "\nLabel of Answer 2:"

@@ -5,13 +5,11 @@ The idea is that of CaLMQA (section 3.1, Figure 15); the wording is ours.
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.judging.asking import Question
-from pytest_xling.text.display import clean, shorten
+from pytest_xling.judging.shots import one_line, read_shots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +75,8 @@ def relevance_question(
 def _completion(question: str, answer: str) -> str:
     """Return a few judged pairs and an open one; each text is one line, cut where it is long."""
     shots = [
-        _entry(shot["question"], shot["answer"]) + f" {shot['addressed']}\n\n" for shot in _shots()
+        _entry(shot["question"], shot["answer"]) + f" {shot['addressed']}\n\n"
+        for shot in read_shots(_SHOTS)
     ]
     return "".join(shots) + _entry(question, answer)
 
@@ -85,12 +84,6 @@ def _completion(question: str, answer: str) -> str:
 def _entry(question: str, answer: str) -> str:
     lines = (f"Question: {question}", f"Answer: {answer}")
     return (
-        "\n".join(shorten(" ".join(clean(line).split()), limit=_LINE_CHARS) for line in lines)
+        "\n".join(one_line(line, limit=_LINE_CHARS) for line in lines)
         + "\nDoes the answer address the question?"
     )
-
-
-@cache
-def _shots() -> tuple[Mapping[str, str], ...]:
-    with _SHOTS.open(encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)

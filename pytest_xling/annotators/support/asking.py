@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.annotators.support import support_value
 from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
+from pytest_xling.judging.shots import one_line
 from pytest_xling.judging.verdict import continued, without_thoughts
 from pytest_xling.records import Message
-from pytest_xling.text.display import clean, shorten
+from pytest_xling.text.display import clean
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -111,10 +112,7 @@ def _prompt(pair: Pair, *, wrong: str) -> str:
 
 
 def _completion(pair: Pair) -> str:
-    text, claim = (
-        shorten(" ".join(clean(each).split()), limit=_LINE_CHARS)
-        for each in (pair.text, pair.claim)
-    )
+    text, claim = (one_line(each, limit=_LINE_CHARS) for each in (pair.text, pair.claim))
     return f"{_SHOTS}Text: {text}\nClaim: {claim}\nDoes the text say so?"
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.judging.shots import read_shots
 from pytest_xling.languages import find
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle
 
@@ -74,7 +71,7 @@ def _completion(sentence: str, source: str, target: str) -> str:
     """
     parts = []
     others = [code for code in _languages() if code not in {source, target}]
-    for shot, other in zip(_shots(), others, strict=False):
+    for shot, other in zip(read_shots(_SHOTS), others, strict=False):
         given = source if source in shot else other
         if target in shot:
             parts.append(_pair(given, shot[given], target) + f" {shot[target]}\n\n")
@@ -85,11 +82,5 @@ def _pair(source: str, sentence: str, target: str) -> str:
     return f"{find(source).english_name}: {sentence}\n{find(target).english_name}:"
 
 
-@cache
-def _shots() -> tuple[Mapping[str, str], ...]:
-    with _SHOTS.open(encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
-
-
 def _languages() -> tuple[str, ...]:
-    return tuple(_shots()[0])
+    return tuple(read_shots(_SHOTS)[0])

@@ -6,13 +6,11 @@ Translation (section 3.2). The wording is ours.
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.judging.asking import Question
-from pytest_xling.text.display import clean, shorten
+from pytest_xling.judging.shots import one_line, read_shots
 from pytest_xling.text.empathy import PRESENCES
 
 if TYPE_CHECKING:
@@ -101,7 +99,7 @@ def _completion(pair: Pair, mechanism: Mechanism) -> str:
     """Return a few judged pairs and an open one; each text is one line, cut where it is long."""
     shots = [
         _entry(shot["seeker"], shot["response"], mechanism) + f" {shot[mechanism]}\n\n"
-        for shot in _shots()
+        for shot in read_shots(_SHOTS)
     ]
     return "".join(shots) + _entry(pair.seeker, pair.response, mechanism)
 
@@ -109,12 +107,5 @@ def _completion(pair: Pair, mechanism: Mechanism) -> str:
 def _entry(seeker: str, response: str, mechanism: Mechanism) -> str:
     lines = (f"Post: {seeker}", f"Response: {response}")
     return (
-        "\n".join(shorten(" ".join(clean(line).split()), limit=_LINE_CHARS) for line in lines)
-        + f"\n{_LABELS[mechanism]}:"
+        "\n".join(one_line(line, limit=_LINE_CHARS) for line in lines) + f"\n{_LABELS[mechanism]}:"
     )
-
-
-@cache
-def _shots() -> tuple[Mapping[str, str], ...]:
-    with _SHOTS.open(encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)

@@ -7,13 +7,11 @@ wording is ours.
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.judging.asking import Question
-from pytest_xling.text.display import clean, shorten
+from pytest_xling.judging.shots import one_line, read_shots
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
@@ -93,7 +91,8 @@ def stance_question(pair: Pair, *, language: str) -> Question:
 def _completion(pair: Pair) -> str:
     """Return a few judged pairs and an open one; each text is one line, cut where it is long."""
     shots = [
-        _entry(shot["claim"], shot["response"]) + f" {shot['stance']}\n\n" for shot in _shots()
+        _entry(shot["claim"], shot["response"]) + f" {shot['stance']}\n\n"
+        for shot in read_shots(_SHOTS)
     ]
     return "".join(shots) + _entry(pair.claim, pair.response)
 
@@ -101,12 +100,5 @@ def _completion(pair: Pair) -> str:
 def _entry(claim: str, response: str) -> str:
     lines = (f"Claim: {claim}", f"Response: {response}")
     return (
-        "\n".join(shorten(" ".join(clean(line).split()), limit=_LINE_CHARS) for line in lines)
-        + "\nStance of the response:"
+        "\n".join(one_line(line, limit=_LINE_CHARS) for line in lines) + "\nStance of the response:"
     )
-
-
-@cache
-def _shots() -> tuple[Mapping[str, str], ...]:
-    with _SHOTS.open(encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
