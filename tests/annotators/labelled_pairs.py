@@ -6,14 +6,18 @@ import itertools
 import json
 import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import py3langid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
 
 LANGUAGES: Final = ("en", "es", "hi", "zh")
 SCRIPTS: Final = {"en": "LATIN", "es": "LATIN", "hi": "DEVANAGARI", "zh": "CJK"}
@@ -23,6 +27,19 @@ def read_pairs(annotator: str) -> list[dict[str, Any]]:
     """Return all rows of the pairs that are shipped for *annotator*."""
     file = resources.files("pytest_xling.annotators") / annotator / "pairs.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def rows_in(rows: Iterable[Row], language: str, split: str = "") -> list[Row]:
+    """Return the rows of a language, and of a split where one is named."""
+    return [row for row in rows if row["language"] == language and split in {"", row["split"]}]
+
+
+def rows_by(key: str, rows: Iterable[Row]) -> dict[Any, list[Row]]:
+    """Return the rows by what they have under *key*."""
+    found: defaultdict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row[key]].append(row)
+    return dict(found)
 
 
 def read_card(annotator: str) -> str:

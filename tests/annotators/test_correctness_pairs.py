@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -18,6 +18,8 @@ from tests.annotators.labelled_pairs import (
     near_duplicates,
     read_card,
     read_pairs,
+    rows_by,
+    rows_in,
     script_share,
     telling_words,
     words,
@@ -40,19 +42,6 @@ QUESTIONS: Final = Path(__file__).parents[2] / "benchmarks" / "health" / "data"
 ROWS: Final = read_pairs("correctness_label")
 
 
-def _some(language: str, split: str = "") -> list[dict[str, Any]]:
-    """Return the rows of a language, and of a split where one is named."""
-    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
-
-
-def _by(key: str, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows by what they have at *key*."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row[key]].append(row)
-    return found
-
-
 def test_every_row_has_the_fields_and_closed_values() -> None:
     """A reader may rely on the fields, their order, and the sets their values come from."""
     assert [f"c{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
@@ -71,15 +60,15 @@ def test_every_row_has_the_fields_and_closed_values() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_enough_answers(language: str) -> None:
     """Of each label 10 to measure on in each language, most in English; 8 to choose on."""
-    counts = Counter(row["label"] for row in _some(language, "held_out"))
+    counts = Counter(row["label"] for row in rows_in(ROWS, language, "held_out"))
     assert min(counts.values()) >= (14 if language == "en" else 10)
-    assert len(_some(language, "train")) >= 8
+    assert len(rows_in(ROWS, language, "train")) >= 8
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_question_does_not_tell_the_label(language: str) -> None:
     """Each has all four once, two references, and is in one split."""
-    for question, rows in _by("question", _some(language)).items():
+    for question, rows in rows_by("question", rows_in(ROWS, language)).items():
         assert (question, sorted(LABELS)) == (question, sorted(row["label"] for row in rows))
         assert 2 == len({row["reference"] for row in rows})
         assert 1 == len({row["split"] for row in rows}) == len({row["question_id"] for row in rows})
@@ -88,7 +77,7 @@ def test_the_question_does_not_tell_the_label(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_answer_alone_does_not_tell_who_says_more(language: str) -> None:
     """The same is more comprehensive beside one reference and less beside the other."""
-    for rows in _by("question", _some(language)).values():
+    for rows in rows_by("question", rows_in(ROWS, language)).values():
         of = {row["label"]: row for row in rows}
         more, less = of["more_comprehensive"], of["less_comprehensive"]
         assert more["response"] == less["response"]
@@ -98,8 +87,8 @@ def test_the_answer_alone_does_not_tell_who_says_more(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_most_dissimilar_answers_are_those_to_another_question(language: str) -> None:
     """In one split: nothing to be measured on occurs among what may be chosen on."""
-    answers = _by("response", _some(language))
-    dissimilar = [row for row in _some(language) if row["label"] == "dissimilar"]
+    answers = rows_by("response", rows_in(ROWS, language))
+    dissimilar = [row for row in rows_in(ROWS, language) if row["label"] == "dissimilar"]
     borrowed = [
         row
         for row in dissimilar
@@ -112,16 +101,16 @@ def test_most_dissimilar_answers_are_those_to_another_question(language: str) ->
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_texts_are_nearly_equal(language: str) -> None:
     """They were written one by one, not filled into templates."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     assert [] == near_duplicates([*{row["response"] for row in rows}], 0.3)
-    assert [] == near_duplicates([*_by("question", rows)], 0.4)
+    assert [] == near_duplicates([*rows_by("question", rows)], 0.4)
 
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_length_and_words_tell_little(language: str, label: str) -> None:
     """Neither the answer's length, nor that beside its reference's, nor a word, nor the first."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     labels = [row["label"] == label for row in rows]
     lengths = [len(row["response"]) for row in rows]
     longer = [len(row["response"]) - len(row["reference"]) for row in rows]
@@ -137,7 +126,7 @@ def test_length_and_words_tell_little(language: str, label: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_shared_words_do_not_settle_the_label(language: str, label: str) -> None:
     """Those of the question tell little; those of the reference more, as the card says."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     for key, limit in (("question", 0.35), ("reference", 0.65)):
         shares = []
         for row in rows:
@@ -166,7 +155,7 @@ def test_no_question_is_one_of_the_benchmark(language: str) -> None:
     """A judge must not be measured on the questions whose answers it later judges."""
     lines = (QUESTIONS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
     theirs = [json.loads(line)["question"] for line in lines]
-    assert [] == near_duplicates([*_by("question", _some(language)), *theirs], 0.4)
+    assert [] == near_duplicates([*rows_by("question", rows_in(ROWS, language)), *theirs], 0.4)
 
 
 def test_the_card_counts_what_there_is() -> None:
@@ -174,8 +163,8 @@ def test_the_card_counts_what_there_is() -> None:
     card = read_card("correctness_label")
     for language in LANGUAGES:
         for split in SPLITS:
-            rows = _some(language, split)
-            counts = [len(_by("question", rows)), len(rows), len(rows) // len(LABELS)]
+            rows = rows_in(ROWS, language, split)
+            counts = [len(rows_by("question", rows)), len(rows), len(rows) // len(LABELS)]
             assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
-    questions = sum(len(_by("question", _some(language))) for language in LANGUAGES)
+    questions = sum(len(rows_by("question", rows_in(ROWS, language))) for language in LANGUAGES)
     assert f"{len(ROWS)} answers to {questions} questions" in card

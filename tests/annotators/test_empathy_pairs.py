@@ -17,6 +17,7 @@ from tests.annotators.labelled_pairs import (
     near_duplicates,
     read_card,
     read_pairs,
+    rows_in,
     script_share,
     telling_words,
     words,
@@ -28,11 +29,6 @@ FIELDS: Final = ["id", "seeker", "response", "language", "split", *MECHANISMS]
 POSTS: Final = Path(__file__).parents[2] / "benchmarks" / "parity" / "empathy" / "data"
 
 ROWS: Final = read_pairs("empathy")
-
-
-def _some(language: str, split: str = "") -> list[dict[str, Any]]:
-    """Return the rows of a language, and of a split where one is named."""
-    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
 
 
 def _profile(row: dict[str, Any]) -> tuple[int, ...]:
@@ -59,9 +55,9 @@ def test_there_are_enough_pairs() -> None:
     """420 in all, 150 of them English, 90 in each other language; about a third to test on."""
     assert len(ROWS) >= 420
     for language in LANGUAGES:
-        rows = _some(language)
+        rows = rows_in(ROWS, language)
         assert len(rows) >= (150 if language == "en" else 90)
-        assert 0.30 <= len(_some(language, "test")) / len(rows) <= 0.40
+        assert 0.30 <= len(rows_in(ROWS, language, "test")) / len(rows) <= 0.40
 
 
 def test_all_responses_to_a_seeker_lie_in_one_split() -> None:
@@ -85,7 +81,7 @@ def test_the_post_does_not_tell_the_label() -> None:
 def test_labels_are_balanced(language: str) -> None:
     """Each mechanism is found in 35 to 60 % of a language and split, in all eight profiles."""
     for split in SPLITS:
-        rows = _some(language, split)
+        rows = rows_in(ROWS, language, split)
         assert 8 == len({_profile(row) for row in rows})
         for mechanism in MECHANISMS:
             share = sum(row[mechanism] for row in rows) / len(rows)
@@ -95,7 +91,7 @@ def test_labels_are_balanced(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_texts_are_nearly_equal(language: str) -> None:
     """They were written one by one, not filled into templates."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     assert [] == near_duplicates([row["response"] for row in rows], 0.3)
     assert [] == near_duplicates([*{row["seeker"] for row in rows}], 0.3)
 
@@ -103,7 +99,7 @@ def test_no_two_texts_are_nearly_equal(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_length_tells_little(language: str) -> None:
     """Short and long responses are found on both sides of every mechanism."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     for mechanism in MECHANISMS:
         found = correlation([len(row["response"]) for row in rows], [r[mechanism] for r in rows])
         assert (mechanism, True) == (mechanism, abs(found) < 0.3)
@@ -112,7 +108,7 @@ def test_length_tells_little(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_word_or_mark_separates_a_label(language: str) -> None:
     """Neither "sorry" nor the question mark does, though both must tell something."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     texts = [words(row["response"], language) for row in rows]
     for mechanism in MECHANISMS:
         found = telling_words(texts, [row[mechanism] for row in rows])
@@ -138,7 +134,7 @@ def test_latin_pairs_are_in_english_or_spanish_as_meant() -> None:
 def test_no_post_is_one_of_the_benchmark(language: str) -> None:
     """An annotator must not have been trained on the posts whose answers it later judges."""
     lines = (POSTS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
-    ours = [*{row["seeker"] for row in _some(language)}]
+    ours = [*{row["seeker"] for row in rows_in(ROWS, language)}]
     assert [] == near_duplicates([*ours, *(json.loads(line)["question"] for line in lines)], 0.3)
 
 
@@ -147,7 +143,7 @@ def test_the_card_counts_what_there_is() -> None:
     card = read_card("empathy")
     for language in LANGUAGES:
         for split in SPLITS:
-            rows = _some(language, split)
+            rows = rows_in(ROWS, language, split)
             counts = [len({row["seeker"] for row in rows}), len(rows)]
             counts += [sum(row[mechanism] for row in rows) for mechanism in MECHANISMS]
             assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
@@ -157,6 +153,6 @@ def test_the_card_counts_every_profile() -> None:
     """In the order of the mechanisms, 1 for found."""
     card = read_card("empathy")
     for language in LANGUAGES:
-        counts = Counter(map(_profile, _some(language)))
+        counts = Counter(map(_profile, rows_in(ROWS, language)))
         cells = " | ".join(str(counts[profile]) for profile in sorted(counts))
         assert f"| {language} | {cells} |" in card

@@ -22,6 +22,8 @@ from tests.annotators.labelled_pairs import (
     near_duplicates,
     read_card,
     read_pairs,
+    rows_by,
+    rows_in,
     script_share,
     telling_words,
     words,
@@ -40,21 +42,8 @@ NEGATIONS: Final = {
 ROWS: Final = read_pairs("relevance")
 
 
-def _some(language: str, split: str = "") -> list[dict[str, Any]]:
-    """Return the rows of a language, and of a split where one is named."""
-    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
-
-
 def _is_relevant(row: dict[str, Any]) -> bool:
     return bool(row["label"] == "relevant")
-
-
-def _by_question(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows by their question."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row["question"]].append(row)
-    return found
 
 
 def test_every_row_has_the_fields_and_closed_values() -> None:
@@ -76,13 +65,13 @@ def test_every_row_has_the_fields_and_closed_values() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_enough_pairs(language: str) -> None:
     """Most in English, in which translated answers are judged; at least 12 not to test on."""
-    assert len(_some(language, "held_out")) >= (60 if language == "en" else 40)
-    assert len(_some(language, "train")) >= 12
+    assert len(rows_in(ROWS, language, "held_out")) >= (60 if language == "en" else 40)
+    assert len(rows_in(ROWS, language, "train")) >= 12
 
 
 def test_the_question_does_not_tell_the_label() -> None:
     """Half of its answers are relevant, all are in one split, and its English version is one."""
-    for question, rows in _by_question(ROWS).items():
+    for question, rows in rows_by("question", ROWS).items():
         assert (question, True) == (question, len(rows) in {2, 4})
         assert len(rows) == 2 * sum(map(_is_relevant, rows))
         versions = {(r["language"], r["split"], r.get("question_english")) for r in rows}
@@ -106,15 +95,15 @@ def test_an_answer_to_two_questions_has_both_labels() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_texts_are_nearly_equal(language: str) -> None:
     """They were written one by one, not filled into templates."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     assert [] == near_duplicates([*{row["response"] for row in rows}], 0.3)
-    assert [] == near_duplicates([*_by_question(rows)], 0.4)
+    assert [] == near_duplicates([*rows_by("question", rows)], 0.4)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_answer_alone_tells_little(language: str) -> None:
     """Neither its length, nor a negation, nor any one of its words or of its first three."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     labels = [_is_relevant(row) for row in rows]
     texts = [words(row["response"], language) for row in rows]
     # Of Chinese, whose words are pairs of characters, what holds one.
@@ -134,7 +123,7 @@ def test_the_answer_alone_tells_little(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_shared_words_do_not_tell_the_label(language: str) -> None:
     """The question has about as many of an answer's words whether it is relevant or not."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     shares = []
     for row in rows:
         known, answer = (set(words(row[key], language)) for key in ("question", "response"))
@@ -181,7 +170,7 @@ def test_no_question_is_one_of_the_benchmark(language: str) -> None:
     """A judge must not be measured on the questions whose answers it later judges."""
     lines = (QUESTIONS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
     theirs = [json.loads(line)["question"] for line in lines]
-    assert [] == near_duplicates([*_by_question(_some(language)), *theirs], 0.4)
+    assert [] == near_duplicates([*rows_by("question", rows_in(ROWS, language)), *theirs], 0.4)
 
 
 def test_the_card_counts_what_there_is() -> None:
@@ -189,9 +178,9 @@ def test_the_card_counts_what_there_is() -> None:
     card = read_card("relevance")
     for language in LANGUAGES:
         for split in SPLITS:
-            rows = _some(language, split)
-            counts = [len(_by_question(rows)), len(rows), sum(map(_is_relevant, rows))]
+            rows = rows_in(ROWS, language, split)
+            counts = [len(rows_by("question", rows)), len(rows), sum(map(_is_relevant, rows))]
             assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
     both = Counter(row["response"] for row in ROWS).values()
-    assert f"{len(ROWS)} answers to {len(_by_question(ROWS))} questions" in card
+    assert f"{len(ROWS)} answers to {len(rows_by('question', ROWS))} questions" in card
     assert f"of {len(both)} texts {sum(count == 2 for count in both)} answers" in card

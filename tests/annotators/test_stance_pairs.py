@@ -20,6 +20,7 @@ from tests.annotators.labelled_pairs import (
     SCRIPTS,
     latin_languages,
     read_pairs,
+    rows_in,
     script_share,
 )
 
@@ -56,11 +57,6 @@ def _similarity(first: str, second: str) -> float:
 def _is_english(row: Row) -> bool:
     """Say whether the response of *row* is written in English by intention."""
     return row["language"] == "en" or row["kind"] == "wrong_language"
-
-
-def _some(language: str, split: str = "") -> list[Row]:
-    """Return the rows of a language, and of a split where one is named."""
-    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
 
 
 def test_every_row_has_the_fields_and_closed_values() -> None:
@@ -128,7 +124,7 @@ def test_a_claim_has_one_text_per_language() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_labels_are_balanced(language: str, split: str) -> None:
     """Each label makes up 28 to 40 % of a language and split, so that none is worth guessing."""
-    rows = _some(language, split)
+    rows = rows_in(ROWS, language, split)
     assert len(rows) >= {"train": 70, "held_out": 40}[split]
     counts = Counter(row["label"] for row in rows)
     assert set(STANCES) == {label for label in counts if 0.28 <= counts[label] / len(rows) <= 0.40}
@@ -137,9 +133,9 @@ def test_labels_are_balanced(language: str, split: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_kind_is_present(language: str) -> None:
     """Both splits hold every kind; English in place of the language is only held out."""
-    assert KINDS - {"wrong_language"} == {row["kind"] for row in _some(language, "train")}
+    assert KINDS - {"wrong_language"} == {row["kind"] for row in rows_in(ROWS, language, "train")}
     expected = KINDS if language != "en" else KINDS - {"wrong_language"}
-    assert expected == {row["kind"] for row in _some(language, "held_out")}
+    assert expected == {row["kind"] for row in rows_in(ROWS, language, "held_out")}
 
 
 def test_every_claim_is_met_with_all_three_stances() -> None:
@@ -180,7 +176,7 @@ def test_negation_rows_have_a_partner_with_the_other_label() -> None:
 def test_equal_responses_carry_different_labels(language: str) -> None:
     """Many responses agree with one claim and not with another: the claim has to be read."""
     labels = defaultdict(set)
-    for row in _some(language):
+    for row in rows_in(ROWS, language):
         labels[row["response"]].add(row["label"])
     pairs = Counter(tuple(sorted(found)) for found in labels.values() if len(found) > 1)
     assert pairs["agree", "disagree"] >= 20
@@ -222,7 +218,8 @@ def test_the_response_alone_does_not_tell_agree_from_disagree() -> None:
     hits: list[bool] = []
     for language in LANGUAGES:
         train, held_out = (
-            [row for row in _some(language, split) if row["label"] != "neutral"] for split in SPLITS
+            [row for row in rows_in(ROWS, language, split) if row["label"] != "neutral"]
+            for split in SPLITS
         )
         model: Any = make_pipeline(
             TfidfVectorizer(analyzer="char", ngram_range=(1, 4), sublinear_tf=True),
@@ -241,5 +238,5 @@ def test_no_claim_is_one_of_the_benchmark(language: str) -> None:
         pytest.skip("the benchmark's claims are not written yet")
     lines = BENCHMARK_CLAIMS.read_text(encoding="utf-8").splitlines()
     theirs = {json.loads(line)["texts"][language]["claim"] for line in lines}
-    ours = {row["claim"] for row in _some(language)}
+    ours = {row["claim"] for row in rows_in(ROWS, language)}
     assert [] == [(a, b) for a in ours for b in theirs if _similarity(a, b) > 0.75]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import Any, Final
 
 import pytest
@@ -17,6 +16,8 @@ from tests.annotators.labelled_pairs import (
     near_duplicates,
     read_card,
     read_pairs,
+    rows_by,
+    rows_in,
     script_share,
     telling_words,
     words,
@@ -28,21 +29,8 @@ FIELDS: Final = ["id", "claim_id", "language", "split", "claim", "response", "la
 ROWS: Final = read_pairs("support")
 
 
-def _some(language: str, split: str = "") -> list[dict[str, Any]]:
-    """Return the rows of a language, and of a split where one is named."""
-    return [row for row in ROWS if row["language"] == language and split in {"", row["split"]}]
-
-
 def _is_supported(row: dict[str, Any]) -> bool:
     return bool(row["label"] == "supported")
-
-
-def _by_text(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows by the text they are about."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row["response"]].append(row)
-    return found
 
 
 def test_every_row_has_the_fields_and_closed_values() -> None:
@@ -63,17 +51,17 @@ def test_every_row_has_the_fields_and_closed_values() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_there_are_enough_pairs_and_both_labels(language: str) -> None:
     """60 a language, about a quarter of them not to test on, and half of each part supported."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     assert len(rows) >= 60
-    assert 0.7 <= len(_some(language, "held_out")) / len(rows) <= 0.8
+    assert 0.7 <= len(rows_in(ROWS, language, "held_out")) / len(rows) <= 0.8
     for split in SPLITS:
-        part = _some(language, split)
+        part = rows_in(ROWS, language, split)
         assert 0.4 <= sum(map(_is_supported, part)) / len(part) <= 0.6
 
 
 def test_the_text_does_not_tell_the_label() -> None:
     """A text has three to six claims, some supported and some not, all in one split."""
-    for text, rows in _by_text(ROWS).items():
+    for text, rows in rows_by("response", ROWS).items():
         assert (text, True) == (text, 3 <= len(rows) <= 6)
         assert set(LABELS) == {row["label"] for row in rows}
         assert 1 == len({(row["language"], row["split"]) for row in rows})
@@ -108,15 +96,15 @@ def _sentences(text: str) -> int:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_claims_and_no_two_texts_are_nearly_equal(language: str) -> None:
     """A claim and its contrary share words, but not most of them."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     assert [] == near_duplicates([row["claim"] for row in rows], 0.6)
-    assert [] == near_duplicates([*_by_text(rows)], 0.3)
+    assert [] == near_duplicates([*rows_by("response", rows)], 0.3)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_shared_words_do_not_tell_the_label(language: str) -> None:
     """Of the words of a claim, the text has about as many whether it supports it or not."""
-    supported, unsupported = _shared(_some(language), language)
+    supported, unsupported = _shared(rows_in(ROWS, language), language)
     assert abs(supported - unsupported) < 0.15
 
 
@@ -134,7 +122,7 @@ def _shared(rows: list[dict[str, Any]], language: str) -> tuple[float, float]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_claim_alone_tells_little(language: str) -> None:
     """Neither its length nor any one of its words."""
-    rows = _some(language)
+    rows = rows_in(ROWS, language)
     labels = [_is_supported(row) for row in rows]
     assert abs(correlation([len(row["claim"]) for row in rows], labels)) < 0.3
     found = telling_words([words(row["claim"], language) for row in rows], labels)
@@ -161,6 +149,6 @@ def test_the_card_counts_what_there_is() -> None:
     card = read_card("support")
     for language in LANGUAGES:
         for split in SPLITS:
-            rows = _some(language, split)
-            counts = [len(_by_text(rows)), len(rows), sum(map(_is_supported, rows))]
+            rows = rows_in(ROWS, language, split)
+            counts = [len(rows_by("response", rows)), len(rows), sum(map(_is_supported, rows))]
             assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card
