@@ -352,7 +352,7 @@ class Threshold:
     answers, the lower end of the interval); below it the gate decides nothing."""
     estimate: Literal["corrected", "judge"] | None = None
     """``corrected``: by what the metric says of all answers, corrected by people's labels of some;
-    ``judge``: by what it says alone. None: corrected where there are labels."""
+    ``judge``: by what it says alone. None: corrected where there are labels enough."""
     alpha: float = 0.05
     min_n: int = 20
     on_inconclusive: Literal["fail", "warn"] = "fail"
