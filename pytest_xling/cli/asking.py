@@ -14,7 +14,7 @@ from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.steps import StepFactory
@@ -33,16 +33,16 @@ def given_option(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  a
 def settled_for_judge(args: argparse.Namespace) -> Settings:
     """Return the settings of a command that asks a judge at most, and no model under test.
 
-    The judge stands for that one: it is one model, with one price.
+    The judge, or the first of several, stands for that one: it is one model, with one price.
 
     Raises:
         ConfigError: an option is wrong.
     """
     judge = given_option(args, "judge")
-    given = dict(vars(args)) | {option("model").dest: judge or "embedded"}
+    given = dict(vars(args)) | {option("model").dest: judge.split(",")[0] if judge else "embedded"}
     if judge:
         price = given_option(args, "judge-price") or given_option(args, "price")
-        given[option("price").dest] = price
+        given[option("price").dest] = price and price.split(";")[0]
     return settled(given)
 
 
@@ -50,7 +50,7 @@ def settled_for_judge(args: argparse.Namespace) -> Settings:
 async def measuring(
     settings: Settings,
     provider: Provider,
-    roles: Mapping[Role, Provider],
+    roles: Mapping[Role, Sequence[Provider]],
     factory: StepFactory,
 ) -> AsyncIterator[tuple[Run, Database]]:
     """Give what annotates and scores, and the store where all of it is kept at once.

@@ -48,6 +48,7 @@ SHARED = (
     "model",
     "judge",
     "judge-price",
+    "judge-repeats",
     "translator",
     "translator-price",
     "text-in",
@@ -256,7 +257,8 @@ async def _calibrated(
         if getattr(made, "text_in", "native") == "english":
             _check_english(sets[task], languages)
         if made.asks is not None:
-            _check_judge(roles[made.asks])
+            for provider in roles[made.asks]:
+                _check_judge(provider)
     async with measuring(settings, provider, roles, factory) as (run, database):
         measured = [
             calibration

@@ -50,7 +50,10 @@ __all__ = ["add_arguments", "run"]
 
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
-    for name in ("model", "seed", "judge", "translator", "text-in", "encoder", *CHOSEN)
+    for name in (
+        *("model", "seed", "judge", "judge-repeats", "translator", "text-in", "encoder"),
+        *CHOSEN,
+    )
 } | {"param": "parameters"}
 """Options that are the run's where they are not given, and its settings of that meaning."""
 
@@ -230,7 +233,7 @@ def _about(metrics: Sequence[Metric[Any]], originals: Originals) -> list[Metric[
 
 def _check(
     factory: StepFactory,
-    roles: Mapping[Role, Provider],
+    roles: Mapping[Role, Sequence[Provider]],
     parts: Sequence[tuple[Originals, Sequence[Metric[Any]]]],
     languages: Sequence[str],
 ) -> None:
@@ -248,6 +251,7 @@ def _check(
             asked |= {each.asks: metric.name for each in needed if each.asks not in {None, *asked}}
     for role, needed_by in asked.items():
         check_role(roles, role, needed_by)
-        roles[role].check()
+        for provider in roles[role]:
+            provider.check()
     ways = [way for code in languages for way in ((ENGLISH, code), (code, ENGLISH))]
-    check_translates(roles["translator"], ways)
+    check_translates(roles["translator"][0], ways)

@@ -69,6 +69,7 @@ OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field",
 ASKING = (
     "judge",
     "judge-price",
+    "judge-repeats",
     "price",
     "max-cost",
     "max-connections",

@@ -56,7 +56,8 @@ def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict
     provider = make_provider(settings)
     roles = make_roles(settings, provider)
     check_role(roles, "judge", ANNOTATOR)
-    roles["judge"].check()
+    for judge in roles["judge"]:
+        judge.check()
     samples_of = _samples(args, folders)
     field = args.field or FIELD
 

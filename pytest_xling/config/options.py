@@ -311,19 +311,28 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="judge",
-        parse=values.model,
+        parse=values.models,
         in_file=True,
         metavar="MODEL",
         help="Model that compares answers with the reference, and with --xling-stance=llm with the"
-        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Default: the"
-        " model under test judges itself.",
+        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Several, with"
+        " commas between them, vote. Default: the model under test judges itself.",
     ),
     Option(
         name="judge-price",
-        parse=values.price,
+        parse=values.prices,
         in_file=True,
         metavar="IN,OUT",
-        help="The judge's price, as --xling-price.",
+        help="The judge's price, as --xling-price; of several judges each, as 2.5,10;0.15,0.6.",
+    ),
+    Option(
+        name="judge-repeats",
+        parse=values.count(minimum=1),
+        default=1,
+        ini="int",
+        in_file=True,
+        metavar="R",
+        help="Ask each judge R times, and go by the majority (default 1).",
     ),
     Option(
         name="translator",

@@ -56,8 +56,11 @@ class Settings:
     """How long a model may answer nothing before nothing more is asked of it."""
     estimate: bool = option("estimate").default
     device: str = option("device").default
-    judge: str | None = None
-    judge_price: tuple[float, float] | None = None
+    judge: tuple[str, ...] = ()
+    """Several vote; none: the model under test judges."""
+    judge_price: tuple[tuple[float, float], ...] = ()
+    """Of each judge."""
+    judge_repeats: int = option("judge-repeats").default
     translator: str | None = None
     translator_price: tuple[float, float] | None = None
     search: str | None = None
@@ -106,8 +109,9 @@ class Settings:
             "patience_s": self.patience_s,
             "estimate": self.estimate,
             "device": self.device,
-            "judge": self.judge,
-            "judge_price": self.judge_price,
+            "judge": _alone(self.judge),
+            "judge_price": _alone(self.judge_price),
+            "judge_repeats": self.judge_repeats,
             "translator": self.translator,
             "translator_price": self.translator_price,
             "search": self.search,
@@ -124,6 +128,11 @@ class Settings:
             "github": self.github,
             "update_thresholds": self.update_thresholds,
         }
+
+
+def _alone(values: tuple[Any, ...]) -> Any:  # noqa: ANN401  plain JSON values
+    """Return the one value there is, all of several, or None."""
+    return values[0] if len(values) == 1 else values or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +262,9 @@ def resolve(
         patience_s=find("patience").value,
         estimate=find("estimate").value,
         device=find("device").value,
-        judge=find("judge").value,
-        judge_price=find("judge-price").value,
+        judge=find("judge").value or (),
+        judge_price=_of_each(find("judge-price"), find("judge").value or ()),
+        judge_repeats=find("judge-repeats").value,
         translator=find("translator").value,
         translator_price=find("translator-price").value,
         search=find("search").value,
@@ -304,6 +314,22 @@ def _existing(option: _Parsed) -> dict[str, Path]:
             )
             raise ConfigError(msg)
     return paths
+
+
+def _of_each(option: _Parsed, judges: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
+    """Return a price for each judge, or none at all.
+
+    Raises:
+        ConfigError: there are more or fewer prices than judges.
+    """
+    prices: tuple[tuple[float, float], ...] = option.value or ()
+    if prices and len(prices) != max(1, len(judges)):
+        msg = (
+            f"{option.source}: prices: {len(prices)}, judges: {len(judges)} ({', '.join(judges)});"
+            " give one for each, with ';' between them, such as 2.5,10;0.15,0.6"
+        )
+        raise ConfigError(msg)
+    return prices
 
 
 def _file_or_name(option: _Parsed) -> str | None:

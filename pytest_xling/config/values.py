@@ -22,10 +22,12 @@ __all__ = [
     "github",
     "languages",
     "model",
+    "models",
     "number",
     "parameter",
     "path",
     "price",
+    "prices",
     "run_name",
     "stance",
     "stop_early",
@@ -136,6 +138,11 @@ def price(text: str) -> tuple[float, float]:
     return parts[0], parts[1]
 
 
+def prices(text: str) -> tuple[tuple[float, float], ...]:
+    """Parse the prices of several models, with ``;`` between them."""
+    return tuple(map(price, text.split(";")))
+
+
 def path(text: str) -> Path:
     """Parse a path; ``~`` is the home directory."""
     if not text.strip() or "\0" in text:
@@ -221,6 +228,15 @@ def model(text: str) -> str:
         msg = f"{text!r} is not a model; write such as gpt-4o, embedded or transcript:FILE"
         raise ValueError(msg)
     return name
+
+
+def models(text: str) -> tuple[str, ...]:
+    """Parse the names of one model or more, with commas between them."""
+    names = tuple(map(model, text.split(",")))
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        msg = f"{twice!r} is named twice; a judge is asked again with --xling-judge-repeats"
+        raise ValueError(msg)
+    return names
 
 
 def baseline(text: str) -> str:

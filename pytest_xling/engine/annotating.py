@@ -14,6 +14,7 @@ from pytest_xling.interfaces.annotator import (
     AskingAnnotator,
     TextAnnotator,
 )
+from pytest_xling.judging.panel import agreed
 from pytest_xling.keys import canonical_json, content_key
 
 if TYPE_CHECKING:
@@ -104,13 +105,17 @@ class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
 
 
 class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
-    """Annotates answers by asking a judge, a translator or a search."""
+    """Annotates answers by asking a judge, or a panel of them, a translator or a search."""
 
     def __init__(
-        self, annotator: AskingAnnotator, *, parameters: Mapping[str, JsonValue], ask: Ask
+        self,
+        annotator: AskingAnnotator,
+        *,
+        parameters: Mapping[str, JsonValue],
+        asks: Sequence[Ask],
     ) -> None:
         super().__init__(annotator, parameters=parameters)
-        self._ask = ask
+        self._asks = asks
 
     def key(self, answer: Answer) -> bytes:
         """Return the content key of all the annotator looks at."""
@@ -121,7 +126,9 @@ class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
         return await asyncio.gather(*map(self._annotate, answers))
 
     async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
+        annotator = self._annotator
         try:
-            return await self._annotator.annotate(answer, self._ask)
+            values = await asyncio.gather(*(annotator.annotate(answer, ask) for ask in self._asks))
         except XlingError as error:
             return error
+        return values[0] if len(values) == 1 else agreed(annotator, values)

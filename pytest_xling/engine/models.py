@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
@@ -18,7 +19,7 @@ from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.store_writer import StoreWriter
@@ -46,10 +47,10 @@ SHORTEST_MISSPELT, MISSPELT = 6, 0.8
 """Letters of a provider's name, and the likeness to it (0 to 1), from which another is a slip."""
 FIRST_PROMPT_TOKENS = 200
 """What a prompt is reckoned to hold until one has been counted."""
+_REPEATS = 1000
+"""More often than this nobody asks the same within an edition."""
 MAX_TOKENS = 1024
 """The longest reply of a judge or translator that says nothing else."""
-TESTED = "tested"
-"""What the model under test is listed as beside the roles."""
 Price: TypeAlias = tuple[float, float] | float
 """US dollars per million prompt and completion tokens; of a search per thousand requests."""
 
@@ -78,49 +79,40 @@ class Models:
         store: where answers are kept.
     """
 
-    def __init__(self, tested: Model, roles: Mapping[Role, Model], store: StoreWriter) -> None:
+    def __init__(
+        self, tested: Model, roles: Mapping[Role, Sequence[Model]], store: StoreWriter
+    ) -> None:
         self.tested = Answering(tested.provider, limit=tested.limit, cap=tested.cap)
-        self._models: dict[str, Model] = {TESTED: tested}
-        self._models.update({str(role): model for role, model in roles.items()})
+        self._tested = tested
+        self._roles = roles
         self._store = store
         # A model with two roles is asked by one step: its limits hold for all of its requests.
         self._steps = {id(tested): self.tested}
-        for model in roles.values():
+        for model in chain.from_iterable(roles.values()):
             if id(model) not in self._steps:
                 self._steps[id(model)] = Answering(model.provider, limit=model.limit, cap=model.cap)
         self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
 
-    async def memo(self, role: Role | None = None) -> Memo[Request, Response]:
-        """Return the memo of the step that asks the model under test, or that of a role.
+    async def memo(self) -> Memo[Request, Response]:
+        """Return the memo of the step that asks the model under test."""
+        return await self._memo(self._tested)
+
+    async def asks(self, role: Role) -> list[RoleAsk]:
+        """Return what puts questions to those who have *role*, one for each.
 
         Raises:
-            EvaluationError: nobody has that role.
+            EvaluationError: nobody has it.
         """
-        model = self._models.get(role or TESTED)
-        if model is None:
+        if role not in self._roles:
             msg = f"no {role} is named: give one with --xling-{role}=MODEL"
             raise EvaluationError(msg)
+        return [RoleAsk(await self._memo(model), model) for model in self._roles[role]]
+
+    async def _memo(self, model: Model) -> Memo[Request, Response]:
         key = id(model)
         if key not in self._memos:
             self._memos[key] = asyncio.create_task(Memo.open(self._steps[key], self._store))
         return await self._memos[key]
-
-    async def ask(self, role: Role) -> RoleAsk:
-        """Return what puts questions to the model of *role*."""
-        memo = await self.memo(role)
-        model = self._models[role]
-        structured = getattr(model.provider, "structured", False)
-        return RoleAsk(memo, model=model.name, style=model.provider.style, structured=structured)
-
-    def identity(self, role: Role) -> dict[str, JsonValue]:
-        """Return what stands for the model of *role* in a signature.
-
-        Beside its name a digest of all its provider knows of it: address, weights, versions.
-        """
-        model = self._models[role]
-        bare = Request(model=model.name, messages=(Message(role="user", content=""),), params={})
-        digest = content_key(model.provider.identify(bare)).hex()[:12]
-        return {role: f"{model.provider.name}:{model.name}@{digest}"}
 
     def shut(self, reason: str) -> None:
         """Ask no model anything more, because of *reason*."""
@@ -139,43 +131,54 @@ class Models:
     @property
     def providers(self) -> list[Provider]:
         """All providers, each once."""
-        return list({id(m.provider): m.provider for m in self._models.values()}.values())
+        return list({id(m.provider): m.provider for m in self._all}.values())
+
+    @property
+    def _all(self) -> list[Model]:
+        return [self._tested, *chain.from_iterable(self._roles.values())]
 
     @property
     def waiting(self) -> str:
         """Which models answer nothing just now, and for how long; "" where all do."""
-        limits = {id(m.limit): m.limit for m in self._models.values()}.values()
+        limits = {id(m.limit): m.limit for m in self._all}.values()
         return "; ".join(filter(None, (limit.breaker.waiting for limit in limits)))
 
     @property
     def spent_usd(self) -> float:
         """What was spent so far, all together."""
-        caps = {id(m.cap): m.cap for m in self._models.values() if m.cap is not None}
+        caps = {id(m.cap): m.cap for m in self._all if m.cap is not None}
         return sum(cap.own_usd for cap in caps.values())
 
 
 class RoleAsk:
-    """Puts questions to the model of a role, through its memo.
+    """Puts questions to a model that has a role, through its memo.
 
     Args:
         memo: of the step that asks the model.
-        model: its name, as its provider knows it.
-        style: how it wants to be asked.
-        structured: whether its provider takes ``response_format``.
+        model: the one that is asked.
+        edition: another one asks everything anew.
     """
 
-    def __init__(
-        self,
-        memo: Memo[Request, Response],
-        *,
-        model: str,
-        style: PromptStyle,
-        structured: bool = False,
-    ) -> None:
-        self.style = style
-        self.structured = structured
+    def __init__(self, memo: Memo[Request, Response], model: Model, *, edition: int = 0) -> None:
+        self.style: PromptStyle = model.provider.style
+        self.structured: bool = getattr(model.provider, "structured", False)
         self._memo = memo
         self._model = model
+        self._edition = edition
+
+    @property
+    def identity(self) -> str:
+        """What stands for the model in a signature.
+
+        Beside its name a digest of all its provider knows of it: address, weights, versions.
+        """
+        name, provider = self._model.name, self._model.provider
+        bare = Request(model=name, messages=(Message(role="user", content=""),), params={})
+        return f"{provider.name}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
+
+    def anew(self, edition: int) -> RoleAsk:
+        """Return what asks everything anew that another *edition* has asked."""
+        return RoleAsk(self._memo, self._model, edition=edition)
 
     async def __call__(
         self,
@@ -192,7 +195,12 @@ class RoleAsk:
         usual = {} if self.style == "search" else {"max_tokens": MAX_TOKENS, "temperature": 0.0}
         given = {**usual, **(params or {})}
         return await self._memo(
-            Request(model=self._model, messages=tuple(messages), params=given, repeat=repeat)
+            Request(
+                model=self._model.name,
+                messages=tuple(messages),
+                params=given,
+                repeat=self._edition * _REPEATS + repeat,
+            )
         )
 
 
@@ -282,30 +290,34 @@ def provider_of(model: str, *, searches: bool = False) -> tuple[str, str]:
     return "openai", model
 
 
-def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
-    """Return the judge, the translator and the search, checked.
+def _named(settings: Settings) -> Iterator[tuple[Role, str, Price | None]]:
+    """Yield each role with who has it, and the price; there may be several judges."""
+    judges = settings.judge or (settings.model,)
+    for judge, price in zip_longest(judges, settings.judge_price[: len(judges)]):
+        yield "judge", judge, price
+    if settings.translator is not None:
+        yield "translator", settings.translator, settings.translator_price
+    if settings.search is not None:
+        yield "search", settings.search, settings.search_price
+
+
+def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider]]:
+    """Return the judges, the translator and the search, checked.
 
     Raises:
         ConfigError: one is no such thing, cannot be asked, or is needed and not named.
     """
-    roles: dict[Role, Provider] = {}
-    named: tuple[tuple[Role, str | None, Price | None], ...] = (
-        ("judge", settings.judge or settings.model, settings.judge_price),
-        ("translator", settings.translator, settings.translator_price),
-        ("search", settings.search, settings.search_price),
-    )
+    roles: dict[Role, list[Provider]] = {}
     # One model is one provider, whatever its roles and however it is named.
     made = {provider_of(settings.model): tested}
-    for role, model, price in named:
-        if model is None:
-            continue
+    for role, model, price in _named(settings):
         key = provider_of(model, searches=role == "search")
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()
         else:
             _check_style(made[key], model, searches=role == "search")
-        roles[role] = made[key]
+        roles.setdefault(role, []).append(made[key])
     if settings.text_in == "english" and "translator" not in roles:
         msg = (
             "--xling-text-in=english reads answers in English: name who translates them with "
@@ -315,26 +327,29 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, Provider]:
     return roles
 
 
-def check_role(roles: Mapping[Role, Provider], role: Role, needed_by: str) -> None:
+def check_role(roles: Mapping[Role, Sequence[Provider]], role: Role, needed_by: str) -> None:
     """Check that somebody has *role* who can be asked what *needed_by* needs.
 
     Raises:
-        ConfigError: nobody has, or only who cannot.
+        ConfigError: nobody has, or one who cannot.
     """
     option = "--xling-search=NAME" if role == "search" else f"--xling-{role}=MODEL"
-    provider = roles.get(role)
-    if provider is None:
+    if role not in roles:
         msg = f"{needed_by!r} asks a {role}: name one with {option}"
         raise ConfigError(msg)
-    if not getattr(provider, "answers_prompts", True):
-        msg = (
-            f"{needed_by!r} asks a {role}, and {provider.name!r} has only answers that are stored "
-            f"already: name another {role} with {option}"
-        )
-        raise ConfigError(msg)
-    if role == "judge" and provider.style == "translation":
-        msg = f"{needed_by!r} asks a judge, and this one can only translate: give another {option}"
-        raise ConfigError(msg)
+    for provider in roles[role]:
+        if not getattr(provider, "answers_prompts", True):
+            msg = (
+                f"{needed_by!r} asks a {role}, and {provider.name!r} has only answers that are"
+                f" stored already: name another {role} with {option}"
+            )
+            raise ConfigError(msg)
+        if role == "judge" and provider.style == "translation":
+            msg = (
+                f"{needed_by!r} asks a judge, and this one can only translate: give another"
+                f" {option}"
+            )
+            raise ConfigError(msg)
 
 
 def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> None:
@@ -357,11 +372,11 @@ def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> N
 def make_models(
     settings: Settings,
     provider: Provider,
-    others: Mapping[Role, Provider],
+    others: Mapping[Role, Sequence[Provider]],
     *,
     model: str,
     workers: int = 1,
-) -> tuple[Model, dict[Role, Model]]:
+) -> tuple[Model, dict[Role, list[Model]]]:
     """Return the model under test and the others, each with its limits.
 
     They share one budget; a model with two roles is asked within one limit.
@@ -379,26 +394,21 @@ def make_models(
         limit=_limit(settings, provider, model, workers=workers),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
     )
-    named: dict[Role, tuple[str | None, Price | None]] = {
-        "judge": (settings.judge, settings.judge_price),
-        "translator": (settings.translator, settings.translator_price),
-        "search": (settings.search, settings.search_price),
-    }
-    roles: dict[Role, Model] = {}
+    roles: dict[Role, list[Model]] = {}
     models, budget = {id(provider): tested}, tested.cap
-    for role, other in others.items():
-        if id(other) not in models:
-            name, price = named[role]
-            cap = _cap(settings, other, price, workers=workers, beside=budget)
-            budget = budget or cap
-            asked = name or model
-            models[id(other)] = Model(
-                provider=other,
-                name=_asked_name(asked),
-                limit=_limit(settings, other, asked, workers=workers),
-                cap=cap,
-            )
-        roles[role] = models[id(other)]
+    for role, providers in others.items():
+        named = [(name, price) for each, name, price in _named(settings) if each == role]
+        for other, (name, price) in zip(providers, named, strict=True):
+            if id(other) not in models:
+                cap = _cap(settings, other, price, workers=workers, beside=budget)
+                budget = budget or cap
+                models[id(other)] = Model(
+                    provider=other,
+                    name=_asked_name(name),
+                    limit=_limit(settings, other, name, workers=workers),
+                    cap=cap,
+                )
+        roles[role] = [models[id(other)] for other in providers]
     return tested, roles
 
 

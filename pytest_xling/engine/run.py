@@ -71,7 +71,7 @@ class Run:
         run_id: str,
         database: Database,
         tested: Model,
-        roles: Mapping[Role, Model] | None = None,
+        roles: Mapping[Role, Sequence[Model]] | None = None,
         factory: StepFactory | None = None,
         worker: str = "main",
     ) -> None:

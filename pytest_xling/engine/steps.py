@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pytest_xling.config.settings import Settings
-    from pytest_xling.engine.models import Models
+    from pytest_xling.engine.models import Models, RoleAsk
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Annotator
     from pytest_xling.interfaces.metric import Metric
@@ -58,6 +58,8 @@ class StepFactory:
     """By field, such as ``encoder``."""
     own: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """By ``name.field``, such as ``bertscore.idf``."""
+    judge_repeats: int = 1
+    """How often each judge is asked for a label."""
 
     def make(self, kind: Literal["annotator", "metric"], name: str) -> Any:  # noqa: ANN401  any class
         """Return the metric or annotator called *name*, made.
@@ -173,6 +175,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
             "text_in": settings.text_in,
         },
         own=settings.parameters,
+        judge_repeats=settings.judge_repeats,
     )
     factory.check()
     return factory
@@ -231,9 +234,9 @@ class Steps:
         reads_text = isinstance(annotator, TextAnnotator)
         step: Any
         if isinstance(annotator, AskingAnnotator):
-            ask = await self._models.ask(annotator.asks)
-            parameters |= self._models.identity(annotator.asks)
-            step = AnnotatingByAsking(annotator, parameters=parameters, ask=ask)
+            asks, told = await self._panel(annotator)
+            parameters |= told
+            step = AnnotatingByAsking(annotator, parameters=parameters, asks=asks)
         else:
             annotating = AnnotatingTexts if reads_text else AnnotatingAnswers
             step = annotating(annotator, parameters=parameters, executor=self._executor)
@@ -243,6 +246,23 @@ class Steps:
             reads_text=reads_text,
             target=parameters.get("target"),
         )
+
+    async def _panel(
+        self, annotator: AskingAnnotator
+    ) -> tuple[list[RoleAsk], dict[str, JsonValue]]:
+        """Return whom *annotator* asks, and what stands for them in its signature.
+
+        Several judges, and repeats, vote on labels; other things one of them is asked once.
+        """
+        asks = await self._models.asks(annotator.asks)
+        repeats = self._factory.judge_repeats
+        if annotator.asks != "judge" or not annotator.calibrated:
+            asks, repeats = asks[:1], 1
+        told: dict[str, JsonValue] = {annotator.asks: " + ".join(ask.identity for ask in asks)}
+        # What is asked of one, once, is signed as it was before there were panels.
+        if repeats > 1:
+            told["judge_repeats"] = repeats
+        return [ask.anew(number) for ask in asks for number in range(repeats)], told
 
     async def _make(
         self, kind: Literal["annotator", "metric"], name: str

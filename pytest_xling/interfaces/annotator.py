@@ -41,6 +41,9 @@ class Annotator:
     """Whether there are labelled answers that it can be measured on (``xling calibrate``)."""
     aspects: ClassVar[tuple[str, ...]] = ("",)
     """What of its values is measured there by itself; one without a name where that is all."""
+    labelled: ClassVar[str] = ""
+    """The key of the label in its values, of one that is ``calibrated``; that of an aspect with a
+    name is the aspect."""
 
     @property
     def needs(self) -> tuple[str, ...]:

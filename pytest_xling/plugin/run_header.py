@@ -44,6 +44,7 @@ SHAPING: Final = {
     "seed": "seed",
     "max_tokens": "max-tokens",
     "judge": "judge",
+    "judge_repeats": "judge-repeats",
     "translator": "translator",
     "search": "search",
     "text_in": "text-in",
@@ -198,7 +199,8 @@ def _shown(value: object) -> str:
 def _asked_beside(settings: Settings) -> str:
     """Say who else takes part, where it was said; "" where it was not."""
     parts = {
-        "judge": settings.judge,
+        "judge": " and ".join(settings.judge) or None,
+        "each asked": None if settings.judge_repeats == 1 else f"{settings.judge_repeats} times",
         "translator": settings.translator,
         "evidence from": settings.search,
         "encoder": None if settings.encoder == option("encoder").default else settings.encoder,

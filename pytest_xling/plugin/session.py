@@ -223,7 +223,7 @@ class XlingSession:
 
     def _judges_itself(self) -> bool:
         setup = self.context.setup
-        if setup.settings.judge not in {None, setup.settings.model}:
+        if setup.settings.judge not in {(), (setup.settings.model,)}:
             return False
         with contextlib.suppress(StoreError):
             return "judge" in roles_asked(self.context.database, self.context.run_id, setup.factory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ class Setup:
     provider: Provider
     model: str
     """The model's name as thresholds.yaml and reports know it."""
-    roles: Mapping[Role, Provider]
+    roles: Mapping[Role, Sequence[Provider]]
     """Who judges, translates and searches. The model under test judges itself unless told
     otherwise, as in XLingEval; nobody translates or searches unless told to."""
     factory: StepFactory
@@ -93,7 +94,7 @@ class Setup:
         if role == "translator":
             spoken = {case.sample.language for case in self.plans.get(folder, ())}
             check_translates(
-                self.roles[role], [(code, ENGLISH) for code in sorted(spoken - {ENGLISH})]
+                self.roles[role][0], [(code, ENGLISH) for code in sorted(spoken - {ENGLISH})]
             )
 
     def pivots(self) -> dict[str, str]:
@@ -140,8 +141,9 @@ class Setup:
         if self.provider.paid and settings.price is None:
             return True
         return any(
-            other.paid and getattr(settings, f"{role}_price") is None
-            for role, other in self.roles.items()
+            other.paid and not getattr(settings, f"{role}_price")
+            for role, others in self.roles.items()
+            for other in others
             if other is not self.provider
         )
 
@@ -157,7 +159,8 @@ class Setup:
 
     def patience(self) -> str:
         """Say how long a model may answer nothing; "" where none is far away."""
-        far = [provider for provider in (self.provider, *self.roles.values()) if provider.paid]
+        others = chain.from_iterable(self.roles.values())
+        far = [provider for provider in (self.provider, *others) if provider.paid]
         patience = f"{self.settings.patience_s:g} s of patience"
         return f"{patience} with a model that answers nothing (--xling-patience)" if far else ""
 

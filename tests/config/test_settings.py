@@ -81,7 +81,8 @@ def test_defaults(tmp_path: Path) -> None:
         patience_s=120.0,
         estimate=False,
         device="auto",
-        judge=None,
+        judge=(),
+        judge_repeats=1,
         translator=None,
         text_in="native",
         encoder="embedded",
@@ -135,8 +136,9 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "patience": ("9.5", 9.5),
     "estimate": ("1", True),
     "device": ("cuda:0", "cuda:0"),
-    "judge": ("openai:gpt-4o", "openai:gpt-4o"),
-    "judge-price": ("3,4", (3.0, 4.0)),
+    "judge": ("openai:gpt-4o,gpt-5", ("openai:gpt-4o", "gpt-5")),
+    "judge-price": ("3,4", ((3.0, 4.0),)),
+    "judge-repeats": ("3", 3),
     "translator": ("hf:nllb", "hf:nllb"),
     "translator-price": ("5,6", (5.0, 6.0)),
     "search": ("serper", "serper"),
@@ -382,3 +384,19 @@ def test_a_report_needs_its_folder(tmp_path: Path, named: str, expected: str) ->
     """Where the report could not be written in the end, nothing begins."""
     with pytest.raises(ConfigError, match=expected):
         _resolve(tmp_path, cli={"xling_report": named})
+
+
+@pytest.mark.parametrize("prices", ["3,4", "3,4;1,2;1,2"])
+def test_each_judge_has_a_price(tmp_path: Path, prices: str) -> None:
+    """One price is not taken for several judges: a budget would be overspent."""
+    environ = {"XLING_JUDGE": "a,b", "XLING_JUDGE_PRICE": prices}
+    with pytest.raises(ConfigError, match=r"XLING_JUDGE_PRICE: prices: \d, judges: 2 \(a, b\)"):
+        _resolve(tmp_path, environ=environ)
+    environ["XLING_JUDGE_PRICE"] = "3,4; 1,2"
+    assert ((3.0, 4.0), (1.0, 2.0)) == _resolve(tmp_path, environ=environ).judge_price
+
+
+def test_no_judge_is_named_twice(tmp_path: Path) -> None:
+    """Whoever wants a judge to vote twice is told of the option for that."""
+    with pytest.raises(ConfigError, match="named twice; a judge is asked again with --xling-judge"):
+        _resolve(tmp_path, environ={"XLING_JUDGE": "a,b,a"})

@@ -140,7 +140,7 @@ def evaluate(path: Path) -> None:
             limit=AdaptiveLimit(2, first=1, breaker=Breaker("m", patience_s=5)),
             cap=CostCap(1.0, 1.0, 1.0),
         )
-        run = Run(run_id="r", database=database, tested=model, roles={"judge": model})
+        run = Run(run_id="r", database=database, tested=model, roles={"judge": [model]})
         await run.evaluate(jobs())
         answered = {("b", job.case_id) for job in jobs() if job.sample.id != "q2"}
         await run.score_corpora(jobs(), answered=answered)

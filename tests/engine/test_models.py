@@ -24,7 +24,7 @@ def test_a_misspelt_provider_is_no_model(model: str, meant: str) -> None:
     """It is told before a server is asked for a model it cannot know, of the judge, too."""
     with pytest.raises(ConfigError, match=f"Did you mean {meant}"):
         make_provider(Settings(model=model))
-    settings = Settings(model="scripted", judge=model)
+    settings = Settings(model="scripted", judge=(model,))
     with pytest.raises(ConfigError, match=f"'openai:{model}'"):
         make_roles(settings, make_provider(settings))
 
@@ -46,7 +46,7 @@ def test_names_of_servers_models_are_left_alone(model: str) -> None:
     "settings",
     [
         Settings(model="embedded", search="embedded"),
-        Settings(model="scripted", judge="embedded", search="embedded"),
+        Settings(model="scripted", judge=("embedded",), search="embedded"),
         Settings(model="scripted", translator="embedded", search="embedded"),
     ],
 )

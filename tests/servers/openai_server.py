@@ -74,7 +74,8 @@ class Behaviour:
     """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use."""
     answers: str = ""
     """A JSON file of pairs: texts, and the answer to the last message if it contains them all, or
-    how to fail, such as ``[[401]]``; the first that fits is given."""
+    how to fail, such as ``[[401]]``; the first that fits is given. ``model: NAME`` is contained in
+    what that model is asked."""
     first_token: str = ""
     """What it may begin with, such as "Yes:0.7,No:0.2", likeliest first: given as log-probabilities
     to requests that ask for them."""
@@ -525,8 +526,9 @@ class Connection(asyncio.Protocol):
             reply = server.with_usage(_completion(_choice(_prompt(body))))
         elif server.answers:
             prompt = _prompt(body)
+            asked_of = f"{prompt}\nmodel: {json.loads(body).get('model')}"
             fitting = (
-                said for texts, said in server.answers if all(text in prompt for text in texts)
+                said for texts, said in server.answers if all(text in asked_of for text in texts)
             )
             said = next(fitting, server.behaviour.answer)
             if marker := _MARKER.fullmatch(said.encode()):

@@ -40,6 +40,7 @@ class CategoryLlm(JudgingAnnotator):
     name = "category_llm"
     version = "1"
     calibrated = True
+    labelled = "category"
 
     @staticmethod
     def label(value: JsonValue, _aspect: str = "", /) -> str | None:

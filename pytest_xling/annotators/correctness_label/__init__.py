@@ -45,6 +45,7 @@ class CorrectnessLabel(JudgingAnnotator):
     name = "correctness_label"
     version = "2"
     calibrated = True
+    labelled = "label"
 
     swap: bool = False
     """Ask again with the positions exchanged; where the labels differ there is none."""

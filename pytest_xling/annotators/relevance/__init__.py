@@ -61,6 +61,7 @@ class RelevanceLlm(ReadingAnnotator, JudgingAnnotator):
     name = "relevance_llm"
     version = "1"
     calibrated = True
+    labelled = "relevant"
 
     clean_only: bool = True
     """Leave out answers in which the annotator ``surface_issues`` finds any."""

@@ -39,6 +39,8 @@ class Pair:
 class PairAnnotator(ReadingAnnotator):
     """Reads an answer beside the claim that it is about."""
 
+    labelled = "stance"
+
     @staticmethod
     def label(value: JsonValue, _aspect: str = "", /) -> str | None:
         """Return the stance."""

@@ -36,6 +36,7 @@ class SupportAnnotator(Annotator):
     called = "the judge of claims"
     calibrated = True
     of_texts = True
+    labelled = "supported"
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the claim, the text and its language."""

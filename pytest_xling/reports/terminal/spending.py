@@ -13,6 +13,7 @@ from pytest_xling.store.runs import total_progress
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
 
 __all__ = ["counted_by_us", "spent", "unpriced"]
@@ -35,9 +36,15 @@ def unpriced(run: RunRecord) -> list[str]:
     return [
         option
         for role, option in _PRICES.items()
-        if isinstance(model := asked[role], str)
-        and settings.get("price" if role == "model" else f"{role}_price") is None
-        and _is_paid(model)
+        if settings.get("price" if role == "model" else f"{role}_price") is None
+        and any(map(_is_paid, _names(asked[role])))
+    ]
+
+
+def _names(asked: JsonValue) -> list[str]:
+    """Return the names of who has a role: nobody, one, or several."""
+    return [
+        name for name in (asked if isinstance(asked, list) else [asked]) if isinstance(name, str)
     ]
 
 

@@ -1,0 +1,79 @@
+"""What several judges, or one that is asked several times, say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.interfaces.annotator import Annotator
+    from pytest_xling.keys import JsonValue
+
+__all__ = ["agreed", "majority", "votes_in"]
+
+
+def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
+    """Return what a panel says of one answer, as one value of *annotator*.
+
+    Each aspect has the label of the majority with the reasoning of the first who gave it, and how
+    many gave which before that; where there is no majority it has none. ``votes`` keeps all labels.
+
+    Args:
+        annotator: one that is ``calibrated``.
+        values: its values of the same answer, one by each judge and time.
+    """
+    voters: Sequence[Any] = values
+    votes = {
+        aspect: [annotator.label(value, aspect) for value in voters] for aspect in annotator.aspects
+    }
+    merged: dict[str, Any] = dict(voters[0])
+    reasons: list[str] = []
+    reasoning: dict[str, str] = {}
+    for aspect, labels in votes.items():
+        label = majority(labels)
+        key = aspect or annotator.labelled
+        speaker = next(
+            (value for value, given in zip(voters, labels, strict=True) if given == label), None
+        )
+        if label is None and any(labels):
+            reasons.append(f"the judges are split{f' on {aspect}' if aspect else ''}")
+        elif speaker is not None and label is None:
+            reasons.append(speaker["reason"])
+        if speaker is not None and not aspect:
+            merged = dict(speaker)
+        merged[key] = None if speaker is None else speaker[key]
+        told: Any = {} if speaker is None else {"": speaker.get("reasoning", "")}
+        told = speaker["reasoning"] if aspect and speaker is not None else told
+        reasoning[aspect] = f"{_tally(labels)}. {told.get(aspect, '')}".strip()
+    merged["reason"] = "; ".join(dict.fromkeys(filter(None, reasons)))
+    merged["votes"] = votes
+    if "reasoning" in merged:
+        merged["reasoning"] = reasoning.get("", reasoning)
+    if "unparsed" in merged:
+        merged["unparsed"] = bool(reasons) and any(value["unparsed"] for value in voters)
+    if merged.get("p") is not None:
+        merged["p"] = fmean(value["p"] for value in voters if value["p"] is not None)
+    return merged
+
+
+def majority(labels: Sequence[str | None]) -> str | None:
+    """Return the label that more than half have given of those who gave one; None without."""
+    given = Counter(label for label in labels if label is not None)
+    label, count = max(given.items(), key=lambda item: item[1], default=(None, 0))
+    return label if 2 * count > given.total() else None
+
+
+def votes_in(value: JsonValue, aspect: str = "") -> list[str | None]:
+    """Return the labels a panel gave that *value* is from; none where there was no panel."""
+    read: Any = value
+    votes: list[str | None] = read.get("votes", {}).get(aspect, [])
+    return votes
+
+
+def _tally(labels: Sequence[str | None]) -> str:
+    """Word who said what, such as "agree 2, neutral 1, no label 1"."""
+    counts = Counter(label or "no label" for label in labels)
+    return ", ".join(f"{label} {count}" for label, count in counts.most_common())

@@ -1,0 +1,89 @@
+"""Several judges, and one that is asked several times: the majority decides, all votes are kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.annotators.judges import says
+from tests.integration.project import QUESTIONS
+from tests.integration.test_judges_behind import TEST_FILE
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+THRESHOLDS = """
+benchmarks:
+  bread:
+    contradictory: {max_rate: 0.9, min_n: 1}
+"""
+ASKED = 3
+"""Questions of the project, all in English."""
+
+
+@pytest.fixture
+def judged(project: Project) -> Project:
+    """A project whose answers have references, and three judges of which one finds all wrong."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    row = {"set": "agnostic", "category": "food", "source": "made up", "reference": "CO2!"}
+    rows = [
+        {"id": f"q{number}", "question": f"{QUESTIONS['en']} ({number})", **row}
+        for number in range(ASKED)
+    ]
+    project.write("benchmarks/bread/data/en.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    known = [(["model: strict"], says("contradictory")), (["model: broken"], "[[401]]")]
+    project.write("known.json", json.dumps(known))
+    return project
+
+
+def test_the_majority_of_judges_decides(judged: Project) -> None:
+    """Each is asked once about each answer; the dissenting vote is shown with the reasons.
+
+    Named again with another, those who have judged are not asked again.
+    """
+    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
+    command = ("--model=scripted", "--langs=en", "-n0", "-q")
+    with spawned(**server) as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = judged.run(*command[:-1], "--xling-judge=strict,mild,kind")
+        assert 0 == outcome.code, outcome.out + outcome.err
+        assert "judge strict and mild and kind" in outcome.out
+        assert 3 * ASKED == stats(url)["requests"]
+        assert 0.0 == judged.verdicts()["contradictory-en"].estimate.value
+        judged.run(*command, "--xling-judge=mild,strict")
+        assert 3 * ASKED == stats(url)["requests"]
+        assert ASKED == judged.verdicts()["contradictory-en"].estimate.unscored
+        judged.run(*command, "--xling-judge=mild,strict,strict-too")
+        assert 4 * ASKED == stats(url)["requests"]
+    assert 1.0 == judged.verdicts()["contradictory-en"].estimate.value
+    shown = judged.xling("show", "latest", "--verbose").stdout
+    assert "contradictory 2, less_comprehensive 1. Because." in " ".join(shown.split()), shown
+
+
+def test_a_judge_is_asked_again(judged: Project) -> None:
+    """Each time anew; with more repeats only those that are missing, and no other step changes."""
+    command = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=mild")
+    with spawned(answer=says("less_comprehensive")) as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        asked = []
+        for repeats in (1, 3, 4):
+            outcome = judged.run(*command, f"--xling-judge-repeats={repeats}")
+            assert 0 == outcome.code, outcome.out + outcome.err
+            asked.append(stats(url)["requests"])
+    assert [ASKED, 3 * ASKED, 4 * ASKED] == asked
+
+
+def test_one_judge_that_fails_leaves_the_run_incomplete(judged: Project) -> None:
+    """Two of three are no panel; what they said is kept, and not asked for again."""
+    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
+    command = ("--model=scripted", "--langs=en", "-n0", "-q")
+    with spawned(**server) as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        assert 3 == judged.run(*command, "--xling-judge=mild,kind,broken").code
+        before = stats(url)["requests"]
+        assert 0 == judged.run(*command, "--xling-judge=mild,kind").code
+        assert before == stats(url)["requests"]

@@ -1,0 +1,99 @@
+"""What several judges say together: the label of the majority, or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.annotators.empathy.pair import PairAnnotator as EmpathyAnnotator
+from pytest_xling.annotators.empathy.pair import empathy_value
+from pytest_xling.annotators.stance.pair import stance_value
+from pytest_xling.annotators.support import support_value
+from pytest_xling.judging.panel import agreed, majority, votes_in
+from pytest_xling.registry import load, names
+from pytest_xling.text.stance import STANCES
+
+if TYPE_CHECKING:
+    from pytest_xling.text.empathy import Presence
+    from pytest_xling.text.stance import Stance
+
+LABELS = st.lists(st.sampled_from([*STANCES, None]), min_size=1, max_size=7)
+
+
+def stances(*labels: Stance | None) -> Any:  # noqa: ANN401  JSON
+    """Return what a panel that said *labels* of a stance says together."""
+    values = [
+        stance_value(label, reason="" if label else "declines", reasoning=f"By {number}.")
+        for number, label in enumerate(labels)
+    ]
+    return agreed(load("annotator", "stance_llm"), values)
+
+
+def test_the_majority_counts_with_its_reasoning() -> None:
+    """The first who is of the majority gives the reasons; all votes are kept and told."""
+    made = stances("neutral", "agree", "agree")
+    assert ("agree", "agree 2, neutral 1. By 1.") == (made["stance"], made["reasoning"])
+    assert (made["reason"], made["unparsed"]) == ("", False)
+    assert ["neutral", "agree", "agree"] == votes_in(made)
+
+
+def test_judges_that_are_split_give_no_label() -> None:
+    """Not even where one label is the most frequent: half is no majority."""
+    for labels in (("agree", "disagree"), ("agree", "agree", "neutral", "disagree")):
+        made = stances(*labels)
+        assert (None, "the judges are split") == (made["stance"], made["reason"])
+        assert not made["unparsed"]
+
+
+def test_a_judge_that_says_nothing_has_no_vote() -> None:
+    """Those who gave a label decide; where nobody did, the first says why."""
+    assert "agree" == stances(None, "agree", None)["stance"]
+    made = stances(None, None)
+    assert (None, "declines") == (made["stance"], made["reason"])
+
+
+def test_aspects_are_voted_on_one_by_one() -> None:
+    """Each mechanism of empathy has its own majority, and its own reasoning."""
+    said: list[tuple[Presence, Presence | None]] = [
+        ("absent", "present"),
+        ("present", "absent"),
+        ("present", None),
+    ]
+    values = [
+        empathy_value(
+            {"emotional_reactions": first, "interpretations": "present", "explorations": third},
+            reasoning={"emotional_reactions": f"R{number}", "explorations": f"E{number}"},
+        )
+        for number, (first, third) in enumerate(said)
+    ]
+    made: Any = agreed(load("annotator", "empathy_llm"), values)
+    told = [made[aspect] for aspect in EmpathyAnnotator.aspects]
+    assert ["present", "present", None] == told
+    assert "the judges are split on explorations" == made["reason"]
+    assert made["reasoning"]["emotional_reactions"].endswith("R1")
+
+
+def test_probabilities_are_averaged() -> None:
+    """Of those who gave one."""
+    values = [support_value(supported=s, p=p) for s, p in ((True, 0.9), (True, 0.6), (False, None))]
+    made: Any = agreed(load("annotator", "support_llm"), values)
+    assert (True, pytest.approx(0.75)) == (made["supported"], made["p"])
+
+
+@given(LABELS)
+def test_the_majority_is_more_than_half_whatever_the_order(labels: list[str | None]) -> None:
+    """Of those who gave a label; and who votes first does not matter."""
+    label = majority(labels)
+    votes = [each for each in labels if each is not None]
+    assert (label is not None) == any(2 * votes.count(each) > len(votes) for each in votes)
+    assert label == majority(labels[::-1])
+
+
+@pytest.mark.parametrize("name", [n for n in names("annotator") if load("annotator", n).calibrated])
+def test_an_annotator_with_labels_says_where_they_are(name: str) -> None:
+    """Else a panel could not put one in its place."""
+    annotator = load("annotator", name)
+    assert annotator.labelled or annotator.aspects != ("",)
