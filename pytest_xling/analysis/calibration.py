@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pytest_xling.analysis.drift import anchors_among, edition_measured, versions_of
 from pytest_xling.analysis.labelled import TASKS, task_of
+from pytest_xling.judging.panel import votes_in
 from pytest_xling.registry import load
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.calibrations import Calibration, add_calibration
@@ -46,7 +48,12 @@ async def calibrate(
     """
     wanted = [language for language in languages if language in labelled.languages]
     items = [item for language in wanted for item in labelled.of(language)]
-    signature, values = await run.annotated(annotator, [item.answer for item in items])
+    answers = [item.answer for item in items]
+    signature, _ = await run.annotated(annotator, [])
+    with database.read() as connection:
+        edition = edition_measured(connection, signature=signature)
+    _, values = await run.annotated(annotator, answers, edition=edition)
+    asks_judge = load("annotator", annotator).asks == "judge"
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     calibrations = []
     for language in wanted:
@@ -64,9 +71,13 @@ async def calibrate(
                 source=labelled.source,
                 human=labelled.human,
                 created_at=now,
-                quality=_measured(annotator, aspect, own),
+                quality=_measured(annotator, aspect, of_aspect),
+                anchors=anchors_among(of_aspect, annotator=annotator) if asks_judge else (),
+                versions=versions_of(value for _, value in of_aspect) if asks_judge else (),
+                unanimous=_unanimous(aspect, of_aspect),
             )
             for aspect in load("annotator", annotator).aspects
+            for of_aspect in ([pair for pair in own if pair[0].aspect == aspect],)
         ]
     with database.write() as connection:
         for calibration in calibrations:
@@ -76,10 +87,15 @@ async def calibrate(
 
 def _measured(annotator: str, aspect: str, own: Sequence[tuple[Labelled, JsonValue]]) -> Labelling:
     label = load("annotator", annotator).label
-    of = [(item, value) for item, value in own if item.aspect == aspect]
     return labelling(
-        [item.label for item, _ in of],
-        [label(value, aspect) for _, value in of],
+        [item.label for item, _ in own],
+        [label(value, aspect) for _, value in own],
         labels=TASKS[task_of(annotator)].labels,
-        clusters=[item.cluster for item, _ in of],
+        clusters=[item.cluster for item, _ in own],
     )
+
+
+def _unanimous(aspect: str, own: Sequence[tuple[Labelled, JsonValue]]) -> float | None:
+    """Return on which share of the answers all votes of a panel were the same."""
+    votes = [given for _, value in own if (given := votes_in(value, aspect))]
+    return sum(len(set(given)) == 1 for given in votes) / len(votes) if votes else None

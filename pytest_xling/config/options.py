@@ -335,6 +335,16 @@ OPTIONS: tuple[Option, ...] = (
         help="Ask each judge R times, and go by the majority (default 1).",
     ),
     Option(
+        name="anchors",
+        parse=values.count(minimum=0),
+        default=30,
+        ini="int",
+        in_file=True,
+        metavar="N",
+        help="Of how many labelled answers a language a judge that is paid is asked again before"
+        " its labels decide a gate that demands min_judge_f1 (default 30; 0: of none).",
+    ),
+    Option(
         name="translator",
         parse=values.model,
         in_file=True,

@@ -61,6 +61,8 @@ class Settings:
     judge_price: tuple[tuple[float, float], ...] = ()
     """Of each judge."""
     judge_repeats: int = option("judge-repeats").default
+    anchors: int = option("anchors").default
+    """How many labelled answers a language a judge is asked about again."""
     translator: str | None = None
     translator_price: tuple[float, float] | None = None
     search: str | None = None
@@ -112,6 +114,7 @@ class Settings:
             "judge": _alone(self.judge),
             "judge_price": _alone(self.judge_price),
             "judge_repeats": self.judge_repeats,
+            "anchors": self.anchors,
             "translator": self.translator,
             "translator_price": self.translator_price,
             "search": self.search,
@@ -265,6 +268,7 @@ def resolve(
         judge=find("judge").value or (),
         judge_price=_of_each(find("judge-price"), find("judge").value or ()),
         judge_repeats=find("judge-repeats").value,
+        anchors=find("anchors").value,
         translator=find("translator").value,
         translator_price=find("translator-price").value,
         search=find("search").value,

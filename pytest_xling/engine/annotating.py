@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer
+    from pytest_xling.records import Answer, Message, Response
 
 __all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
 
@@ -127,8 +127,35 @@ class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
 
     async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
         annotator = self._annotator
+        asks = [_Noting(ask) for ask in self._asks]
         try:
-            values = await asyncio.gather(*(annotator.annotate(answer, ask) for ask in self._asks))
+            values = await asyncio.gather(*(annotator.annotate(answer, ask) for ask in asks))
         except XlingError as error:
             return error
-        return values[0] if len(values) == 1 else agreed(annotator, values)
+        value = values[0] if len(values) == 1 else agreed(annotator, values)
+        versions = set().union(*(ask.versions for ask in asks))
+        if annotator.calibrated and versions and isinstance(value, dict):
+            return {**value, "served": sorted(versions)}
+        return value
+
+
+class _Noting:
+    """An ask that notes which versions of its model have answered, as the server names them."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.style = ask.style
+        self.structured = ask.structured
+        self.versions: set[str] = set()
+        self._ask = ask
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        response = await self._ask(messages, params=params or {}, repeat=repeat)
+        # Behind it stands what says less: a fingerprint of the server, which changes by itself.
+        self.versions.update(response.model_version.split()[:1])
+        return response

@@ -90,8 +90,14 @@ class Run:
         self._known_steps: set[tuple[str, int]] = set()
         self._alive = asyncio.create_task(self._say_alive())
 
-    def _steps_of(self, factory: StepFactory) -> Steps:
-        return Steps(self._store, executor=self._executor, factory=factory, models=self._models)
+    def _steps_of(self, factory: StepFactory, *, edition: int = 0) -> Steps:
+        return Steps(
+            self._store,
+            executor=self._executor,
+            factory=factory,
+            models=self._models,
+            edition=edition,
+        )
 
     def _stop_asking(self, error: StoreError) -> None:
         self._models.shut(f"nothing can be kept: {error}")
@@ -176,14 +182,31 @@ class Run:
             raise faults[0]
 
     async def annotated(
-        self, annotator: str, answers: Sequence[Answer]
+        self, annotator: str, answers: Sequence[Answer], *, edition: int = 0
     ) -> tuple[str, list[JsonValue]]:
         """Return an annotator's signature, and its values for *answers*, in order.
+
+        Args:
+            annotator: its name.
+            answers: what to annotate.
+            edition: in another one a judge is asked everything anew; the signature is the same.
 
         Raises:
             XlingError: it failed for one of them; its values for others are kept.
         """
-        return await _annotated(self._steps, annotator, answers)
+        signature = (await self._steps.annotator(annotator)).memo.signature
+        steps = self._steps_of(self._factory, edition=edition) if edition else self._steps
+        return signature, await _annotated(steps, annotator, answers)
+
+    async def has_annotated(self, annotator: str, *, since_s: float) -> bool:
+        """Tell whether anything was annotated after a time, by whichever process or run.
+
+        Args:
+            annotator: its name.
+            since_s: seconds since 1970.
+        """
+        step = (await self._steps.annotator(annotator)).memo.step_id
+        return await self._store.has_made(step, since_s=since_s)
 
     async def translated(
         self, answers: Sequence[Answer], *, target: str
@@ -196,9 +219,9 @@ class Run:
             XlingError: it failed for one of them; its values for others are kept.
         """
         own = {**self._factory.own, "translate.target": target}
-        return await _annotated(
-            self._steps_of(replace(self._factory, own=own)), "translate", answers
-        )
+        steps = self._steps_of(replace(self._factory, own=own))
+        signature = (await steps.annotator("translate")).memo.signature
+        return signature, await _annotated(steps, "translate", answers)
 
     async def scored(
         self, metric: str, inputs: Sequence[Scorable | ScorableSet]
@@ -411,9 +434,7 @@ class Run:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
 
-async def _annotated(
-    steps: Steps, annotator: str, answers: Sequence[Answer]
-) -> tuple[str, list[JsonValue]]:
+async def _annotated(steps: Steps, annotator: str, answers: Sequence[Answer]) -> list[JsonValue]:
     annotate = await steps.annotator(annotator)
     await steps.load()
     values: list[JsonValue] = []
@@ -421,7 +442,7 @@ async def _annotated(
         if isinstance(annotation, XlingError):
             raise annotation
         values.append(None if annotation is None else annotation.value)
-    return annotate.memo.signature, values
+    return values
 
 
 def _text_of(fault: XlingError) -> str:

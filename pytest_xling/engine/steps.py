@@ -43,6 +43,9 @@ have alike."""
 _CHOOSING = SHARED.keys() - {"text_in"}
 """Fields that say which annotator a metric rests on."""
 
+_REPEATS = 1000
+"""More often than this no judge is asked the same in an edition."""
+
 UNSIGNED = ("device",)
 """Fields that change no number."""
 
@@ -189,11 +192,19 @@ class Steps:
         executor: the thread that imports, loads and scores.
         factory: makes them.
         models: those annotators may ask.
+        edition: in another one judges are asked everything anew.
     """
 
     def __init__(
-        self, store: StoreWriter, *, executor: Executor, factory: StepFactory, models: Models
+        self,
+        store: StoreWriter,
+        *,
+        executor: Executor,
+        factory: StepFactory,
+        models: Models,
+        edition: int = 0,
     ) -> None:
+        self._edition = edition
         self._store = store
         self._executor = executor
         self._factory = factory
@@ -262,7 +273,10 @@ class Steps:
         # What is asked of one, once, is signed as it was before there were panels.
         if repeats > 1:
             told["judge_repeats"] = repeats
-        return [ask.anew(number) for ask in asks for number in range(repeats)], told
+        if self._edition:
+            told["edition"] = self._edition
+        first = self._edition * _REPEATS
+        return [ask.anew(first + number) for ask in asks for number in range(repeats)], told
 
     async def _make(
         self, kind: Literal["annotator", "metric"], name: str

@@ -11,6 +11,7 @@ from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
 from pytest_xling.store.queries import step_parameters
 from pytest_xling.store.questions import question_digests
+from pytest_xling.store.runs import get_run
 from pytest_xling.store.runs import scores as read_scores
 from pytest_xling.text.answer_text import ENGLISH
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.drop import BaselineSide
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
+    from pytest_xling.store.anchor_checks import AnchorCheck
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
@@ -51,6 +53,10 @@ class Behind:
     language: str
     measured: Calibration | None
     """None where nobody has measured it."""
+    changed: str = ""
+    """How it has changed since then; empty where it has not, as far as can be told."""
+    checked: AnchorCheck | None = None
+    """How it did on its anchors when it was asked again before the run's gates."""
 
     def __str__(self) -> str:
         """Say how good it is, such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
@@ -139,6 +145,11 @@ class StoredRun:
         with self.reading() as connection:
             return noise_of(connection, signature=signature, language=verdict.threshold.language)
 
+    def began(self) -> str:
+        """Return when the run began: UTC, ISO 8601."""
+        with self.reading() as connection:
+            return get_run(connection, self.run_id).created_at
+
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
         return any(_doubt(behind, threshold) for behind in self.behind(threshold, gap=False))
@@ -172,8 +183,6 @@ def annotators_behind(
         gates: the threshold of each, and whether it is of the gap to the pivot language.
         pivot: gives a benchmark's language that others are compared with.
     """
-    from pytest_xling.store.calibrations import calibration_of  # noqa: PLC0415  imports numpy
-
     made = cache(partial(_signatures_behind, connection, run_id))
     behind = {
         (name, signature, aspect, code): None
@@ -186,15 +195,61 @@ def annotators_behind(
         )
         for aspect in load("metric", threshold.metric).aspects or load("annotator", name).aspects
     }
+    began = get_run(connection, run_id).created_at
     return [
-        Behind(
-            annotator=name,
-            aspect=aspect,
-            language=code,
-            measured=calibration_of(connection, signature=signature, language=code, aspect=aspect),
-        )
+        _behind(connection, (run_id, began), name, signature=signature, aspect=aspect, code=code)
         for name, signature, aspect, code in behind
     ]
+
+
+def _behind(
+    connection: Connection,
+    run: tuple[str, str],
+    name: str,
+    *,
+    signature: str,
+    aspect: str,
+    code: str,
+) -> Behind:
+    """Return what is known of an annotator: how good it was found, and whether it has changed."""
+    from pytest_xling.store.anchor_checks import checks  # noqa: PLC0415  seldom any
+    from pytest_xling.store.calibrations import (  # noqa: PLC0415  imports numpy
+        calibration_of,
+        calibrations,
+    )
+
+    measured = calibration_of(connection, signature=signature, language=code, aspect=aspect)
+    made = Behind(annotator=name, aspect=aspect, language=code, measured=measured)
+    if measured is None or not measured.human:
+        # Labels of the user's own go before others: they say of which annotator they are.
+        others = [
+            other
+            for other in calibrations(connection, language=code)
+            if other.human and (other.annotator, other.aspect) == (name, aspect)
+        ]
+        made = replace(made, changed=_other_than(others[-1], signature) if others else "")
+    if measured is None or made.changed:
+        return made
+    run_id, began = run
+    of_judge = [
+        check
+        for check in checks(connection, signature=signature, language=code)
+        if check.aspect == aspect and check.created_at > measured.created_at
+    ]
+    own = next((check for check in of_judge if check.run_id == run_id), None)
+    # Labels may be of earlier runs: no change that was found until then is forgotten.
+    until = began if own is None else own.created_at
+    changes = [check.changed for check in of_judge if check.created_at <= until and check.changed]
+    return replace(made, checked=own, changed=changes[-1] if changes else "")
+
+
+def _other_than(measured: Calibration, signature: str) -> str:
+    """Say that the annotator is another than the one the user's own labels vouch for."""
+    was, now = measured.signature.split("|"), signature.split("|")
+    gone = [part for part in was if part not in now]
+    new = [part for part in now if part not in was]
+    told = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
+    return f"it was another when it was measured on {measured.source}{told}"
 
 
 def _signatures_behind(
@@ -220,6 +275,10 @@ def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) ->
 def _doubt(behind: Behind, threshold: Threshold) -> str:
     """Say why an annotator is not trusted, nor where nobody has measured it; empty where it is."""
     if behind.measured is None:
-        return f"{behind}, needs F1 {threshold.min_judge_f1:g}"
+        needs = f"{behind}, needs F1 {threshold.min_judge_f1:g}"
+        return f"{needs}: {behind.changed}" if behind.changed else needs
+    if behind.changed:
+        task = behind.annotator.partition("_")[0]
+        return f"{behind}, but {behind.changed}: measure it again (xling calibrate {task})"
     lacks = doubt(behind.measured.quality, threshold)
     return lacks and f"{behind}, {lacks}"

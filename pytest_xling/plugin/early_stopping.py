@@ -279,7 +279,7 @@ class _Looking:
         return None
 
     def _measure(self, spec: GateSpec) -> None:
-        self._annotators.measure(spec.threshold, gap=spec.kind == "gap")
+        self._annotators.vouch(spec.threshold, gap=spec.kind == "gap")
 
     def expected_at_end(self, benchmark: str, metric: str) -> Expected:
         """Return which scores decide at the end: those of the look at which the run ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import wait
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.job import Job
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
+    from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.runs import Progress
 
 __all__ = ["Annotators", "Evaluation", "Evaluator", "roles_asked"]
@@ -171,6 +173,27 @@ class Evaluation:
         )
         self._loop.call(calibrating)
 
+    def judge_again(self, measured: Sequence[Calibration]) -> None:
+        """Ask a judge about its anchors in a language again, if it has judged in this run.
+
+        Raises:
+            XlingError: the judge failed.
+        """
+        from pytest_xling.analysis.drift import judge_again  # noqa: PLC0415  imports numpy
+
+        again = judge_again(
+            self._run,
+            self._database,
+            measured,
+            run_id=self._run.run_id,
+            most=self._setup.settings.anchors,
+        )
+        self._loop.call(again)
+
+    def has_judged(self, annotator: str, *, since_s: float) -> bool:
+        """Tell whether an annotator has annotated anything after a time, in seconds since 1970."""
+        return self._loop.call(self._run.has_annotated(annotator, since_s=since_s))
+
     def forget(self, case: Case) -> None:
         """Let go of a result nobody will ask for again."""
         self._results.pop((case.benchmark, case.id), None)
@@ -309,6 +332,14 @@ class Evaluator:
         """Measure an annotator on labelled answers; see :meth:`Evaluation.calibrate`."""
         self._begun().calibrate(annotator, labelled, languages)
 
+    def judge_again(self, measured: Sequence[Calibration]) -> None:
+        """Ask a judge about its anchors again; see :meth:`Evaluation.judge_again`."""
+        self._begun().judge_again(measured)
+
+    def has_judged(self, annotator: str, *, since_s: float) -> bool:
+        """Tell whether it has annotated after a time; see :meth:`Evaluation.has_judged`."""
+        return self._begun().has_judged(annotator, since_s=since_s)
+
     def close(self) -> None:
         """Stop asking, and keep what was answered."""
         if self._evaluation is not None:
@@ -364,6 +395,7 @@ class Annotators:
         self._evaluator = evaluator
         self._faults: dict[tuple[str, str], XlingError] = {}
         """By annotator and language; what failed once is not asked again for every gate."""
+        self._asked_again: set[tuple[str, str]] = set()
 
     def measure(self, threshold: Threshold, *, gap: bool) -> None:
         """Measure what a gate rests on, where its threshold demands that.
@@ -392,6 +424,39 @@ class Annotators:
                 except XlingError as error:
                     self._faults[annotator, language] = error
                     raise
+
+    def vouch(self, threshold: Threshold, *, gap: bool) -> None:
+        """Measure what a gate rests on, and ask judges that were measured earlier again.
+
+        A judge that is paid is asked about some of the answers it was measured on, once in a run
+        and language, where it has judged anything in this run.
+
+        Args:
+            threshold: the gate's.
+            gap: whether it is of the gap to the pivot language.
+
+        Raises:
+            XlingError: an annotator failed.
+        """
+        self.measure(threshold, gap=gap)
+        setup, run = self._context.setup, self._context.stored_run
+        paid = any(judge.paid for judge in setup.roles.get("judge", ()))
+        if threshold.min_judge_f1 is None or not setup.settings.anchors or not paid:
+            return
+        began = run.began()
+        measured: dict[tuple[str, str], list[Calibration]] = {}
+        for behind in run.behind(threshold, gap=gap):
+            made = behind.measured
+            if made is None or not made.anchors or behind.checked or made.created_at >= began:
+                continue
+            measured.setdefault((behind.annotator, behind.language), []).append(made)
+        since_s = datetime.fromisoformat(began).timestamp()
+        for place, calibrations in measured.items():
+            if place in self._asked_again:
+                continue
+            self._asked_again.add(place)
+            if self._evaluator.has_judged(place[0], since_s=since_s):
+                self._evaluator.judge_again(calibrations)
 
     def are_doubted(self, threshold: Threshold | None) -> bool:
         """Tell whether a raised flag rests on an annotator that is not trusted to decide.

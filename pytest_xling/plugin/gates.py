@@ -114,7 +114,7 @@ class GateCheck(GateTest):
     def _measure(self, spec: GateSpec) -> None:
         """Measure the annotators the gate rests on; a fault leaves the run incomplete."""
         try:
-            self._gates.annotators.measure(spec.threshold, gap=spec.kind == "gap")
+            self._gates.annotators.vouch(spec.threshold, gap=spec.kind == "gap")
         except XlingError as fault:
             self._properties.append((FAULT, str(fault)))
             raise

@@ -14,9 +14,21 @@ from pytest_xling.stats.labelling import Labelling, LabelQuality, Measure
 from pytest_xling.store.schema import calibrations as table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Connection
 
-__all__ = ["Calibration", "add_calibration", "calibration_of", "calibrations"]
+__all__ = ["Anchor", "Calibration", "add_calibration", "calibration_of", "calibrations"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """A labelled answer that a judge is asked about again, before its labels decide anything."""
+
+    item: Mapping[str, str | None]
+    """Its texts, its language and its known label, as ``Labelled`` has them."""
+    given: str | None
+    """The label the judge gave when it was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +48,12 @@ class Calibration:
     created_at: str
     """UTC, ISO 8601."""
     quality: Labelling
+    anchors: tuple[Anchor, ...] = ()
+    """Some of the answers it was measured on; none of an annotator that asks no judge."""
+    versions: tuple[str, ...] = ()
+    """Which versions of its model a judge's servers named."""
+    unanimous: float | None = None
+    """On which share of the answers all votes of a panel were the same; None without a panel."""
 
 
 def add_calibration(connection: Connection, made: Calibration) -> None:
@@ -93,4 +111,6 @@ def _read(saved: dict[str, Any]) -> Calibration:
     measures: dict[str, Any] = {
         name: Measure(**quality.pop(name)) for name in ("accuracy", "macro_f1", "kappa")
     }
+    saved["anchors"] = tuple(Anchor(**anchor) for anchor in saved.get("anchors", ()))
+    saved["versions"] = tuple(saved.get("versions", ()))
     return Calibration(**saved, quality=Labelling(**quality, **measures, labels=labels))

@@ -112,6 +112,14 @@ HUMAN_LABELS = (
         PRIMARY KEY (run_id, benchmark, metric, case_id)) WITHOUT ROWID""",
 )
 
+ANCHOR_CHECKS = (
+    """CREATE TABLE anchor_checks (
+        run_id TEXT NOT NULL REFERENCES runs (run_id), signature TEXT NOT NULL,
+        language TEXT NOT NULL, aspect TEXT NOT NULL, created_at TEXT NOT NULL,
+        result TEXT NOT NULL,
+        PRIMARY KEY (run_id, signature, language, aspect)) WITHOUT ROWID""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -122,6 +130,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     PROCESSES,
     TRANSLATION_NOISE,
     HUMAN_LABELS,
+    ANCHOR_CHECKS,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -202,6 +202,19 @@ calibrations = Table(
     sqlite_with_rowid=False,
 )
 
+# How a judge did on some of the answers it was measured on, asked again before a run's gates.
+anchor_checks = Table(
+    "anchor_checks",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("signature", Text, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("aspect", Text, primary_key=True),
+    Column("created_at", Text, nullable=False),
+    Column("result", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # What people say a metric should have said of a run's answers: most of those who labelled one.
 human_labels = Table(
     "human_labels",

@@ -39,7 +39,7 @@ def test_names() -> None:
     promised = (
         "model langs benchmarks data thresholds store run-name samples temperatures limit seed"
         " max-connections max-cost price max-tokens timeout patience estimate judge judge-price"
-        " judge-repeats translator translator-price search search-price"
+        " judge-repeats anchors translator translator-price search search-price"
         " text-in encoder stance empathy support param device stop-early baseline report github"
         " update-thresholds"
     )

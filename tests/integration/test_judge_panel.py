@@ -64,6 +64,18 @@ def test_the_majority_of_judges_decides(judged: Project) -> None:
     assert "contradictory 2, less_comprehensive 1. Because." in " ".join(shown.split()), shown
 
 
+def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
+    """How often all were of one voice stands below the table, and in the rows."""
+    command = ("calibrate", "correctness", "--langs=en", "--xling-judge=mild,strict,kind")
+    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
+    with spawned(**server) as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        shown = judged.xling(*command)
+        rows = json.loads(judged.xling(*command, "--json").stdout)
+    assert "Answers on which all votes were the same: en 0.0%." in shown.stdout
+    assert {0.0} == {row["unanimous"] for row in rows if row["label"] == "all"}
+
+
 def test_a_judge_is_asked_again(judged: Project) -> None:
     """Each time anew; with more repeats only those that are missing, and no other step changes."""
     command = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=mild")

@@ -88,6 +88,8 @@ class Behaviour:
     leaves out what sentences say that hold a multiple of 10."""
     echo: bool = False
     """Answer with the last message instead."""
+    served: str = "test-model-2026"
+    """The version of its model that answers name."""
     key: str = ""
     """The only API key that is let in; empty: any."""
     refuse_params: str = ""
@@ -287,13 +289,14 @@ class OpenaiServer:
         self.waiting: list[Callable[[], None]] = []
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
-        self.answer = self.with_usage(_completion(_choice(behaviour.answer)))
+        self.answer = self.named(_completion(_choice(behaviour.answer)))
         known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
         self.answers: list[tuple[list[str], str]] = json.loads(known)
         self.connections: set[Connection] = set()
 
-    def with_usage(self, body: bytes) -> bytes:
-        """Return a completion with the usage that this server gives."""
+    def named(self, body: bytes) -> bytes:
+        """Return a completion with the version and the usage that this server gives."""
+        body = body.replace(b"test-model-2026", self.behaviour.served.encode(), 1)
         wanted = self.behaviour.usage
         if not wanted:
             return body
@@ -517,13 +520,13 @@ class Connection(asyncio.Protocol):
         reply = server.answer
         if _KEY_BLANK.encode() in reply:
             said = json.loads(reply)["choices"][0]["message"]["content"]
-            reply = server.with_usage(_completion(_choice(_with_key(said, _prompt(body)))))
+            reply = server.named(_completion(_choice(_with_key(said, _prompt(body)))))
         if server.behaviour.claims and (said := _judged(_prompt(body))):
-            reply = server.with_usage(_completion(_choice(said)))
+            reply = server.named(_completion(_choice(said)))
         if (how := server.behaviour.translator) and (said := _translated(_prompt(body), how)):
-            reply = server.with_usage(_completion(_choice(said)))
+            reply = server.named(_completion(_choice(said)))
         if server.behaviour.echo:
-            reply = server.with_usage(_completion(_choice(_prompt(body))))
+            reply = server.named(_completion(_choice(_prompt(body))))
         elif server.answers:
             prompt = _prompt(body)
             asked_of = f"{prompt}\nmodel: {json.loads(body).get('model')}"
@@ -534,7 +537,7 @@ class Connection(asyncio.Protocol):
             if marker := _MARKER.fullmatch(said.encode()):
                 self._answer(marker[1].decode(), head, body)
                 return
-            reply = server.with_usage(_completion(_choice(_with_key(said, prompt))))
+            reply = server.named(_completion(_choice(_with_key(said, prompt))))
         elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
             first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
             reply = _completion(_choice(server.behaviour.answer) | {"logprobs": first})

@@ -6,11 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL
+from pytest_xling.gates.wording import percent
 from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.stats.labelling import Measure
@@ -60,6 +61,7 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
                 **_ends("kappa", None),
                 **_ends("accuracy", None),
                 "unlabelled": None,
+                "unanimous": None,
             }
             for label in quality.labels
         ]
@@ -74,6 +76,7 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
                 **_ends("kappa", quality.kappa),
                 **_ends("accuracy", quality.accuracy),
                 "unlabelled": quality.missing,
+                "unanimous": calibration.unanimous,
             }
         )
     return rows
@@ -99,8 +102,26 @@ def judge_sheet(behind: Sequence[Behind], *, title: str = "") -> Sheet:
         title=title,
         columns=dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)),
         left=2,
-        notes=("F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each.",),
+        notes=(
+            "F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each.",
+            *_asked_again(behind),
+        ),
     )
+
+
+def _asked_again(behind: Sequence[Behind]) -> Iterator[str]:
+    """Say how judges did that were asked about their anchors again before the gates."""
+    asked = [
+        f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
+        + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
+        for each in behind
+        if (check := each.checked) is not None
+    ]
+    if asked:
+        yield f"Asked again before the gates, and right about: {', '.join(asked)}."
+    for each in behind:
+        if each.changed:
+            yield f"{each.annotator} in {each.language}: {each.changed}."
 
 
 def _measured_cells(behind: Behind) -> tuple[str, ...]:
@@ -139,6 +160,8 @@ def _judge_line(name: str, behind: Sequence[Behind]) -> str:
     parts = [f"F1 {' to '.join(ends)}"] if ends else []
     if missing := [each.language for each in behind if each.measured is None]:
         parts.append(f"not measured in {' '.join(missing)}")
+    if changed := [each.language for each in behind if each.changed]:
+        parts.append(f"changed in {' '.join(changed)}")
     return f"{name}: {'; '.join(parts)}"
 
 
@@ -191,6 +214,13 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if missing:
         notes.append(f"{missing} answers were given no label: misses of the one they have.")
+    shares = [
+        f"{calibration.language} {percent(calibration.unanimous)}"
+        for calibration in group
+        if calibration.unanimous is not None
+    ]
+    if shares:
+        notes.append(f"Answers on which all votes were the same: {', '.join(shares)}.")
     short = [
         calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
     ]

@@ -1,0 +1,158 @@
+"""Whether a judge is still the one that was measured: it is asked about its anchors again.
+
+A name such as ``gpt-4o`` may stand for another model tomorrow. So some of the labelled answers a
+judge was measured on, its anchors, are kept with what it said of them, and before its labels decide
+anything it is asked about them anew. It has changed where its server names another version, or
+where it is right about more or fewer of them than chance explains: a paired comparison, which needs
+no assumption of how noisy the judge is, for noise changes labels in both directions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_xling.analysis.labelled import Labelled
+from pytest_xling.keys import content_key
+from pytest_xling.registry import load
+from pytest_xling.stats.mcnemar import Discordance, mcnemar
+from pytest_xling.store.anchor_checks import AnchorCheck, add_check, checks
+from pytest_xling.store.calibrations import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.engine.run import Run
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.database import Database
+
+__all__ = ["anchors_among", "edition_measured", "judge_again", "versions_of"]
+
+MOST = 30
+"""How many anchors are kept of each language."""
+
+
+def anchors_among(
+    labelled: Iterable[tuple[Labelled, JsonValue]], *, annotator: str
+) -> tuple[Anchor, ...]:
+    """Return up to :data:`MOST` anchors, drawn by their texts: for all aspects the same answers.
+
+    Args:
+        labelled: answers with known labels, and what the annotator says of them.
+        annotator: its name.
+    """
+    label = load("annotator", annotator).label
+
+    def place(pair: tuple[Labelled, JsonValue]) -> bytes:
+        item = pair[0]
+        return content_key([item.claim, item.response, item.reference])
+
+    return tuple(
+        Anchor(item=asdict(item), given=label(value, item.aspect))
+        for item, value in sorted(labelled, key=place)[:MOST]
+    )
+
+
+def versions_of(values: Iterable[JsonValue]) -> tuple[str, ...]:
+    """Return the versions of its model that a judge's servers named with *values*, sorted."""
+    read: Iterable[Any] = values
+    return tuple(sorted({version for value in read for version in value.get("served", ())}))
+
+
+def edition_measured(connection: Connection, *, signature: str) -> int:
+    """Return which edition of a judge's replies it is to be measured on.
+
+    That is the first, and after each change that was found another, in which it is asked anew.
+    """
+    changes = [each.created_at for each in checks(connection, signature=signature) if each.changed]
+    return edition_of(changes[-1]) if changes else 0
+
+
+def edition_of(name: str) -> int:
+    """Return the number of the edition called *name*."""
+    return 1 + int.from_bytes(content_key(name)[:5])
+
+
+async def judge_again(
+    run: Run,
+    database: Database,
+    measured: Sequence[Calibration],
+    *,
+    run_id: str,
+    most: int,
+) -> None:
+    """Ask a judge about its anchors in a language anew, and keep what comes of it.
+
+    Args:
+        run: asks.
+        database: the store.
+        measured: the calibrations of one judge in one language, one for each aspect.
+        run_id: the run before whose gates this is; the same run asks nothing twice.
+        most: of how many anchors.
+
+    Raises:
+        XlingError: the judge failed.
+    """
+    pairs = [
+        (calibration, Labelled(**cast("dict[str, str]", anchor.item)), anchor.given)
+        for calibration in measured
+        for anchor in calibration.anchors[:most]
+    ]
+    annotator = measured[0].annotator
+    answers = [item.answer for _, item, _ in pairs]
+    _, values = await run.annotated(annotator, answers, edition=edition_of(run_id))
+    label = load("annotator", annotator).label
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    found = []
+    for calibration in measured:
+        was_right: list[bool] = []
+        is_right: list[bool] = []
+        clusters: list[str] = []
+        for (of, item, given), value in zip(pairs, values, strict=True):
+            if of is calibration:
+                was_right.append(given == item.label)
+                is_right.append(label(value, item.aspect) == item.label)
+                clusters.append(item.cluster)
+        found.append(
+            AnchorCheck(
+                run_id=run_id,
+                signature=calibration.signature,
+                language=calibration.language,
+                aspect=calibration.aspect,
+                created_at=now,
+                n=len(clusters),
+                right_then=sum(was_right),
+                right_now=sum(is_right),
+                p=change_p(was_right, is_right, clusters=clusters),
+                versions_then=calibration.versions,
+                versions_now=versions_of(values),
+            )
+        )
+    with database.write() as connection:
+        for check in found:
+            add_check(connection, check)
+
+
+def change_p(
+    was_right: Sequence[bool], is_right: Sequence[bool], *, clusters: Sequence[str]
+) -> float:
+    """Return how likely it is that labels as often become wrong, or right, by chance.
+
+    McNemar's test over clusters, two-sided; 1 where nothing has changed.
+    """
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for was, now, cluster in zip(was_right, is_right, clusters, strict=True):
+        count = counts[cluster]
+        count[0] += was and not now
+        count[1] += now and not was
+        count[2] += 1
+    if not any(lost or gained for lost, gained, _ in counts.values()):
+        return 1.0
+    return mcnemar(
+        [Discordance(first=lost, second=gained, pairs=n) for lost, gained, n in counts.values()]
+    ).p

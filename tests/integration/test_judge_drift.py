@@ -1,0 +1,143 @@
+"""A judge is asked about its anchors again: one that has changed decides nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.analysis.labelled import bundled_labels
+from tests.annotators.judges import says
+from tests.integration.project import QUESTIONS
+from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from tests.integration.project import Outcome, Project
+
+COMMAND = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=openai:judge")
+ANCHORS = 30
+
+
+@pytest.fixture
+def judged(project: Project) -> Project:
+    """A project with nine questions, and what a judge without fault says of labelled answers."""
+    project.write("thresholds.yaml", THRESHOLDS)
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    row = {"set": "agnostic", "category": "food", "source": "made up", "reference": "CO2!"}
+    rows = [
+        {"id": f"q{number}", "question": f"{QUESTIONS['en']} ({number})", **row}
+        for number in range(9)
+    ]
+    project.write("benchmarks/bread/data/en.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    labelled = bundled_labels("correctness").of("en")
+    known = [([i.claim, i.reference, i.response], says(i.label)) for i in labelled]
+    project.write("known.json", json.dumps(known, ensure_ascii=False))
+    # Another judge: of every third labelled answer it says the contrary.
+    swapped = {"more_comprehensive": "contradictory", "less_comprehensive": "dissimilar"}
+    worse = [
+        (texts, says(swapped.get(json.loads(reply)["{verdict_key}"], "dissimilar")))
+        for texts, reply in known
+    ]
+    project.write("worse.json", json.dumps(worse, ensure_ascii=False))
+    return project
+
+
+def serving(project: Project, port: int, known: str, version: str) -> AbstractContextManager[str]:
+    """Serve a judge at a port: the same address is the same judge, whoever answers there."""
+    answer = says("less_comprehensive")
+    answers = str(project.root / known)
+    return spawned(port=port, answers=answers, answer=answer, served=version)
+
+
+def run(project: Project, limit: int, *options: str) -> Outcome:
+    """Run so many questions; those of earlier runs are in the store."""
+    return project.run(*COMMAND, f"--xling-limit={limit}", *options)
+
+
+@pytest.fixture
+def measured(judged: Project) -> tuple[Project, int]:
+    """A project whose judge was measured in a run, and the port it is at."""
+    with serving(judged, 0, "known.json", "v1") as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = run(judged, 3)
+        assert 0 == outcome.code, outcome.out + outcome.err
+        port = int(re.findall(r":(\d+)/", url)[0])
+    return judged, port
+
+
+def test_a_judge_that_is_the_same_is_trusted(measured: tuple[Project, int]) -> None:
+    """Asked about thirty answers a run in which it judges, and about none where it judges none."""
+    project, port = measured
+    with serving(project, port, "known.json", "v1") as url:
+        assert 0 == run(project, 3).code
+        assert 0 == stats(url)["requests"]
+        assert 0 == run(project, 5, "--xling-anchors=0").code
+        assert 2 == stats(url)["requests"]
+        assert 0 == run(project, 7).code
+        assert 2 + 2 + ANCHORS == stats(url)["requests"]
+        assert 0 == run(project, 9, "--xling-anchors=10").code
+        assert 2 + 2 + ANCHORS + 2 + 10 == stats(url)["requests"]
+
+
+@pytest.mark.parametrize(
+    ("known", "version", "said"),
+    [
+        ("known.json", "v2", "but its server names v1 then and v2 now: measure it again"),
+        (
+            "worse.json",
+            "v1",
+            "but of 30 labelled answers judged again it is right about 10, and was",
+        ),
+    ],
+)
+def test_a_judge_that_has_changed_decides_nothing(
+    measured: tuple[Project, int], known: str, version: str, said: str
+) -> None:
+    """Until it is measured again, anew; `xling gate` says the same, word for word."""
+    project, port = measured
+    with serving(project, port, known, version):
+        assert 1 == run(project, 5).code
+        verdict = project.verdicts()["contradictory-en"]
+        assert ("inconclusive", True) == (verdict.outcome, said in verdict.reason), verdict.reason
+        shown = project.xling("gate", "latest", "--thresholds=thresholds.yaml", "--json")
+        assert verdict.reason in [gate["reason"] for gate in json.loads(shown.stdout)["verdicts"]]
+        # A run that asks it nothing rests on labels it gave since.
+        assert 1 == run(project, 5).code
+        assert said in project.verdicts()["contradictory-en"].reason
+        done = project.xling("calibrate", "correctness", "--langs=en", COMMAND[-1])
+        assert 0 == done.returncode, done.stderr
+        again = run(project, 5)
+    reason = project.verdicts()["contradictory-en"].reason
+    assert said not in reason
+    # The one is as good as it was under its new version, the other is not.
+    reached = "F1 1.00" if version == "v2" else "F1 0.12"
+    assert (version == "v2", True) == (again.code == 0, reached in reason), reason
+
+
+def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Project) -> None:
+    """Labels of the user's own are of one judge, by model and prompt; another needs them, too."""
+    labelled = bundled_labels("correctness").of("en")
+    lines = ["language,question,reference,response,label,rater"]
+    for item in labelled:
+        texts = (item.claim, item.reference or "", item.response)
+        lines.append(",".join(["en", *map(json.dumps, texts), item.label, "ana"]))
+    quoted = "\n".join(lines).replace('\\"', '""')
+    judged.write("ours.csv", quoted + "\n")
+    command = ("calibrate", "correctness", "--labels=ours.csv", COMMAND[-1])
+    with serving(judged, 0, "known.json", "v1") as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        done = judged.xling(*command)
+        assert 0 == done.returncode, done.stderr
+        assert 0 == run(judged, 5).code
+        assert 1 == run(judged, 5, "--xling-judge=openai:other").code
+        reason = judged.verdicts()["contradictory-en"].reason
+        assert "it was another when it was measured on ours.csv@" in reason
+        assert "(judge:openai:judge@" in reason
+        done = judged.xling(*command, "--xling-judge=openai:other")
+        assert 0 == done.returncode, done.stderr
+        assert 0 == run(judged, 5, "--xling-judge=openai:other").code
