@@ -47,3 +47,21 @@ def test_the_language_of_the_answer_is_the_one_that_is_gated(project: Project) -
     with Database(project.store).read() as connection:
         cases = list(browsed_cases(connection, project.latest().run_id))
     assert {("es", "en"), ("hi", "en")} == {(c.language, c.metadata["asked_in"]) for c in cases}
+
+
+def test_the_bundled_benchmark_tells_its_halves_apart(project: Project) -> None:
+    """A model that repeats what it is asked stays in the language of one, and not of the other."""
+    outcome = project.run("--xling-benchmarks=confusion", "--model=scripted", "--langs=hi,tr")
+    assert 1 == outcome.code, outcome.out
+    answers = {(a.benchmark, a.sample_id, a.language): a.metadata for a in project.answers()}
+    flags = [score for score in project.scores() if score.metric == "wrong_language"]
+    assert 10 == len({metadata["source"] for metadata in answers.values()})
+    for score in flags:
+        category = answers[score.benchmark, score.sample_id, score.language]["category"]
+        if score.benchmark == "crosslingual":
+            assert score.value != 0, score
+        elif category not in {"english_text", "code"}:
+            assert score.value != 1, score
+    assert {("crosslingual", "hi"), ("crosslingual", "tr")} <= {
+        (score.benchmark, score.language) for score in flags if score.value
+    }
