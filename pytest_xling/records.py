@@ -56,6 +56,7 @@ class Sample:
     id: str
     benchmark: str
     language: str
+    """The language its answer should be in, nearly always that of the question, too."""
     prompt: Mapping[str, str]
     """Fields a prompt template may name, such as ``question``."""
     reference: str | None = None
@@ -66,6 +67,11 @@ class Sample:
     """What parallel versions share; None where the question exists in one language only."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
+
+    @property
+    def asked_in(self) -> str:
+        """The language of the question."""
+        return self.metadata.get("asked_in", self.language)
 
     @property
     def level(self) -> int | None:

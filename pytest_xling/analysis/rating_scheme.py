@@ -41,7 +41,7 @@ RATING: Final = Aspect(
 ASPECTS: Final = (
     Aspect(
         name="correct_language",
-        asked="Is it in the language of the question?",
+        asked="Is it in the language it should be in?",
         choices={
             "yes": "All of it, names and terms aside.",
             "partly": "Parts are in another one.",

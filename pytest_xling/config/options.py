@@ -180,8 +180,8 @@ OPTIONS: tuple[Option, ...] = (
         parse=values.benchmarks,
         metavar="NAME,NAME",
         help="Benchmarks to run where no path is given, separated by commas: folders, or names of"
-        " those that come along (culture, health, parity, presupposition). Default: the folder"
-        " benchmarks in the root directory.",
+        " those that come along (confusion, culture, health, parity, presupposition). Default:"
+        " the folder benchmarks in the root directory.",
     ),
     Option(
         name="data",

@@ -26,7 +26,7 @@ _OTHER_SCRIPT = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongLanguage(Flag[Answer]):
-    """Flags answers that are not in the language of the question.
+    """Flags answers that are not in the language they should be in.
 
     By the rule ``evidence`` an answer is flagged if it is written in another script, or if an
     identifier finds another language with confidence; with too little to go by there is no value.

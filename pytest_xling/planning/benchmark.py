@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.dataset import Notices
+from pytest_xling.planning.expand import answered_in
 from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
@@ -57,28 +59,67 @@ class Benchmark:
         """Return what is odd about the data without being wrong, a line each."""
         if not isinstance(self.reader, Notices):
             return []
-        return self.reader.notices(self.data, languages=languages)
+        return self.reader.notices(self.data, languages=self._asked_in(languages))
 
     def languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages there is data for, sorted."""
+        """Return the codes of the languages answers can be in, sorted.
+
+        Those there is data for, unless prompts.yaml says what to answer in.
+        """
+        if answer_in := self.prompts.design.answer_in:
+            return tuple(sorted({*chain.from_iterable(answer_in.values())}))
         return self.reader.languages(self.data)
 
     def samples(self, languages: Sequence[str]) -> list[Sample]:
-        """Read the samples of *languages*, in data order.
+        """Read the samples to be answered in *languages*, in data order.
 
         Raises:
-            ConfigError: there is no data for one of them.
+            ConfigError: there are none for one of them.
             DataError: a file is wrong; names file, line and fix.
         """
         known = self.languages()
         for language in languages:
             if language not in known:
                 msg = (
-                    f"benchmark {self.name!r} has no data for language {language!r} in "
-                    f"{self.data}.{did_you_mean(language, known)} It has: {', '.join(known)}"
+                    f"benchmark {self.name!r} has no {self._kept(language)}."
+                    f"{did_you_mean(language, known)} It has: {', '.join(known)}"
                 )
                 raise ConfigError(msg)
-        return self.reader.read(self.data, benchmark=self.name, languages=languages)
+        asked_in = self._asked_in(languages)
+        samples = self.reader.read(self.data, benchmark=self.name, languages=asked_in)
+        answer_in = self.prompts.design.answer_in
+        if not answer_in:
+            return samples
+        return [
+            answered_in(sample, language)
+            for sample in samples
+            for language in answer_in[sample.language]
+            if language in languages
+        ]
+
+    def _kept(self, language: str) -> str:
+        if self.prompts.design.answer_in:
+            return f"answers in language {language!r} ({self.folder / PROMPTS}: answer_in)"
+        return f"data for language {language!r} in {self.data}"
+
+    def _asked_in(self, languages: Sequence[str]) -> Sequence[str]:
+        """Return the languages of the questions that are to be answered in *languages*.
+
+        Raises:
+            ConfigError: prompts.yaml asks in one there is no data for.
+        """
+        answer_in = self.prompts.design.answer_in
+        if not answer_in:
+            return languages
+        known = self.reader.languages(self.data)
+        for asked in answer_in:
+            if asked not in known:
+                msg = (
+                    f"{self.folder / PROMPTS}: answer_in: asks in {asked!r}, and {self.data} has "
+                    f"no data for that language; it has: {', '.join(known)}"
+                )
+                raise ConfigError(msg)
+        return [asked for asked, answers in answer_in.items() if {*answers} & {*languages}]
 
 
 def benchmark_name(folder: Path) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.config import values
@@ -11,7 +12,7 @@ from pytest_xling.languages import find
 from pytest_xling.records import Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.yaml import YamlFile
@@ -23,6 +24,7 @@ Asked: TypeAlias = Literal["repeatedly", "per_temperature", "once"]
 at the lowest."""
 
 DESIGN_KEYS = (
+    "answer_in",
     "asked",
     "expand",
     "max_tokens",
@@ -54,6 +56,9 @@ class Design:
     """How many of the likeliest first tokens to ask for."""
     max_tokens: int | None = None
     """A limit below ``--xling-max-tokens``, where an answer is a word."""
+    answer_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the language questions are asked in, the languages to answer in; empty where an answer is
+    to be in the language of its question."""
 
     @classmethod
     def read(cls, file: YamlFile) -> Design:
@@ -80,7 +85,7 @@ class Design:
                 design |= {value: True} if key == "expand" else {key: value}
             except (ConfigError, ValueError) as error:
                 raise file.error(key, what=str(error)) from error
-        return cls(**design)
+        return cls(**design, answer_in=_answer_in(file, pivot=design.get("pivot")))
 
     def conditions(self, settings: Settings) -> list[Condition]:
         """Return the conditions under which a question is asked in this run, by temperature."""
@@ -99,6 +104,42 @@ class Design:
     def repeats(self, settings: Settings) -> int:
         """Return how often a question is asked at each temperature."""
         return 1 + max(condition.repeat for condition in self.conditions(settings))
+
+
+def _answer_in(file: YamlFile, *, pivot: str | None) -> dict[str, tuple[str, ...]]:
+    """Read the languages to answer in, by the language questions are asked in."""
+    at = "answer_in"
+    given = file.get(at)
+    if at not in file.data:
+        return {}
+    if not isinstance(given, dict) or not given:
+        what = "needs the language asked in and those to answer in, such as `en: [hi, tr]`"
+        raise file.error(at, what=what)
+    answer_in: dict[str, tuple[str, ...]] = {}
+    for asked, answers in given.items():
+        if not isinstance(answers, list) or not answers:
+            raise file.error(at, asked, what="needs a list of languages, such as [hi, tr]")
+        language = _known(file, at, asked, name=asked)
+        if language in answer_in:
+            raise file.error(at, asked, what=f"the language {language!r} is there twice; keep one")
+        codes = [_known(file, at, asked, n, name=name) for n, name in enumerate(answers)]
+        for number, code in enumerate(codes):
+            if code in codes[:number]:
+                what = f"the language {code!r} is there twice; keep one"
+                raise file.error(at, asked, number, what=what)
+        answer_in[language] = tuple(codes)
+    if pivot not in {None, *chain.from_iterable(answer_in.values())}:
+        what = f"has no {pivot!r}, the pivot the others are compared with; add it to the answers"
+        raise file.error(at, what=what)
+    return answer_in
+
+
+def _known(file: YamlFile, *at: str | int, name: object) -> str:
+    """Return the code of the language that stands at a key path."""
+    try:
+        return find(str(name)).code
+    except ConfigError as error:
+        raise file.error(*at, what=str(error)) from error
 
 
 def _asked(value: object) -> Asked:

@@ -1,4 +1,4 @@
-"""One sample asked several times: at each level of presupposition, or of each candidate."""
+"""One sample asked several times: for each answer language, level of presupposition, candidate."""
 
 from __future__ import annotations
 
@@ -18,10 +18,21 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile
     from pytest_xling.records import Sample
 
-__all__ = ["LEVELS_KEY", "candidates", "levels_of", "read_levels", "template_number"]
+__all__ = [
+    "ANSWER_LANGUAGE",
+    "LEVELS_KEY",
+    "answered_in",
+    "candidates",
+    "levels_of",
+    "read_levels",
+    "template_number",
+]
 
+ANSWER_LANGUAGE = "answer_language"
+"""The field that stands for the English name of the language to answer in."""
 
 LEVELS_KEY = "levels"
+_ENGLISH = "en"
 
 
 def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -74,6 +85,29 @@ def _templates(file: YamlFile, *at: str) -> tuple[str, ...]:
         if wrong := wrong_with(text if isinstance(text, str) else ""):
             raise file.error(*at, number, what=wrong.replace("{question}", "{claim}"))
     return tuple(str(text) for text in given)
+
+
+def answered_in(sample: Sample, language: str) -> Sample:
+    """Return *sample* to be answered in *language*, whichever language it is asked in.
+
+    The new sample is called ``<id>-<language asked in>``. Its prompt has the English name of the
+    language as ``answer_language``, also wherever the sample's own texts say
+    ``{answer_language}``; its metadata has the language of the question as ``asked_in``.
+    """
+    name = find(language).english_name
+    prompt = {
+        key: text.replace(f"{{{ANSWER_LANGUAGE}}}", name) for key, text in sample.prompt.items()
+    }
+    if sample.language == _ENGLISH and "question" in prompt:
+        prompt.setdefault("question_english", prompt["question"])
+    return replace(
+        sample,
+        id=f"{sample.id}-{sample.language}",
+        language=language,
+        prompt={**prompt, ANSWER_LANGUAGE: name},
+        parallel_id=sample.parallel_id or sample.id,
+        metadata={**sample.metadata, "asked_in": sample.language},
+    )
 
 
 def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: int) -> list[Sample]:

@@ -119,6 +119,7 @@ def _evidence(
     language = find(sample.language)
     lines = [f"{flag}: {printable(readings[flag].reason, limit=QUESTION_CHARS)}" for flag in raised]
     question = printable(sample.prompt.get("question", ""), limit=QUESTION_CHARS)
+    asked_in = find(sample.asked_in)
     text = response.text
     if text is not None and text.strip():
         answer = printable(text, limit=ANSWER_CHARS)
@@ -127,6 +128,7 @@ def _evidence(
         answer, size = f"none ({response.stop_reason})", ""
     lines += [
         f"  language: {language.english_name} ({language.code})",
+        *([] if asked_in is language else [f"  asked in: {asked_in.english_name}"]),
         f"  question: {question}",
         *_judged(sample),
         f"  answer{size}: {answer}",

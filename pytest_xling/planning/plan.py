@@ -88,20 +88,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     if design.levels:
         samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
-        if missing := benchmark.prompts.missing_fields(sample):
-            msg = (
-                f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
-                f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
-            )
-            raise DataError(msg)
-        for check in benchmark.prompts.checks.values():
-            if (lacking := check.lacking(sample)) is not None:
-                msg = (
-                    f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which "
-                    f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks; it has: "
-                    f"{', '.join(sorted({*sample.prompt, 'reference'}))}"
-                )
-                raise DataError(msg)
+        _check_prompt(sample, benchmark)
     conditions = design.conditions(settings)
     pairs = [(sample, condition) for sample in samples for condition in conditions]
     cases = [
@@ -110,6 +97,32 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     ]
     _check_ids(cases, benchmark)
     return cases
+
+
+def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
+    """Check that *sample* has what templates and checks name, and says what to answer in."""
+    if missing := benchmark.prompts.missing_fields(sample):
+        msg = (
+            f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
+            f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
+        )
+        raise DataError(msg)
+    if benchmark.prompts.design.answer_in and not benchmark.prompts.names_answer_language(sample):
+        msg = (
+            f"{benchmark.folder / 'prompts.yaml'}: answer_in: nothing tells a model to answer "
+            f"sample {sample.id!r} of {benchmark.data} in "
+            f"{find(sample.language).english_name}; name {{answer_language}} in its question, "
+            "or in chat: and, where there is one, in completion's template:"
+        )
+        raise DataError(msg)
+    for check in benchmark.prompts.checks.values():
+        if (lacking := check.lacking(sample)) is not None:
+            msg = (
+                f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which "
+                f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks; it has: "
+                f"{', '.join(sorted({*sample.prompt, 'reference'}))}"
+            )
+            raise DataError(msg)
 
 
 def _at_levels(samples: Sequence[Sample], benchmark: Benchmark, *, seed: int) -> list[Sample]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.languages import find
+from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import LEVELS_KEY, read_levels
@@ -98,12 +98,10 @@ class Prompts:
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
         """Return the messages that ask *sample* in *style*."""
-        template = self._chat(sample.language)
-        if style != "completion":
-            return (Message(role="user", content=template.format_map(sample.prompt)),)
-        form = self._completion(sample.language)
-        asked = (form.template or template).format_map(sample.prompt)
-        return (Message(role="user", content=form.render(asked)),)
+        asked = self._asked(sample, style)
+        if style == "completion":
+            asked = self._completion(sample.language).render(asked)
+        return (Message(role="user", content=asked),)
 
     def stop(self, sample: Sample, style: PromptStyle) -> list[str]:
         """Return the texts at which an answer to *sample* ends; none for chat."""
@@ -115,29 +113,42 @@ class Prompts:
         named = fields_of(self._chat(sample.language)) + fields_of(form.template or "")
         return [name for name in named if name not in sample.prompt]
 
+    def names_answer_language(self, sample: Sample) -> bool:
+        """Tell whether *sample*, as it is asked, names the language its answer should be in."""
+        known = [name.casefold() for name in names(sample.language)]
+        asked = [self._asked(sample, style).casefold() for style in (CHAT, COMPLETION)]
+        return all(any(name in text for name in known) for text in asked)
+
     def level_templates(self, sample: Sample) -> Mapping[str, tuple[str, ...]]:
         """Return the templates of the queries about a claim, by level.
 
         Raises:
             ConfigError: there are none in its language, or one names a field the claim lacks.
         """
-        if sample.language not in self.levels:
+        if sample.asked_in not in self.levels:
             listed = ", ".join(sorted(self.levels)) or "none"
             msg = (
-                f"levels: there are no templates in the language {sample.language!r} for the claims"
+                f"levels: there are no templates in the language {sample.asked_in!r} for the claims"
                 f" in it; there are: {listed}"
             )
             raise ConfigError(msg)
-        templates = self.levels[sample.language]
+        templates = self.levels[sample.asked_in]
         for level, texts in templates.items():
             for name in (name for text in texts for name in fields_of(text)):
                 if name not in sample.prompt:
                     msg = (
-                        f"levels: {sample.language}: {level}: names the field {name!r}, which claim"
+                        f"levels: {sample.asked_in}: {level}: names the field {name!r}, which claim"
                         f" {sample.id!r} lacks; it has: {', '.join(sorted(sample.prompt))}"
                     )
                     raise ConfigError(msg)
         return templates
+
+    def _asked(self, sample: Sample, style: str) -> str:
+        """Return what asks *sample* in *style*, without a completion's labels and shots."""
+        template = self._chat(sample.language)
+        if style == COMPLETION:
+            template = self._completion(sample.language).template or template
+        return template.format_map(sample.prompt)
 
     def _chat(self, language: str) -> str:
         return self.chat.get(language) or self.chat[DEFAULT]

@@ -83,6 +83,7 @@ def test_the_judges_category_and_reasoning(word: str) -> None:
         (asked(metadata={"english": ENGLISH}), True),
         (asked(metadata={"english": " "}), False),
         (asked(ENGLISH, language="en", english=ENGLISH), False),
+        (asked(ENGLISH, english=ENGLISH, metadata={"asked_in": "en"}), False),
     ],
 )
 def test_the_english_version_is_shown_beside_the_question(of: Answer, shown: bool) -> None:  # noqa: FBT001  a table's column

@@ -463,12 +463,14 @@ def test_our_own_file() -> None:
     file = read(
         REPOSITORY / "thresholds.yaml",
         benchmarks=(
+            "crosslingual",
             "culture",
             "empathy",
             "health-consistency",
             "health-correctness",
             "health-verifiability",
             "information",
+            "monolingual",
             "presupposition",
         ),
         metrics=kinds,

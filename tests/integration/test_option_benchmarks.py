@@ -78,7 +78,10 @@ def test_a_copy_in_the_project_counts_more(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--xling-benchmarks=cultre"], "Did you mean 'culture'? Known: bread, culture, empathy,"),
+        (
+            ["--xling-benchmarks=cultre"],
+            "Did you mean 'culture'? Known: bread, confusion, crosslingual,",
+        ),
         (["--xling-benchmarks=,"], "--xling-benchmarks: no benchmark is given; write such as"),
         (["--xling-benchmarks=culture", "benchmarks/bread"], "and so does the path 'benchmarks/"),
     ],

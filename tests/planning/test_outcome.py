@@ -99,6 +99,15 @@ def test_the_evidence_shows_what_was_asked_answered_and_detected() -> None:
     ]
 
 
+def test_the_evidence_says_what_was_asked_in() -> None:
+    """Where that is not the language the answer should be in."""
+    made = result({"a": RAISED})
+    sample = replace(made.job.sample, metadata={"asked_in": "en"})
+    made = replace(made, job=replace(made.job, sample=sample))
+    message = judge_case(made, ["a"], has_budget=no_budget).message
+    assert "  language: Hindi (hi)\n  asked in: English\n" in message
+
+
 def test_a_long_answer_is_shortened_and_its_size_told() -> None:
     """Megabytes in a report help nobody."""
     outcome = judge_case(result({"a": RAISED}, text="na " * 10_000), ["a"], has_budget=no_budget)

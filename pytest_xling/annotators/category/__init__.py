@@ -51,7 +51,7 @@ class CategoryLlm(JudgingAnnotator):
 
     def looks_at(self, answer: Answer) -> JsonValue:
         """Return the question, its English version and its language; not the answer."""
-        return {**_texts(answer.sample), "language": answer.language}
+        return {**_texts(answer.sample), "language": answer.sample.asked_in}
 
     async def annotate(self, answer: Answer, ask: Ask) -> JsonValue:
         """Return the category a judge finds, and its reasoning.
@@ -68,7 +68,7 @@ class CategoryLlm(JudgingAnnotator):
         # Imported when there is something to judge: where all is in the store it is not.
         from pytest_xling.annotators.category.prompts import category_question  # noqa: PLC0415
 
-        language = find(answer.language).english_name
+        language = find(answer.sample.asked_in).english_name
         verdict = await self.judge(category_question(**texts, language=language), ask)
         return _value(
             CATEGORIES.get(verdict.label or ""),
@@ -82,7 +82,7 @@ def _texts(sample: Sample) -> dict[str, str]:
     """Return the question and, where it is in another language and there is one, its English."""
     texts = {"question": sample.prompt.get("question", "")}
     english = sample.prompt.get("question_english") or sample.metadata.get("english") or ""
-    if english.strip() and sample.language != _ENGLISH:
+    if english.strip() and sample.asked_in != _ENGLISH:
         texts["english"] = english
     return texts
 

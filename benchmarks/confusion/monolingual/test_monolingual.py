@@ -1,0 +1,35 @@
+"""Monolingual: does the model answer in the language it is asked in, whatever tempts it not to?
+
+After the Language Confusion Benchmark (Marchisio et al. 2024): nothing says which language
+to answer in but the request itself, and names, code, terms and quoted texts are English.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_xling.plugin.cases import CaseCheck
+    from pytest_xling.plugin.gates import GateCheck
+
+pytestmark = pytest.mark.xling(
+    metrics=[
+        "no_answer",
+        "wrong_language",
+        "language_consistency",
+        "repetition",
+        "answer_length",
+    ]
+)
+
+
+def test_answer(xling_case: CaseCheck) -> None:
+    """There is an answer, in the language it should be in, that does not go round in circles."""
+    xling_case.check("no_answer", "wrong_language", "repetition")
+
+
+def test_gate(xling_gate: GateCheck) -> None:
+    """The rates and means of all answers keep within thresholds.yaml."""
+    xling_gate.check()
