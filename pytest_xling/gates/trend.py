@@ -191,7 +191,10 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
     plural = "" if estimate.n == 1 else "s"
     lone = f", {estimate.unscored} without a slope" if estimate.unscored else ""
     figures = wording.Figures.of(estimate, limit=limit)
-    seen = f"{figures.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+    seen = (
+        f"{figures.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+        f"{wording.by_labels(estimate)}"
+    )
     if low is None or high is None:
         return "inconclusive", f"{seen}; {few or estimate.reason or _NO_SLOPES}"
     seen += (
@@ -205,6 +208,8 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
         return "pass", seen
     if low > limit + NOISE:
         return "fail", f"{seen}: exceeded"
+    if estimate.labelled:
+        return "inconclusive", f"{seen}; {wording.labels_needed(estimate, limit)}"
     if estimate.error is None:
         half, distance = (high - low) / 2, abs(trend - limit)
         near = distance <= half / wording.UNDECIDABLE

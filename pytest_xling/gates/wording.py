@@ -188,7 +188,9 @@ def labels_needed(estimate: Estimate, *limits: float) -> str:
         return ""
     half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
     size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
-    return f"{needed(size, has, of='labels')} (xling review --decide)"
+    compares = estimate.pivot or estimate.baseline or estimate.trend
+    draw = f"--metric {estimate.metric}" if compares else "--decide"
+    return f"{needed(size, has, of='labels')} (xling review {draw})"
 
 
 def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:

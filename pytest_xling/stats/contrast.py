@@ -1,16 +1,20 @@
-"""Differences and other contrasts of estimates with intervals, of the same questions or not."""
+"""Differences, ratios and contrasts of estimates with intervals, of the same questions or not."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-__all__ = ["Interval", "contrast", "difference"]
+__all__ = ["Interval", "contrast", "difference", "ratio"]
+
+COUNTED: Final = 0.9
+"""How much of a correlation counts in ratios: with all of it they missed 7 % on a side where two
+runs rest on the same few hard questions (docs/corrected.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +57,10 @@ def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> In
         raise ValueError(msg)
     terms: list[_Term] = []
     for estimate, coefficient in zip(estimates, coefficients, strict=True):
-        value, low, high = estimate.value, estimate.low, estimate.high
-        if value is None or low is None or high is None:
+        term = _term(estimate, coefficient)
+        if term is None:
             return Interval()
-        down, up = sorted((coefficient * (low - value), coefficient * (high - value)))
-        down = -down
-        added = {cluster: coefficient * part for cluster, part in estimate.influence.items()}
-        terms.append(_Term(coefficient * value, down, up, abs(coefficient) * estimate.error, added))
+        terms.append(term)
     value = math.fsum(term.value for term in terms)
     influence: defaultdict[Hashable, list[float]] = defaultdict(list)
     for term in terms:
@@ -72,6 +73,53 @@ def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> In
         error=_together(terms, lambda term: term.error),
         influence={cluster: math.fsum(parts) for cluster, parts in influence.items()},
     )
+
+
+def ratio(first: Interval, second: Interval) -> Interval:
+    """Return how many times *second* *first* is, with its interval.
+
+    Its ends are the ratios r at which the interval of first - r second, as :func:`contrast` has it,
+    begins to hold 0: Donner and Zou (2012), of normal estimates Fieller's. Estimates of the same
+    clusters are taken to vary together a little less than they do.
+
+    Returns:
+        Without value or interval where an estimate has none, where the interval of *second* reaches
+        0, or that of *first* goes below.
+    """
+    above, below = _term(first, 1.0), _term(second, 1.0)
+    if above is None or below is None or below.value <= below.down or above.value < above.down:
+        return Interval()
+    shared = COUNTED * above.correlation(below)
+    value = above.value / below.value
+    at = contrast([first, second], [1.0, -value])
+    return Interval(
+        value=value,
+        low=_ratio_end(above, below, above.down, below.up, shared)[0],
+        high=_ratio_end(above, below, above.up, below.down, shared)[1],
+        error=at.error / below.value,
+        influence={cluster: part / below.value for cluster, part in at.influence.items()},
+    )
+
+
+def _ratio_end(
+    above: _Term, below: _Term, of_above: float, of_below: float, shared: float
+) -> tuple[float, float]:
+    """Return both r at which above - r below is as far from 0 as these lengths go together."""
+    square = below.value**2 - of_below**2
+    middle = above.value * below.value - shared * of_above * of_below
+    rest = above.value**2 - of_above**2
+    root = middle + math.sqrt(max(middle**2 - square * rest, 0.0))
+    return (rest / root if root > 0 else 0.0), (root / square if square > 0 else math.inf)
+
+
+def _term(estimate: Interval, coefficient: float) -> _Term | None:
+    """Return an estimate times *coefficient*; None where it has no interval."""
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value is None or low is None or high is None:
+        return None
+    down, up = sorted((coefficient * (low - value), coefficient * (high - value)))
+    added = {cluster: coefficient * part for cluster, part in estimate.influence.items()}
+    return _Term(coefficient * value, -down, up, abs(coefficient) * estimate.error, added)
 
 
 @dataclass(frozen=True, slots=True)

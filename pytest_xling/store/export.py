@@ -11,7 +11,7 @@ from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
 from pytest_xling.store.questions import digest_of
-from pytest_xling.store.schema import cases, outputs, run_steps, steps
+from pytest_xling.store.schema import cases, human_labels, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
 
     A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
-    by which a later run knows whether it asked the same.
+    by which a later run knows whether it asked the same. Where people labelled a sample of a metric's
+    answers, its scores have what the judge ``said`` by which it was drawn, and what ``people`` say;
+    None where they say nothing.
 
     Args:
         connection: to the store.
@@ -51,6 +53,15 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
             outputs,
             and_(outputs.c.input_key == scored.c.input_key, outputs.c.step == run_steps.c.step),
         )
+        .outerjoin(
+            human_labels,
+            and_(
+                human_labels.c.run_id == cases.c.run_id,
+                human_labels.c.benchmark == cases.c.benchmark,
+                human_labels.c.case_id == cases.c.case_id,
+                human_labels.c.metric == steps.c.name,
+            ),
+        )
     )
     if texts:
         source = source.join(
@@ -62,7 +73,14 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         )
     response_text = response.c.output if texts else null()
     query = (
-        select(cases, steps.c.name, outputs.c.output, response_text.label("response"))
+        select(
+            cases,
+            steps.c.name,
+            outputs.c.output,
+            human_labels.c.said,
+            human_labels.c.value.label("people"),
+            response_text.label("response"),
+        )
         .select_from(source)
         .where(cases.c.run_id == run_id)
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
@@ -84,13 +102,14 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
         "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
-        "scores": {row.name: _score(row.output, texts=texts) for row in rows if row.output},
+        "scores": {row.name: _score(row, texts=texts) for row in rows if row.output},
     }
     if texts:
         case |= {"question": first.question, "response": json.loads(first.response)}
     return case
 
 
-def _score(output: str, *, texts: bool) -> dict[str, Any]:
-    value, reason = json.loads(output)
-    return {"value": value, "reason": reason} if value is None or texts else {"value": value}
+def _score(row: Any, *, texts: bool) -> dict[str, Any]:
+    value, reason = json.loads(row.output)
+    score = {"value": value, "reason": reason} if value is None or texts else {"value": value}
+    return score if row.said is None else score | {"said": row.said, "people": row.people}

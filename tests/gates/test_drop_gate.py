@@ -11,6 +11,7 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.drop import BaselineSide, judge_drop_gate
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold, Verdict
+from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question, Questions, digest_of
 
 METRIC = "sim_sent"
@@ -45,6 +46,13 @@ class Known:
         """Return what was asked."""
         assert "b" == benchmark
         return self.asked
+
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> dict[tuple[str, str], HumanLabel]:
+        """Return that nobody labelled anything."""
+        assert ("b", METRIC, "hi") == (benchmark, metric, language)
+        return {}
 
 
 def _scores(values: list[float | None], *, signature: str = "m|v1", first: int = 0) -> list[Score]:
