@@ -201,9 +201,7 @@ def corrected_trend(
             return made
         return replace(made, low=max(made.low, -most), high=min(made.high, most))
 
-    of_whole = replace(
-        estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole)
-    )
+    of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
     return _put(of_whole, sides, slope, alpha=alpha, limits=limits)
 
 

@@ -208,12 +208,20 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
         return "pass", seen
     if low > limit + NOISE:
         return "fail", f"{seen}: exceeded"
+    return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
+
+
+def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -> str:
+    """Say how many claims, or labels of people, would decide."""
+    trend, low, high = estimate.value, estimate.low, estimate.high
+    if trend is None or low is None or high is None:
+        return ""
     if estimate.labelled:
-        return "inconclusive", f"{seen}; {wording.labels_needed(estimate, limit)}"
+        return wording.labels_needed(estimate, limit)
     if estimate.error is None:
         half, distance = (high - low) / 2, abs(trend - limit)
         near = distance <= half / wording.UNDECIDABLE
         size = math.inf if near else estimate.n * (half / distance) ** 2
     else:
         size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)
-    return "inconclusive", f"{seen}; {wording.needed(size, estimate.n, of='claims')}"
+    return wording.needed(size, estimate.n, of="claims")

@@ -17,7 +17,7 @@ from pytest_xling.store.scored import scored_inputs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 __all__ = ["exported"]
 
@@ -27,9 +27,9 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
 
     A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
-    by which a later run knows whether it asked the same. Where people labelled a sample of a metric's
-    answers, its scores have what the judge ``said`` by which it was drawn, and what ``people`` say;
-    None where they say nothing.
+    by which a later run knows whether it asked the same. Where people labelled some of the answers,
+    a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
+    where they did not.
 
     Args:
         connection: to the store.
@@ -109,7 +109,7 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
     return case
 
 
-def _score(row: Any, *, texts: bool) -> dict[str, Any]:
+def _score(row: Row[Any], *, texts: bool) -> dict[str, Any]:
     value, reason = json.loads(row.output)
     score = {"value": value, "reason": reason} if value is None or texts else {"value": value}
     return score if row.said is None else score | {"said": row.said, "people": row.people}

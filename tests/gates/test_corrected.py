@@ -286,3 +286,72 @@ def test_of_nothing_no_share_is_known() -> None:
     verdict = gate(judged, labels_of(judged, truth, every=4), limit, baseline=side)
     assert "inconclusive" == verdict.outcome
     assert "the baseline's interval reaches 0, of which no share is known" in verdict.reason
+
+
+def levelled(values: list[list[float]]) -> list[Score]:
+    """Return the scores of claims at levels, from 0 on: a list for each claim."""
+    return [
+        replace(score, sample_id=f"c{claim:03}-l{level}", cluster=f"c{claim:03}", level=level)
+        for claim, of_levels in enumerate(values)
+        for level, score in enumerate(scores(of_levels))
+    ]
+
+
+def rising() -> tuple[list[Score], list[float]]:
+    """Return flags of a judge that sees no trend of 12 points a level, and what people say."""
+    chance = np.random.default_rng(2)
+    truth = [[float(chance.random() < 0.1 + 0.12 * level) for level in range(5)] for _ in range(80)]
+    flat = [
+        [flag * (chance.random() < 0.4 / (1 + level)) for level, flag in enumerate(of)]
+        for of in truth
+    ]
+    return levelled(flat), [flag for of in truth for flag in of]
+
+
+def test_trends_are_of_what_people_would_find_at_all_levels() -> None:
+    """A judge that is the blinder the higher the level hides the trend."""
+    judged, truth = rising()
+    labels = labels_of(judged, truth, every=2)
+    limit = threshold(max_trend=0.04)
+    assert "pass" == gate(judged, labels, replace(limit, estimate="judge")).outcome
+    verdict = gate(judged, labels, limit)
+    made = verdict.estimate
+    assert ("fail", 200, 80) == (verdict.outcome, made.labelled, made.n)
+    assert "corrected by 200 labels of people" in verdict.reason
+    assert made.low is not None
+    assert made.high is not None
+    assert made.low < 0.12 < made.high
+    assert made.p is not None
+    assert made.p < 0.05
+    near = gate(judged, labels, threshold(max_trend=0.1))
+    assert "inconclusive" == near.outcome
+    assert "labels at this value; has 200 (xling review --metric english_answer)" in near.reason
+
+
+def test_a_level_without_labels_is_told() -> None:
+    """It decides nothing where labels are wanted; elsewhere the judge does, as of gaps."""
+    judged, truth = rising()
+    labels = {
+        (sample, at): replace(label, value=None) if sample.endswith("l3") else label
+        for (sample, at), label in labels_of(judged, truth, every=2).items()
+    }
+    assert 0 == gate(judged, labels, threshold(max_trend=0.04)).estimate.labelled
+    verdict = gate(judged, labels, threshold(max_trend=0.04, estimate="corrected"))
+    assert "inconclusive" == verdict.outcome
+    assert "level 3: needs 20 labels of people, has 0" in verdict.reason
+
+
+def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:
+    """Else levels would differ by their claims; without any other there is no estimate."""
+    judged, truth = rising()
+    labels = labels_of(judged, truth, every=2)
+    some = [
+        replace(score, value=None, reason="no answer") if score.sample_id == "c000-l4" else score
+        for score in judged
+    ]
+    made = gate(some, labels, threshold(max_trend=0.04)).estimate
+    assert (79, 1) == (made.n, made.unscored)
+    halves = [score for score in judged if (score.level or 0) % 2 == int(score.cluster[-1]) % 2]
+    verdict = gate(halves, labels, threshold(max_trend=0.04))
+    assert "inconclusive" == verdict.outcome
+    assert "no claim has values at all levels" in verdict.reason

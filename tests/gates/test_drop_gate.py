@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,8 +12,10 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.drop import BaselineSide, judge_drop_gate
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold, Verdict
-from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question, Questions, digest_of
+
+if TYPE_CHECKING:
+    from pytest_xling.store.human_labels import HumanLabel
 
 METRIC = "sim_sent"
 LIMITS = Threshold(benchmark="b", metric=METRIC, language="hi", max_drop=0.1, min_n=4)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from pytest_xling.stats.contrast import Interval
+from pytest_xling.stats.contrast import Interval, contrast, ratio
 from pytest_xling.stats.rate_tables import RateTables
+from pytest_xling.stats.trend import slope_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 Design: TypeAlias = Literal["random", "equal", "neyman"]
 """How labels are drawn: at random; as many of each judge's label; or by Neyman's allocation."""
+
+Kind: TypeAlias = Literal["drop", "ratio", "slope"]
+"""What is made of several rates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,3 +221,43 @@ def _first(order: Array, many: NDArray[np.int64]) -> Flags:
     ranks = order.argsort(axis=1).argsort(axis=1)
     chosen: Flags = ranks < many[:, None]
     return chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """How often intervals of what is made of several rates held."""
+
+    decided: int
+    """Runs with an interval."""
+    below: float
+    """The share of intervals wholly below the truth."""
+    above: float
+    width: float
+    """Relative to that of the labels alone."""
+
+
+def measure_together(kind: Kind, settings: Sequence[Setting], *, runs: int, seed: int) -> Measured:
+    """Measure a drop, a ratio or a slope of rates of the same questions."""
+    rates = [setting.rate for setting in settings]
+    weights = slope_weights(range(len(rates))) if kind == "slope" else [1.0, -1.0]
+    truth = rates[0] / rates[1] if kind == "ratio" else float(np.dot(weights, rates))
+    below = above = 0
+    widths: list[tuple[float, float]] = []
+    sides = [drawn.estimates() for drawn in draw_together(settings, runs=runs, seed=seed)]
+    for of_run in zip(*sides, strict=True):
+        estimates = [side for side in of_run if side is not None]
+        if len(estimates) < len(of_run):
+            continue
+        both = [estimate for estimate, _ in estimates], [alone for _, alone in estimates]
+        made, alone = (ratio(*of) if kind == "ratio" else contrast(of, weights) for of in both)
+        if made.low is None or made.high is None:
+            continue
+        below += made.high < truth - 1e-12
+        above += made.low > truth + 1e-12
+        if alone.low is not None and alone.high is not None:
+            widths.append((made.high - made.low, alone.high - alone.low))
+    decided = len(widths)
+    own, of_labels = np.median(widths, axis=0)
+    return Measured(
+        decided=decided, below=below / decided, above=above / decided, width=own / of_labels
+    )

@@ -94,13 +94,17 @@ def test_without_an_estimate() -> None:
 def test_a_ratio_ends_where_a_contrast_holds_0(
     above: float, below: float, lengths: tuple[float, ...], shared: float
 ) -> None:
-    """Of first - r second, with r an end: 0 is an end of its interval, but for what is not counted."""
+    """Of first - r second, with r an end, the interval ends at 0."""
     down, up, under, over = lengths
     first = Interval(
         value=above, low=above * (1 - down), high=above + up, error=0.1, influence={0: 0.1}
     )
     second = Interval(
-        value=below, low=below * (1 - under), high=below + over, error=0.1, influence={0: shared / 10}
+        value=below,
+        low=below * (1 - under),
+        high=below + over,
+        error=0.1,
+        influence={0: shared / 10},
     )
     made = ratio(first, second)
     second = replace(second, influence={0: COUNTED * shared / 10})
