@@ -98,7 +98,9 @@ class BaselineFile:
         """Return people's labels of the answers in a language, by sample and condition."""
         return {
             (case["sample_id"], case["condition"]): HumanLabel(
-                said=score["said"], value=score["people"]
+                said=score["said"],
+                value=score["people"],
+                cannot_tell=score.get("cannot_tell") is True,
             )
             for case in self.cases.get(benchmark, ())
             if case["language"] == language and "said" in (score := case["scores"].get(metric, {}))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
-from pytest_xling.gates.wording import Figures
+from pytest_xling.gates.wording import Figures, untold
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.trend import slope_weights, steepest
@@ -252,6 +252,7 @@ def _put(
         tested="",
         reason=reason,
         labelled=sum(labelled) if estimate.trend else min(labelled),
+        cannot_tell=sum(side.cannot_tell for side in sides.values()),
     )
 
 
@@ -292,8 +293,11 @@ class _Side:
             if label.value is not None
         ]
         self.labelled = len(labelled)
+        self.cannot_tell = sum(label.cannot_tell for label in said.values())
         after = sum(score.value is not None for score in scores) - len(said)
         self.lacks = _lacks(self.labelled, sizes, drawn, after=after)
+        if self.lacks and self.cannot_tell:
+            self.lacks += f"; {untold(self.cannot_tell)}"
         """Why labels and judge give no estimate; empty where they do."""
         self.interval: Callable[[float], Interval]
         """Gives what people would find, with the interval that misses with some probability."""

@@ -27,6 +27,7 @@ __all__ = [
     "percent",
     "too_few",
     "unscored",
+    "untold",
 ]
 
 NONE = "–"
@@ -178,7 +179,15 @@ def unscored(estimate: Estimate) -> str:
 
 def by_labels(estimate: Estimate) -> str:
     """Word how many of people's labels correct an estimate; empty where none do."""
-    return f", corrected by {estimate.labelled} labels of people" if estimate.labelled else ""
+    if not estimate.labelled:
+        return ""
+    said = f", corrected by {estimate.labelled} labels of people"
+    return f"{said} ({untold(estimate.cannot_tell)})" if estimate.cannot_tell else said
+
+
+def untold(count: int) -> str:
+    """Word how many answers people could not tell: ``3 answers nobody could tell``."""
+    return f"{count} answer{'' if count == 1 else 's'} nobody could tell"
 
 
 def labels_needed(estimate: Estimate, *limits: float) -> str:

@@ -29,7 +29,7 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
     by which a later run knows whether it asked the same. Where people labelled some of the answers,
     a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
-    where they did not.
+    where they were not asked, or ``cannot_tell``.
 
     Args:
         connection: to the store.
@@ -79,6 +79,7 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
             outputs.c.output,
             human_labels.c.said,
             human_labels.c.value.label("people"),
+            human_labels.c.cannot_tell,
             response_text.label("response"),
         )
         .select_from(source)
@@ -112,4 +113,7 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
 def _score(row: Row[Any], *, texts: bool) -> dict[str, Any]:
     value, reason = json.loads(row.output)
     score = {"value": value, "reason": reason} if value is None or texts else {"value": value}
-    return score if row.said is None else score | {"said": row.said, "people": row.people}
+    if row.said is None:
+        return score
+    untold = {"cannot_tell": True} if row.cannot_tell else {}
+    return score | {"said": row.said, "people": row.people} | untold

@@ -30,6 +30,8 @@ class HumanLabel:
     value: float | None
     """What most people's labels stand for, as the metric would give it; None where there is no
     label, or no majority."""
+    cannot_tell: bool = False
+    """Whether people were asked and could not tell, or are divided: they are not asked again."""
 
 
 def keep_human_labels(
@@ -45,7 +47,13 @@ def keep_human_labels(
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
     rows = [
-        {**where, "case_id": case, "said": label.said, "value": label.value}
+        {
+            **where,
+            "case_id": case,
+            "said": label.said,
+            "value": label.value,
+            "cannot_tell": label.cannot_tell,
+        }
         for case, label in labels.items()
     ]
     if rows:
@@ -54,13 +62,16 @@ def keep_human_labels(
 
 def human_values(
     connection: Connection, run_id: str, *, benchmark: str, metric: str
-) -> dict[str, float]:
-    """Return what people say of the answers that have a label, by case."""
+) -> dict[str, float | None]:
+    """Return what people say of the answers they were asked about, by case.
+
+    None where they could not tell, or are divided.
+    """
     query = select(table.c.case_id, table.c.value).where(
         table.c.run_id == run_id,
         table.c.benchmark == benchmark,
         table.c.metric == metric,
-        table.c.value.is_not(None),
+        table.c.value.is_not(None) | (table.c.cannot_tell == 1),
     )
     return {row.case_id: row.value for row in connection.execute(query)}
 
@@ -70,7 +81,13 @@ def human_labels_of(
 ) -> dict[tuple[str, str], HumanLabel]:
     """Return the labels of a run's answers in a language, by sample and condition."""
     query = (
-        select(cases.c.sample_id, cases.c.condition, table.c.said, table.c.value)
+        select(
+            cases.c.sample_id,
+            cases.c.condition,
+            table.c.said,
+            table.c.value,
+            table.c.cannot_tell,
+        )
         .join(
             cases,
             (cases.c.run_id == table.c.run_id)
@@ -85,6 +102,8 @@ def human_labels_of(
         )
     )
     return {
-        (row.sample_id, row.condition): HumanLabel(said=row.said, value=row.value)
+        (row.sample_id, row.condition): HumanLabel(
+            said=row.said, value=row.value, cannot_tell=bool(row.cannot_tell)
+        )
         for row in connection.execute(query)
     }

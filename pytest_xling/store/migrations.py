@@ -112,6 +112,8 @@ HUMAN_LABELS = (
         PRIMARY KEY (run_id, benchmark, metric, case_id)) WITHOUT ROWID""",
 )
 
+CANNOT_TELL = ("""ALTER TABLE human_labels ADD COLUMN cannot_tell INTEGER NOT NULL DEFAULT 0""",)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -122,6 +124,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     PROCESSES,
     TRANSLATION_NOISE,
     HUMAN_LABELS,
+    CANNOT_TELL,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -70,6 +70,7 @@ def test_a_file_says_what_the_run_does(store: Path, tmp_path: Path) -> None:
     labels = {
         "bread-q0-hi": HumanLabel(said="no", value=1.0),
         "bread-q1-hi": HumanLabel(said="no", value=None),
+        "bread-q2-hi": HumanLabel(said="no", value=None, cannot_tell=True),
     }
     with Database(store).write() as connection:
         keep_human_labels(connection, "run-1", labels, benchmark="bread", metric="no_answer")
@@ -78,7 +79,7 @@ def test_a_file_says_what_the_run_does(store: Path, tmp_path: Path) -> None:
     assert _all(run) == _all(read)
     assert 8 == len(_all(run))
     assert run.source.questions("bread") == read.source.questions("bread")
-    kept = {("bread-q0", ""): labels["bread-q0-hi"], ("bread-q1", ""): labels["bread-q1-hi"]}
+    kept = {(f"bread-q{number}", ""): labels[f"bread-q{number}-hi"] for number in range(3)}
     assert kept == run.source.labels("bread", "no_answer", "hi")
     assert kept == read.source.labels("bread", "no_answer", "hi")
     assert {} == read.source.labels("bread", "no_answer", "en")
