@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import and_, delete, insert, select
 
-from pytest_xling.store.schema import cases
+from pytest_xling.store.schema import cases, run_steps, runs, steps
 from pytest_xling.store.schema import human_labels as table
 
 if TYPE_CHECKING:
@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["LEAST_LABELS", "HumanLabel", "human_labels_of", "human_values", "keep_human_labels"]
+__all__ = [
+    "LEAST_LABELS",
+    "HumanLabel",
+    "human_labels_of",
+    "human_values",
+    "keep_human_labels",
+    "labelled_run",
+]
 
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
@@ -79,7 +86,11 @@ def human_values(
 def human_labels_of(
     connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
 ) -> dict[tuple[str, str], HumanLabel]:
-    """Return the labels of a run's answers in a language, by sample and condition."""
+    """Return the labels of a run's answers in a language, by sample and condition.
+
+    They are of :func:`labelled_run`: labels are about answers, whichever run they were drawn from.
+    """
+    of = labelled_run(connection, run_id, benchmark=benchmark, metric=metric, language=language)
     query = (
         select(
             cases.c.sample_id,
@@ -90,14 +101,13 @@ def human_labels_of(
         )
         .join(
             cases,
-            (cases.c.run_id == table.c.run_id)
-            & (cases.c.benchmark == table.c.benchmark)
-            & (cases.c.case_id == table.c.case_id),
+            and_(cases.c.benchmark == table.c.benchmark, cases.c.case_id == table.c.case_id),
         )
         .where(
-            table.c.run_id == run_id,
+            table.c.run_id == of,
             table.c.benchmark == benchmark,
             table.c.metric == metric,
+            cases.c.run_id == run_id,
             cases.c.language == language,
         )
     )
@@ -107,3 +117,80 @@ def human_labels_of(
         )
         for row in connection.execute(query)
     }
+
+
+def labelled_run(
+    connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
+) -> str:
+    """Return the run whose labels count for a run's answers in a language.
+
+    That is the run itself where it has labels. Else it is the latest that has some and all of these
+    answers, scored with the same version of the metric: of fewer answers its labels are no sample.
+    """
+    place = table.c.benchmark == benchmark, table.c.metric == metric
+    query = (
+        select(runs.c.run_id)
+        .where(
+            select(table.c.case_id)
+            .join(
+                cases,
+                and_(
+                    cases.c.run_id == table.c.run_id,
+                    cases.c.benchmark == table.c.benchmark,
+                    cases.c.case_id == table.c.case_id,
+                ),
+            )
+            .where(
+                table.c.run_id == runs.c.run_id,
+                *place,
+                table.c.value.is_not(None),
+                cases.c.language == language,
+            )
+            .exists()
+        )
+        .order_by(runs.c.created_at.desc(), runs.c.run_id)
+    )
+    labelled = connection.scalars(query).all()
+    if run_id in labelled:
+        return run_id
+    versions = {
+        of: _versions(connection, of, benchmark=benchmark, metric=metric)
+        for of in (run_id, *labelled)
+    }
+    for other in labelled:
+        there = cases.alias()
+        missing = (
+            select(cases.c.case_id)
+            .outerjoin(
+                there,
+                and_(
+                    there.c.run_id == other,
+                    there.c.benchmark == cases.c.benchmark,
+                    there.c.case_id == cases.c.case_id,
+                    there.c.answer_key == cases.c.answer_key,
+                ),
+            )
+            .where(
+                cases.c.run_id == run_id,
+                cases.c.benchmark == benchmark,
+                cases.c.language == language,
+                there.c.case_id.is_(None),
+            )
+            .limit(1)
+        )
+        if versions[other] == versions[run_id] and connection.execute(missing).first() is None:
+            return other
+    return run_id
+
+
+def _versions(connection: Connection, run_id: str, *, benchmark: str, metric: str) -> set[str]:
+    query = (
+        select(steps.c.version)
+        .join(run_steps, run_steps.c.step == steps.c.id)
+        .where(
+            run_steps.c.run_id == run_id,
+            run_steps.c.benchmark == benchmark,
+            steps.c.name == metric,
+        )
+    )
+    return set(connection.scalars(query))

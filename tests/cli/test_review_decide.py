@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import insert, select
 
 from pytest_xling import cli
 from pytest_xling.gates.decide import judge_gate
 from pytest_xling.gates.judge import judge_family
 from pytest_xling.records import Threshold
+from pytest_xling.store import schema
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
 from pytest_xling.store.runs import put_verdict, read_verdicts, scores
@@ -211,3 +213,25 @@ def test_what_nobody_can_tell(tmp_path: Path, xling: Callable[..., Any], store: 
     assert "26 labels of people (13 answers nobody could tell)" in judged_reason(store, limits)
     refused = xling("review", "run-1", "--decide", GATE, "-o", "1.html")
     assert "people have seen and could not tell" in refused.err
+
+
+def test_a_run_of_the_same_answers(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """What else is to be labelled is drawn from the run whose labels count, and goes with them."""
+    xling("review", "run-1", "--decide", GATE, "-o", "0.html", "--seed=3")
+    first = label(tmp_path, "0.html", "0.json")
+    xling("agreement", "0.json")
+    judge_again(store)
+    same_again(store, "run-2")
+    said = xling("review", "run-2", "--decide", GATE, "-o", "1.html", "--seed=3")
+    assert 0 == said.code, said.err
+    assert "The answers are those of run run-1, whose labels count here." in said.out
+    assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
+    assert 0 == xling("agreement", "0.json", "1.json").code
+
+
+def same_again(store: Path, name: str) -> None:
+    """Copy the run, with its verdicts, under another name."""
+    with Database(store, create=False).write() as connection:
+        for table in (schema.runs, schema.cases, schema.run_steps, schema.verdicts):
+            rows = connection.execute(select(table)).mappings().all()
+            connection.execute(insert(table), [{**row, "run_id": name} for row in rows])
