@@ -21,6 +21,7 @@ __all__ = [
     "human_labels_of",
     "human_values",
     "keep_human_labels",
+    "label_counts",
     "labelled_run",
 ]
 
@@ -117,6 +118,25 @@ def human_labels_of(
         )
         for row in connection.execute(query)
     }
+
+
+def label_counts(connection: Connection, run_id: str) -> dict[tuple[str, str, str], int]:
+    """Return how many of a run's answers have a label, by benchmark, metric and language."""
+    kept = connection.execute(
+        select(table.c.benchmark, table.c.metric, cases.c.language)
+        .distinct()
+        .join(cases, cases.c.benchmark == table.c.benchmark)
+        .where(cases.c.run_id == run_id)
+        .order_by(table.c.benchmark, table.c.metric, cases.c.language)
+    )
+    counts = {}
+    for benchmark, metric, language in kept.all():
+        labels = human_labels_of(
+            connection, run_id, benchmark=benchmark, metric=metric, language=language
+        )
+        if count := sum(label.value is not None for label in labels.values()):
+            counts[benchmark, metric, language] = count
+    return counts
 
 
 def labelled_run(
