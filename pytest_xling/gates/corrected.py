@@ -17,18 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
-    from pytest_xling.records import Estimate, Score, Threshold
+    from pytest_xling.records import Estimate, Score, Threshold, Verdict
     from pytest_xling.store.human_labels import HumanLabel
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["by_level", "corrected", "corrected_gap", "corrected_trend", "wants_labels"]
+__all__ = [
+    "by_level",
+    "corrected",
+    "corrected_gap",
+    "corrected_trend",
+    "wants_labels",
+    "without_labels",
+]
 
 NO_SPREAD: Final = "people's labels show no spread"
 REACHES_0: Final = (
     "the baseline's interval reaches 0, of which no share is known; limit the drop in the metric's "
     "units"
 )
+NOT_AT_LOOKS: Final = "people's labels do not count in runs with interim looks"
 NO_CLAIM: Final = "no claim has values at all levels"
 WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
 
@@ -49,6 +57,25 @@ def wants_labels(threshold: Threshold, *labels: Labels) -> bool:
         for of_side in labels
     )
     return threshold.estimate == "corrected" or (threshold.estimate is None and having)
+
+
+def without_labels(verdict: Verdict, *labels: Labels) -> Verdict:
+    """Return a verdict at an interim look, which labels are not in; inconclusive where they must be.
+
+    How alpha is spent over looks is shown of the answers there are at each, and people label those
+    of the last one.
+
+    Args:
+        verdict: by the scores alone.
+        labels: as for :func:`wants_labels`.
+    """
+    takes_none = verdict.outcome == "error" or verdict.estimate.per_case
+    if takes_none or not wants_labels(verdict.threshold, *labels):
+        return verdict
+    reason = f"{verdict.reason}; {NOT_AT_LOOKS}"
+    if verdict.threshold.estimate == "corrected":
+        return replace(verdict, outcome="inconclusive", reason=reason)
+    return replace(verdict, reason=reason)
 
 
 def by_level(scores: Sequence[Score], labels: Labels) -> list[Labels]:
