@@ -60,10 +60,10 @@ def wants_labels(threshold: Threshold, *labels: Labels) -> bool:
 
 
 def without_labels(verdict: Verdict, *labels: Labels) -> Verdict:
-    """Return a verdict at an interim look, which labels are not in; inconclusive where they must be.
+    """Return a verdict of a run with interim looks; inconclusive where it must have labels.
 
-    How alpha is spent over looks is shown of the answers there are at each, and people label those
-    of the last one.
+    That all looks together err as seldom as they should is shown of answers that come in turn, and
+    people label those of the last look.
 
     Args:
         verdict: by the scores alone.

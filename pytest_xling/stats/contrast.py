@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
 __all__ = ["Interval", "contrast", "difference", "ratio"]
 
@@ -67,11 +67,16 @@ def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> In
     for term in terms:
         for cluster, part in term.influence.items():
             influence[cluster].append(part)
+    shared = {
+        (one, other): terms[one].correlation(terms[other])
+        for one in range(len(terms))
+        for other in range(one)
+    }
     return Interval(
         value=value,
-        low=value - _together(terms, lambda term: term.down),
-        high=value + _together(terms, lambda term: term.up),
-        error=_together(terms, lambda term: term.error),
+        low=value - _together([term.down for term in terms], shared),
+        high=value + _together([term.up for term in terms], shared),
+        error=_together([term.error for term in terms], shared),
         influence={cluster: math.fsum(parts) for cluster, parts in influence.items()},
     )
 
@@ -138,11 +143,10 @@ class _Term:
         return max(-1.0, min(1.0, product / errors)) if errors else 0.0
 
 
-def _together(terms: Sequence[_Term], length: Callable[[_Term], float]) -> float:
-    squares = [length(term) ** 2 for term in terms]
-    for at, one in enumerate(terms):
-        for other in terms[:at]:
-            shared = one.correlation(other)
-            shared *= COUNTED if shared < 0 else 1.0
-            squares.append(2 * shared * length(one) * length(other))
+def _together(lengths: Sequence[float], correlations: Mapping[tuple[int, int], float]) -> float:
+    """Return the length of all together, by the correlations of each two."""
+    squares = [length**2 for length in lengths]
+    for (one, other), shared in correlations.items():
+        counted = shared if shared > 0 else COUNTED * shared
+        squares.append(2 * counted * lengths[one] * lengths[other])
     return math.sqrt(max(math.fsum(squares), 0.0))

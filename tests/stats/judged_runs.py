@@ -76,7 +76,7 @@ class Runs:
             own = tables.corrected(alpha=alpha)
         narrower = own.high - own.low <= alone.high - alone.low  # False where there is none
         z = ndtri(1 - alpha / 2)
-        rate, size, _, _ = tables._weighted()
+        rate, size, _, _ = tables._weighted
         of_judge = tables.answers[:, :, 1].sum(axis=1) / self.setting.answers
         found = {
             "corrected": (
