@@ -239,8 +239,11 @@ class _Reader:
             self._number(fields.get("people", ""), f"{place}.people")
 
     def _number(self, value: object, place: str) -> None:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and abs(value) <= LARGEST):  # NaN is not, either
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            number = abs(value) <= LARGEST  # NaN is not
+        else:
+            number = value is None
+        if not number:
             self.fail(f"{place} is neither a number nor null but {value!r:.60}")
 
     def _no_number(self, text: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import and_, delete, insert, select
@@ -170,14 +171,13 @@ def labelled_run(
         )
         .order_by(runs.c.created_at.desc(), runs.c.run_id)
     )
-    labelled = connection.scalars(query).all()
+    labelled: list[str] = [row.run_id for row in connection.execute(query)]
     if run_id in labelled:
         return run_id
-    versions = {
-        of: _versions(connection, of, benchmark=benchmark, metric=metric)
-        for of in (run_id, *labelled)
-    }
+    of_place = partial(_versions, connection, benchmark=benchmark, metric=metric)
     for other in labelled:
+        if of_place(run_id) != of_place(other):
+            continue
         there = cases.alias()
         missing = (
             select(cases.c.case_id)
@@ -198,7 +198,7 @@ def labelled_run(
             )
             .limit(1)
         )
-        if versions[other] == versions[run_id] and connection.execute(missing).first() is None:
+        if connection.execute(missing).first() is None:
             return other
     return run_id
 
