@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
+from pytest_xling.store.human_labels import human_labels_of, label_counts
 from pytest_xling.store.questions import digest_of
-from pytest_xling.store.schema import cases, human_labels, outputs, run_steps, steps
+from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sqlalchemy import Connection, Row
+
+    from pytest_xling.store.human_labels import HumanLabel
+
+    Labels = Mapping[tuple[str, str, str], Mapping[tuple[str, str], HumanLabel]]
 
 __all__ = ["exported"]
 
@@ -53,15 +58,6 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
             outputs,
             and_(outputs.c.input_key == scored.c.input_key, outputs.c.step == run_steps.c.step),
         )
-        .outerjoin(
-            human_labels,
-            and_(
-                human_labels.c.run_id == cases.c.run_id,
-                human_labels.c.benchmark == cases.c.benchmark,
-                human_labels.c.case_id == cases.c.case_id,
-                human_labels.c.metric == steps.c.name,
-            ),
-        )
     )
     if texts:
         source = source.join(
@@ -73,25 +69,23 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         )
     response_text = response.c.output if texts else null()
     query = (
-        select(
-            cases,
-            steps.c.name,
-            outputs.c.output,
-            human_labels.c.said,
-            human_labels.c.value.label("people"),
-            human_labels.c.cannot_tell,
-            response_text.label("response"),
-        )
+        select(cases, steps.c.name, outputs.c.output, response_text.label("response"))
         .select_from(source)
         .where(cases.c.run_id == run_id)
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
         .execution_options(yield_per=1000)
     )
+    labels = {
+        place: human_labels_of(
+            connection, run_id, benchmark=place[0], metric=place[1], language=place[2]
+        )
+        for place in label_counts(connection, run_id)
+    }
     for _, rows in groupby(connection.execute(query), key=attrgetter("benchmark", "case_id")):
-        yield _case(list(rows), texts=texts)
+        yield _case(list(rows), labels, texts=texts)
 
 
-def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
+def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
     first = rows[0]
     case: dict[str, Any] = {
         "case": first.case_id,
@@ -103,17 +97,26 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
         "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
-        "scores": {row.name: _score(row, texts=texts) for row in rows if row.output},
+        "scores": {
+            row.name: _score(row.output, texts=texts) | _by_people(row, labels)
+            for row in rows
+            if row.output
+        },
     }
     if texts:
         case |= {"question": first.question, "response": json.loads(first.response)}
     return case
 
 
-def _score(row: Row[Any], *, texts: bool) -> dict[str, Any]:
-    value, reason = json.loads(row.output)
-    score = {"value": value, "reason": reason} if value is None or texts else {"value": value}
-    if row.said is None:
-        return score
-    untold = {"cannot_tell": True} if row.cannot_tell else {}
-    return score | {"said": row.said, "people": row.people} | untold
+def _score(output: str, *, texts: bool) -> dict[str, Any]:
+    value, reason = json.loads(output)
+    return {"value": value, "reason": reason} if value is None or texts else {"value": value}
+
+
+def _by_people(row: Row[Any], labels: Labels) -> dict[str, Any]:
+    of_language = labels.get((row.benchmark, row.name, row.language), {})
+    label = of_language.get((row.sample_id, row.condition))
+    if label is None:
+        return {}
+    untold = {"cannot_tell": True} if label.cannot_tell else {}
+    return {"said": label.said, "people": label.value} | untold

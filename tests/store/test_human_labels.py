@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store.database import Database
+from pytest_xling.store.export import exported
 from pytest_xling.store.human_labels import (
     HumanLabel,
     human_labels_of,
@@ -113,3 +114,18 @@ def test_answers_that_nobody_could_tell_are_kept_as_such(store: Path) -> None:
         kept = human_values(connection, "run-1", benchmark="culture", metric="no_answer")
         assert {("q2", ""): labels["q2-hi"]} == human_labels_of(connection, "run-1", **PLACE)
     assert {"q2-hi": None} == kept
+
+
+def test_an_export_has_them(store: Path) -> None:
+    """Beside each score, of whichever run they were drawn from."""
+    again(store, asked(4))
+    with Database(store).read() as connection:
+        for run_id in ("run-1", "run-2"):
+            cases = [
+                case
+                for case in exported(connection, run_id, texts=False)
+                if case["language"] == "hi"
+            ]
+            told = [case["scores"]["no_answer"] for case in cases]
+            assert [1.0, 1.0, None, None] == [score["people"] for score in told]
+            assert {"no"} == {score["said"] for score in told}
