@@ -1,6 +1,7 @@
 """Measure how often intervals by a judge and few labels hold, and how wide they are.
 
     python perf/corrected.py --runs 2000
+    python perf/corrected.py --runs 1000 --settings 150 --together drop
 
 Tables are over judges (sensitivity and specificity from .6 to .99), designs, ICCs, rates, numbers
 of labels; then comes PPI where it is at home, then the worst settings of all (docs/corrected.md).
@@ -12,16 +13,17 @@ import argparse
 import itertools
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.stats.judged_runs import Setting, draw
+from tests.stats.judged_runs import Setting, draw, measure_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.stats.judged_runs import Design
+    from tests.stats.judged_runs import Design, Kind
 
     Cell = dict[str, tuple[float, float, float]]
     """By kind of interval: the share wholly above, the share wholly below, and the mean width."""
@@ -50,6 +52,35 @@ def settings() -> Iterator[Setting]:
             answers=answers,
             repeats=repeats,
         )
+
+
+def together(kind: Kind) -> Iterator[list[Setting]]:
+    """Yield settings of two runs, or five levels: alike, or each level a quarter worse."""
+    count, step = (5, 0.25) if kind == "slope" else (2, 0.5)
+    for last, changes in itertools.product(settings(), (False, True)):
+        answers = last.answers // 2 if kind == "slope" else last.answers
+        repeats = max(1, last.repeats // 2) if kind == "slope" else last.repeats
+        rates = [last.rate * (1 + step * at * changes) for at in reversed(range(count))]
+        if last.labels <= answers and max(rates) < 1:
+            yield [replace(last, rate=rate, answers=answers, repeats=repeats) for rate in rates]
+
+
+def show_together(kind: Kind, *, runs: int, many: int) -> None:
+    """Print how often drops, ratios or slopes hold, and the settings in which they do least."""
+    order = np.random.default_rng(0).permutation(len(every := list(together(kind))))
+    measured = [
+        (measure_together(kind, every[number], runs=runs, seed=int(number)), every[number])
+        for number in order[:many]
+    ]
+    # Where most runs lack labels of a stratum, too few are left to tell.
+    told = [(cell, of) for cell, of in measured if cell.decided >= runs / 4]
+    held = [100 * (1 - cell.below - cell.above) for cell, _ in told]
+    side = 100 * max(max(cell.below, cell.above) for cell, _ in told)
+    width = [cell.width for cell, _ in told]
+    print(f"{kind}, {len(told)} settings: {np.mean(held):.1f} {min(held):.1f} {side:.1f}", end=" ")
+    print(f"{np.mean(width):.2f} {max(width):.2f}")
+    for number in np.argsort(held)[:8]:
+        print(f"{held[number]:.1f}", *told[number])
 
 
 def measure(setting: Setting, *, runs: int, seed: int) -> Cell:
@@ -94,7 +125,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--settings", type=int, default=1000, help="so many, drawn by chance")
+    parser.add_argument("--together", choices=("drop", "ratio", "slope"), help="of several rates")
     arguments = parser.parse_args()
+    if arguments.together:
+        show_together(arguments.together, runs=arguments.runs, many=arguments.settings)
+        return 0
     order = np.random.default_rng(0).permutation(len(every := list(settings())))
     cells = {
         every[number]: measure(every[number], runs=arguments.runs, seed=int(number))

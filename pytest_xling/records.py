@@ -291,6 +291,8 @@ class Estimate:
     """The same after Holm's correction for all gates of its family."""
     labelled: int = 0
     """How many answers' labels by people corrected what a judge says of all; 0 where none did."""
+    cannot_tell: int = 0
+    """Answers that people looked at beside these and could not tell, or are divided about."""
     tested: str = ""
     """What is told beside it, in words: for gaps, drops and trends of shares what a test of the
     counts says, for relative drops both means, for cases how many are right every time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -12,6 +13,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.store.baselines import promoted
 from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import human_labels_of
 from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run, list_runs
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score
+    from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
+
+    Labels = Mapping[tuple[str, str], HumanLabel]
 
 __all__ = ["Baseline", "Scores", "Source", "open_baseline"]
 
@@ -50,6 +55,10 @@ class Source(Protocol):
 
     def questions(self, benchmark: str) -> Questions:
         """Return what was asked in a benchmark."""
+        ...
+
+    def labels(self, benchmark: str, metric: str, language: str) -> Labels:
+        """Return people's labels of the answers in a language, by sample and condition."""
         ...
 
 
@@ -90,6 +99,7 @@ class Baseline:
             asked_now=asked,
             pivot=pivot,
             pivot_then=self.source.pivot(benchmark),
+            labels_then=partial(self.source.labels, benchmark, metric),
         )
 
 
@@ -136,6 +146,19 @@ class StoredScores:
             return {}
         with _reading(self.store) as connection:
             return question_digests(connection, self.runs[benchmark], benchmark=benchmark)
+
+    def labels(self, benchmark: str, metric: str, language: str) -> Labels:
+        """Return people's labels of the answers in a language, by sample and condition."""
+        if benchmark not in self.runs:
+            return {}
+        with _reading(self.store) as connection:
+            return human_labels_of(
+                connection,
+                self.runs[benchmark],
+                benchmark=benchmark,
+                metric=metric,
+                language=language,
+            )
 
 
 def open_baseline(reference: str, *, store: Path) -> Baseline:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pytest_xling.errors import DataError, EvaluationError
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.records import LARGEST, Score
+from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question, Questions
 from pytest_xling.store.runs import describe_metrics, verdict_of
 from pytest_xling.store.scored import level_of
@@ -89,6 +90,20 @@ class BaselineFile:
                 digest=case["digest"], cluster=case["cluster"] or case["sample_id"]
             )
             for case in self.cases.get(benchmark, ())
+        }
+
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> dict[tuple[str, str], HumanLabel]:
+        """Return people's labels of the answers in a language, by sample and condition."""
+        return {
+            (case["sample_id"], case["condition"]): HumanLabel(
+                said=score["said"],
+                value=score["people"],
+                cannot_tell=score.get("cannot_tell") is True,
+            )
+            for case in self.cases.get(benchmark, ())
+            if case["language"] == language and "said" in (score := case["scores"].get(metric, {}))
         }
 
 
@@ -217,11 +232,19 @@ class _Reader:
 
     def _score(self, score: object, place: str) -> None:
         fields = self.mapping(score, place)
-        value = fields.get("value", "")
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and abs(value) <= LARGEST):  # NaN is not, either
-            self.fail(f"{place}.value is neither a number nor null but {value!r:.60}")
+        self._number(fields.get("value", ""), f"{place}.value")
         self.text(fields.get("reason", ""), f"{place}.reason")
+        if "said" in fields:
+            self.text(fields["said"], f"{place}.said")
+            self._number(fields.get("people", ""), f"{place}.people")
+
+    def _number(self, value: object, place: str) -> None:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            number = abs(value) <= LARGEST  # NaN is not
+        else:
+            number = value is None
+        if not number:
+            self.fail(f"{place} is neither a number nor null but {value!r:.60}")
 
     def _no_number(self, text: str) -> NoReturn:
         self.fail(f"{text} is not a number")

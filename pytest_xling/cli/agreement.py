@@ -16,6 +16,7 @@ from pytest_xling.cli.printing import (
 )
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.wording import untold
 from pytest_xling.reports.review.agreement import (
     agreement_among_raters,
     agreement_with_judge,
@@ -136,12 +137,14 @@ def _kept(kept: Kept, run_id: str) -> str:
     """Say for which metrics labels were kept, and what for."""
     if not kept:
         return "No labels were kept: they do not say what a metric of the run should have said."
-    counts = {
-        metric: sum(label.value is not None for label in labels.values())
-        for metric, labels in kept.items()
-    }
-    metrics = ", ".join(f"{metric} ({count:,})" for metric, count in counts.items())
+    metrics = ", ".join(f"{metric} ({_counted(labels)})" for metric, labels in kept.items())
     return f"Kept for gates on {metrics}: xling gate {run_id} --thresholds thresholds.yaml"
+
+
+def _counted(labels: Mapping[str, HumanLabel]) -> str:
+    labelled = sum(label.value is not None for label in labels.values())
+    without = sum(label.cannot_tell for label in labels.values())
+    return f"{labelled:,}; {untold(without)}" if without else f"{labelled:,}"
 
 
 def _as_json(

@@ -16,6 +16,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.comparison import comparison_text, opinions_sheet
+from pytest_xling.reports.terminal.labelled import by_judge_alone
+from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         record = get_run(connection, args.run)
         baseline = open_baseline(args.baseline, store=store_path(args))
         comparison = compare(connection, record, baseline, pivots=partial(named_pivot, record))
+        labelled = by_judge_alone(label_counts(connection, record.run_id))
     opinions = _opinions(comparison, margin=args.margin) if args.tests else {}
     status = status_now(record)
     if args.json:
@@ -91,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     if status != "complete":
         print_text(f"run {record.run_id} is {status}: only what it has is compared")
     print_text(comparison_text(comparison, width=width(), color=color()))
+    if labelled:
+        print_text(labelled)
     if opinions:
         print_text("\n" + plain(opinions_sheet(opinions), width=width(), color=color()))
     return 0

@@ -12,8 +12,10 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.planning.subset import is_subset, lacks_of_benchmark, lacks_of_run
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.terminal.closing import is_closed
+from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.store.baselines import promote, promoted
 from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.text.display import printable
@@ -65,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         record = get_run(connection, args.run)
         benchmarks = _benchmarks(connection, record, args.benchmark)
-        closed = is_closed(read_verdicts(connection, record.run_id))
+        verdicts = read_verdicts(connection, record.run_id)
+        stale = before_labels(verdicts, label_counts(connection, record.run_id))
         lacks = _lacks(connection, record, benchmarks, named=bool(args.benchmark))
     if lacks and not args.partial:
         msg = (
@@ -96,8 +99,10 @@ def run(args: argparse.Namespace) -> int:
         print_text(f"{promoted_run} is the baseline{was or ', the first'}")
     for lack in lacks:
         print_text(f"note: {lack}")
-    if closed:
+    if is_closed(verdicts):
         print_text("note: its gate was closed")
+    if stale:
+        print_text(f"note: {before_labels_text(stale, record.run_id)}")
     return 0
 
 

@@ -22,6 +22,7 @@ from pytest_xling.reports.review.population import read_population, stratified
 from pytest_xling.reports.review.scheme import CORRECTNESS, CORRECTNESS_LABELS, scheme_of
 from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.store.human_labels import labelled_run
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.records import RunRecord
+    from pytest_xling.records import RunRecord, Threshold
     from pytest_xling.reports.review.document import Review
     from pytest_xling.reports.review.population import Drawn
     from pytest_xling.reports.review.side_by_side import SideBySide
@@ -153,6 +154,7 @@ def _labels(
         threshold = verdict.threshold
         languages, benchmark = [threshold.language], threshold.benchmark
         metric = CORRECTNESS if threshold.metric in CORRECTNESS_LABELS else threshold.metric
+        record = _labelled(connection, record, threshold)
     scheme = scheme_of(connection, record.run_id, metric=metric, benchmark=benchmark)
     population = read_population(connection, record.run_id, scheme, languages=languages)
     expected = ""
@@ -167,6 +169,8 @@ def _labels(
             connection, record.run_id, verdict, scheme, population, seed=args.seed
         )
         drawn, expected = deciding.drawn, f"\n{deciding.expected}"
+        if record is not records[0]:
+            expected += f"\nThe answers are those of run {record.run_id}, whose labels count here."
     review = draw_review(
         connection,
         record,
@@ -183,6 +187,18 @@ def _labels(
     }
     summary = _labels_summary(review, files, unanswered=population.unanswered)
     return contents, summary + expected
+
+
+def _labelled(connection: Connection, record: RunRecord, threshold: Threshold) -> RunRecord:
+    """Return the run whose labels count for a gate: what is labelled next goes with them."""
+    of = labelled_run(
+        connection,
+        record.run_id,
+        benchmark=threshold.benchmark,
+        metric=threshold.metric,
+        language=threshold.language,
+    )
+    return record if of == record.run_id else get_run(connection, of)
 
 
 def _ratings(

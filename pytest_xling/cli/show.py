@@ -11,8 +11,10 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.reports.terminal import summary
 from pytest_xling.reports.terminal.closing import faults_met, is_closed
 from pytest_xling.reports.terminal.findings import findings
+from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.reports.terminal.matrix import with_intervals
 from pytest_xling.reports.terminal.spending import spent
+from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.store.stops import stop_in
@@ -50,7 +52,12 @@ def run(args: argparse.Namespace) -> int:
             connection, record.run_id, width=width(), color=color(), verbose=args.verbose
         )
         progress = total_progress(connection, record.run_id)
+        stale = before_labels(
+            read_verdicts(connection, record.run_id), label_counts(connection, record.run_id)
+        )
     print_text(f"{_heading(record, progress)}\n\n{text}")
+    if stale:
+        print_text(before_labels_text(stale, record.run_id))
     return 0
 
 
@@ -86,6 +93,10 @@ def _as_json(connection: Connection, record: RunRecord) -> dict[str, JsonValue]:
         ],
         "closed": is_closed(verdicts),
         "verdicts": [asdict(verdict) for verdict in verdicts],
+        "judged_before_labels": [
+            {"benchmark": verdict.threshold.benchmark, "case": verdict.case}
+            for verdict in before_labels(verdicts, label_counts(connection, record.run_id))
+        ],
         "findings": [
             asdict(finding)
             for finding in findings(

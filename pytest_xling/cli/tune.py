@@ -112,17 +112,23 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415  as above
     from pytest_xling.analysis.tuning.runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
+    from pytest_xling.reports.terminal.labelled import by_judge_alone  # noqa: PLC0415  as above
     from pytest_xling.reports.terminal.tuning_table import (  # noqa: PLC0415
         diff,
         loosened_text,
         tuned_json,
         tuned_text,
     )
+    from pytest_xling.store.human_labels import label_counts  # noqa: PLC0415  as above
 
     path, before = _file(args)
     with reading(args) as connection:
         good = read_runs(connection, args.runs, pivot=named_pivot)
         bad = read_runs(connection, args.bad, pivot=named_pivot)
+        labelled = {
+            run.record.run_id: by_judge_alone(label_counts(connection, run.record.run_id))
+            for run in (*good, *bad)
+        }
     both = {run.record.run_id for run in good} & {run.record.run_id for run in bad}
     if both:
         msg = f"run {min(both)!r} is named as good and as bad; it cannot be both"
@@ -148,6 +154,9 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         )
         return 0
     print_text(tuned_text(proposed, how, bad=bool(bad), width=width(), color=color()))
+    for run_id, note in labelled.items():
+        if note:
+            print_text(f"run {run_id}: {note}")
     if changed:
         print_text(loosened_text(proposed))
     print_text(changed or f"{path} says so already: nothing to change")

@@ -92,6 +92,8 @@ class About:
     """Whether one end of it is better; asked where runs are compared."""
     unit: Callable[[], str] = lambda: "answer"
     """What one reading is of, as metrics say it; asked where levels are."""
+    unlabelled: Callable[[], str] = lambda: ""
+    """Why people cannot label what it should have said; asked where labels are wanted."""
 
     @property
     def bounds(self) -> tuple[str, ...]:
@@ -385,6 +387,7 @@ class MetricReader:
         self, place: Place, about: About, defaults: Limits, *, one_level: bool = False
     ) -> MetricLimits:
         nested = (LANGUAGES, MODELS) if one_level else (LANGUAGES, LEVELS, MODELS)
+        name = place[2]
         own = read_limits(self.file, place, about=about, nested=nested, one_level=one_level)
         given = expect_mapping(self.file, place)
         patterns: Collection[str] = ()
@@ -405,6 +408,13 @@ class MetricReader:
             raise self.file.error(*place, what=f"says no limit; add {bounds}")
         for limits in combinations:
             refuse_contradictions(self.file, limits)
+            wanted = limits.values.get("estimate") == "corrected"
+            if wanted and (why := about.unlabelled()):
+                what = (
+                    f"`estimate: corrected` takes people's labels, and {name!r} {why}; write "
+                    f"`estimate: judge` below {name!r}"
+                )
+                raise self.file.error(*limits.places["estimate"], what=what)
         return metric
 
     def _levels(self, parent: Place, about: About) -> dict[int, MetricLimits]:

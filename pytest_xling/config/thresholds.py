@@ -133,6 +133,7 @@ def read(
     directed: Callable[[str], bool] | None = None,
     unit: Callable[[str], str] | None = None,
     improves: Callable[[str], bool] | None = None,
+    unlabelled: Callable[[str], str] = lambda _metric: "",
     levels: Sequence[str] = (),
     elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
@@ -149,6 +150,8 @@ def read(
             :data:`pytest_xling.interfaces.metric.Unit`; by default ``answer``.
         improves: tells of a metric whether one of its ends is better, so that a model can be worse
             than another; by default as *directed*.
+        unlabelled: says of a metric why people cannot label what it should have said; by default
+            they can.
         levels: the names of the levels of presupposition, from the first.
         elsewhere: benchmarks whose metrics need not be known here; limits of others are left out.
 
@@ -170,6 +173,7 @@ def read(
             directed=lambda: directed(metric) if directed else metrics[metric] == "flag",
             unit=lambda: unit(metric) if unit else "answer",
             improves=lambda: improves(metric) if improves else about(metric).directed(),
+            unlabelled=lambda: unlabelled(metric),
         )
 
     reader = MetricReader(

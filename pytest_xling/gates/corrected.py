@@ -2,29 +2,91 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.pairing import cluster_of, sample_means
-from pytest_xling.stats.contrast import Interval, difference
-from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rates
+from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
+from pytest_xling.gates.wording import Figures, untold
+from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.distributions import p_by_interval
+from pytest_xling.stats.trend import slope_weights, steepest
 from pytest_xling.store.human_labels import LEAST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Better, Bounds
-    from pytest_xling.records import Estimate, Score
+    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
+    from pytest_xling.records import Estimate, Score, Threshold, Verdict
     from pytest_xling.store.human_labels import HumanLabel
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["corrected", "corrected_gap"]
+__all__ = [
+    "by_level",
+    "corrected",
+    "corrected_gap",
+    "corrected_trend",
+    "wants_labels",
+    "without_labels",
+]
 
-NO_INTERVAL: Final = Interval()
 NO_SPREAD: Final = "people's labels show no spread"
+REACHES_0: Final = (
+    "the baseline's interval reaches 0, of which no share is known; limit the drop in the metric's "
+    "units"
+)
+NOT_AT_LOOKS: Final = "people's labels do not count in runs with interim looks"
+NO_CLAIM: Final = "no claim has values at all levels"
+WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
+
+
+def wants_labels(threshold: Threshold, *labels: Labels) -> bool:
+    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
+
+    A budget of 0 is a rule: each flagged answer counts, whoever else would flag it.
+
+    Args:
+        threshold: the gate's.
+        labels: of each side of what is compared, by sample and condition.
+    """
+    if threshold.max_rate == 0:
+        return False
+    having = bool(labels) and all(
+        sum(label.value is not None for label in of_side.values()) >= LEAST_LABELS
+        for of_side in labels
+    )
+    return threshold.estimate == "corrected" or (threshold.estimate is None and having)
+
+
+def without_labels(verdict: Verdict, *labels: Labels) -> Verdict:
+    """Return a verdict of a run with interim looks; inconclusive where it must have labels.
+
+    That all looks together err as seldom as they should is shown of answers that come in turn, and
+    people label those of the last look.
+
+    Args:
+        verdict: by the scores alone.
+        labels: as for :func:`wants_labels`.
+    """
+    takes_none = verdict.outcome == "error" or verdict.estimate.per_case
+    if takes_none or not wants_labels(verdict.threshold, *labels):
+        return verdict
+    reason = f"{verdict.reason}; {NOT_AT_LOOKS}"
+    if verdict.threshold.estimate == "corrected":
+        return replace(verdict, outcome="inconclusive", reason=reason)
+    return replace(verdict, reason=reason)
+
+
+def by_level(scores: Sequence[Score], labels: Labels) -> list[Labels]:
+    """Return the labels of the answers at each level that has values."""
+    keys: dict[int, dict[tuple[str, str], HumanLabel]] = {}
+    for score in scores:
+        if score.level is not None and score.value is not None:
+            of_level = keys.setdefault(score.level, {})
+            if (key := (score.sample_id, score.condition)) in labels:
+                of_level[key] = labels[key]
+    return list(keys.values())
 
 
 def corrected(
@@ -32,6 +94,7 @@ def corrected(
     scores: Sequence[Score],
     labels: Labels,
     *,
+    kind: MetricKind,
     alpha: float,
     bounds: Bounds,
     limits: Sequence[float],
@@ -44,79 +107,167 @@ def corrected(
         estimate: of the scores alone.
         scores: of one metric in one language.
         labels: what was said of the answers, and what people say, by sample and condition.
+        kind: ``flag`` where all values are 0 or 1.
         alpha: the interval misses with this probability, both sides together.
         bounds: of the metric.
         limits: the p value is of the distance from these; the largest counts.
     """
-    side = _Side(scores, labels, share=estimate.share, bounds=bounds)
-    return _put(estimate, side.interval, side, alpha=alpha, limits=limits)
+    side = _Side(scores, labels, kind=kind, bounds=bounds)
+    return _put(estimate, {"": side}, lambda sides: sides[0], alpha=alpha, limits=limits)
 
 
 def corrected_gap(
     estimate: Estimate,
     scores: Sequence[Score],
     labels: Labels,
-    pivot_scores: Sequence[Score],
-    pivot_labels: Labels,
+    other_scores: Sequence[Score],
+    other_labels: Labels,
     *,
     better: Better,
+    kind: MetricKind,
     alpha: float,
     bounds: Bounds,
     limits: Sequence[float],
 ) -> Estimate:
-    """Return the estimate of a gap likewise: how much worse people would find the language.
+    """Return the estimate of a gap or a drop likewise: how much worse people would find it.
 
-    Each language is estimated from its own labels, of the questions that both have; these vary
+    Each side is estimated from its own labels, of the questions that both have; these vary
     together.
 
     Args:
-        estimate: of the gap by the scores alone.
+        estimate: of the gap by the scores alone; a relative one becomes a ratio of both sides.
         scores: in the language.
         labels: of its answers.
-        pivot_scores: in the pivot language.
-        pivot_labels: of its answers.
+        other_scores: in the pivot language, or of the baseline.
+        other_labels: of its answers.
         better: which end of the metric is good.
-        alpha: as for :func:`corrected`, and so the others.
+        kind: as for :func:`corrected`, and so the others.
+        alpha: as there.
         bounds: of the metric.
         limits: as there.
     """
-    shared = sample_means(scores).keys() & sample_means(pivot_scores).keys()
-    own, pivot = (
+    shared = sample_means(scores).keys() & sample_means(other_scores).keys()
+    own, other = (
         _Side(
             [score for score in of if (score.benchmark, score.sample_id) in shared],
             said,
-            share=estimate.share,
+            kind=kind,
             bounds=bounds,
         )
-        for of, said in ((scores, labels), (pivot_scores, pivot_labels))
+        for of, said in ((scores, labels), (other_scores, other_labels))
     )
+    sign = 1.0 if better == "higher" else -1.0
 
-    def interval(alpha: float) -> Interval:
-        sides = (pivot, own) if better == "higher" else (own, pivot)
-        return difference(*(side.interval(alpha) for side in sides))
+    def worse(sides: Sequence[Interval]) -> Interval:
+        here, there = sides
+        if estimate.relative:
+            return contrast([WHOLE, ratio(here, there)], [sign, -sign])
+        return difference(there, here) if better == "higher" else difference(here, there)
 
-    side = min(own, pivot, key=lambda side: (not side.lacks, side.labelled))
-    return _put(estimate, interval, side, alpha=alpha, limits=limits)
+    made = _put(
+        estimate,
+        {"": own, estimate.pivot or estimate.baseline: other},
+        worse,
+        alpha=alpha,
+        limits=limits,
+        lacking=REACHES_0 if estimate.relative else NO_SPREAD,
+    )
+    if not estimate.relative or made.low is None:
+        return made
+    now, then = (side.interval(alpha).value for side in (own, other))
+    word = Figures.fitting([now, then], share=kind == "flag").value
+    return replace(made, tested=f"{word(now)} after {word(then)}")
+
+
+def corrected_trend(
+    estimate: Estimate,
+    scores: Sequence[Score],
+    labels: Labels,
+    *,
+    better: Better,
+    kind: MetricKind,
+    alpha: float,
+    bounds: Bounds,
+    limits: Sequence[float],
+) -> Estimate:
+    """Return the estimate of a trend likewise: how much worse people would find it per level.
+
+    Each level is estimated from its own labels, and the slope is that of these estimates. Claims
+    that lack a value at some level are left out: with them levels would differ by their claims.
+
+    Args:
+        estimate: of the trend by the scores alone.
+        scores: of one metric in one language, at all levels.
+        labels: of the answers.
+        better: as for :func:`corrected_gap`, and so the others.
+        kind: as there.
+        alpha: as there.
+        bounds: as there.
+        limits: as there.
+    """
+    levels_of: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for score in scores:
+        if score.value is not None and score.level is not None:
+            levels_of[cluster_of(score)].add(score.level)
+    levels = sorted(set().union(*levels_of.values()))
+    whole = {claim for claim, at in levels_of.items() if len(at) == len(levels)}
+    if not whole or len(levels) < 2:  # noqa: PLR2004  a slope needs two
+        return replace(estimate, low=None, high=None, p=None, reason=NO_CLAIM)
+    asked = [score for score in scores if cluster_of(score) in whole]
+    sides = {
+        f"level {level}": _Side(at_level(asked, level), labels, kind=kind, bounds=bounds)
+        for level in levels
+    }
+    sign = -1.0 if better == "higher" else 1.0
+    weights = [sign * weight for weight in slope_weights(levels)]
+    most = steepest(levels)
+
+    def slope(at: Sequence[Interval]) -> Interval:
+        made = contrast(at, weights)
+        if kind != "flag" or made.low is None or made.high is None:
+            return made
+        return replace(made, low=max(made.low, -most), high=min(made.high, most))
+
+    of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
+    return _put(of_whole, sides, slope, alpha=alpha, limits=limits)
 
 
 def _put(
     estimate: Estimate,
-    interval: Callable[[float], Interval],
-    side: _Side,
+    sides: Mapping[str, _Side],
+    together: Callable[[Sequence[Interval]], Interval],
     *,
     alpha: float,
     limits: Sequence[float],
+    lacking: str = NO_SPREAD,
 ) -> Estimate:
-    """Put into *estimate* what *interval* gives, if the *side* that lacks most bears it."""
-    made = NO_INTERVAL if side.lacks else interval(alpha)
-    reason = side.lacks or getattr(made, "reason", "")
-    if made.low is None or made.high is None:
-        return replace(estimate, low=None, high=None, p=None, reason=reason or NO_SPREAD)
+    """Put into *estimate* what *together* makes of all sides, if each has labels enough.
+
+    Args:
+        estimate: of the scores alone.
+        sides: by what to call them.
+        together: gives the estimate of theirs.
+        alpha: as for :func:`corrected`.
+        limits: as there.
+        lacking: why there is no interval, where nothing else says so.
+    """
+    for name, side in sides.items():
+        if side.lacks:
+            reason = f"{name}: {side.lacks}" if name else side.lacks
+            return replace(estimate, low=None, high=None, p=None, reason=reason)
+
+    def interval(alpha: float) -> Interval:
+        return together([side.interval(alpha) for side in sides.values()])
 
     def ends(alpha: float) -> tuple[float, float] | None:
         at = interval(alpha)
         return None if at.low is None or at.high is None else (at.low, at.high)
 
+    made = interval(alpha)
+    reason = getattr(made, "reason", "")
+    if made.low is None or made.high is None:
+        return replace(estimate, low=None, high=None, p=None, reason=reason or lacking)
+    labelled = [side.labelled for side in sides.values()]
     return replace(
         estimate,
         value=made.value,
@@ -127,32 +278,40 @@ def _put(
         p=max((p_by_interval(ends, limit) for limit in limits), default=None),
         tested="",
         reason=reason,
-        labelled=side.labelled,
+        labelled=sum(labelled) if estimate.trend else min(labelled),
+        cannot_tell=sum(side.cannot_tell for side in sides.values()),
     )
 
 
 class _Side:
-    """The answers of one language, and people's labels of some."""
+    """Answers that are estimated together, and people's labels of some."""
 
     def __init__(
-        self, scores: Sequence[Score], labels: Labels, *, share: bool, bounds: Bounds
+        self, scores: Sequence[Score], labels: Labels, *, kind: MetricKind, bounds: Bounds
     ) -> None:
+        from pytest_xling.stats.corrected import (  # noqa: PLC0415  imports numpy
+            Judged,
+            Labelled,
+            corrected_mean,
+            corrected_rates,
+        )
+
         said = {
             score: labels[score.sample_id, score.condition]
             for score in scores
             if score.value is not None and (score.sample_id, score.condition) in labels
         }
-        self._bounds = bounds
+        flag = kind == "flag"
         # Of rates a stratum is what the judge said; numbers vary within it.
-        self._judged = [
-            Judged(label.said if share else score.value, cluster_of(score))
+        judged = [
+            Judged(label.said if flag else score.value, cluster_of(score))
             for score, label in said.items()
         ]
         sizes = Counter(label.said for label in said.values())
         drawn = Counter(label.said for label in said.values() if label.value is not None)
-        self._labelled = [
+        labelled = [
             Labelled(
-                judge=label.said if share else score.value,
+                judge=label.said if flag else score.value,
                 human=label.value,
                 cluster=cluster_of(score),
                 weight=sizes[label.said] / drawn[label.said],
@@ -160,17 +319,21 @@ class _Side:
             for score, label in said.items()
             if label.value is not None
         ]
-        self.labelled = len(self._labelled)
+        self.labelled = len(labelled)
+        self.cannot_tell = sum(label.cannot_tell for label in said.values())
         after = sum(score.value is not None for score in scores) - len(said)
         self.lacks = _lacks(self.labelled, sizes, drawn, after=after)
+        if self.lacks and self.cannot_tell:
+            self.lacks += f"; {untold(self.cannot_tell)}"
         """Why labels and judge give no estimate; empty where they do."""
-        self._rates = corrected_rates(self._judged, self._labelled) if share else None
-
-    def interval(self, alpha: float) -> Interval:
-        """Return what people would find, with its 1 - *alpha* interval."""
-        if self._rates is not None:
-            return self._rates(alpha)
-        return corrected_mean(self._judged, self._labelled, alpha=alpha, bounds=self._bounds)
+        self.interval: Callable[[float], Interval]
+        """Gives what people would find, with the interval that misses with some probability."""
+        if flag:
+            self.interval = corrected_rates(judged, labelled)
+        else:
+            self.interval = lambda alpha: corrected_mean(
+                judged, labelled, alpha=alpha, bounds=bounds
+            )
 
 
 def _lacks(labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *, after: int) -> str:

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.cases import cases_estimate
+from pytest_xling.gates.corrected import (
+    by_level,
+    corrected,
+    corrected_gap,
+    corrected_trend,
+    wants_labels,
+)
 from pytest_xling.gates.drop import judge_drop_gate
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate
@@ -17,7 +24,6 @@ from pytest_xling.gates.pairing import at_level, cluster_of
 from pytest_xling.gates.spec import LIMITS, gate_id
 from pytest_xling.gates.trend import trend_estimate
 from pytest_xling.registry import load
-from pytest_xling.store.human_labels import LEAST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -219,7 +225,7 @@ def judge_gates(
     said_by_people = cache(labels)  # once for a language's own gate, its gaps and all levels
 
     def corrects(gate: GateSpec, language: str | None) -> Labels:
-        wanted = gate.kind in {"limit", "gap"} and gate.threshold.estimate != "judge"
+        wanted = gate.kind != "cases" and gate.threshold.estimate != "judge"
         return said_by_people(language) if wanted and language is not None else {}
 
     verdicts = [
@@ -241,20 +247,6 @@ def judge_gates(
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
     return verdicts
-
-
-def _wants_labels(threshold: Threshold, *labels: Labels) -> bool:
-    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
-
-    A budget of 0 is a rule: each flagged answer counts, whoever else would flag it.
-    """
-    if threshold.max_rate == 0:
-        return False
-    having = all(
-        sum(label.value is not None for label in of_language.values()) >= LEAST_LABELS
-        for of_language in labels
-    )
-    return threshold.estimate == "corrected" or (threshold.estimate is None and having)
 
 
 def _limits(threshold: Threshold) -> list[float]:
@@ -295,7 +287,7 @@ def judge_gate(
     if kind == "cases":
         return judge(cases_estimate(own, threshold), threshold, case=case, kind="cases")
     if kind == "drop":
-        return judge_drop_gate(own, threshold, baseline=baseline, case=case)
+        return judge_drop_gate(own, threshold, baseline=baseline, case=case, labels=labels)
     if kind == "trend":
         trend = trend_estimate(
             own,
@@ -307,6 +299,17 @@ def judge_gate(
             margin=threshold.max_trend or 0.0,
             widest=metric.reach(),
         )
+        if wants_labels(threshold, *by_level(own, labels)):
+            trend = corrected_trend(
+                trend,
+                own,
+                labels,
+                better=better,
+                kind=values,
+                alpha=threshold.alpha,
+                bounds=metric.bounds,
+                limits=[threshold.max_trend or 0.0],
+            )
         return judge(trend, threshold, case=case, kind="trend")
     if kind == "gap":
         gap = gap_estimate(
@@ -321,9 +324,7 @@ def judge_gate(
             margin=threshold.max_gap or 0.0,
             widest=metric.reach(),
         )
-        if _wants_labels(threshold, labels, pivot_labels):
-            from pytest_xling.gates.corrected import corrected_gap  # noqa: PLC0415  imports numpy
-
+        if wants_labels(threshold, labels, pivot_labels):
             gap = corrected_gap(
                 gap,
                 own,
@@ -331,6 +332,7 @@ def judge_gate(
                 at_level(pivot_scores, threshold.level),
                 pivot_labels,
                 better=better,
+                kind=values,
                 alpha=threshold.alpha,
                 bounds=metric.bounds,
                 limits=[threshold.max_gap or 0.0],
@@ -346,13 +348,12 @@ def judge_gate(
         # A budget of 0 is a rule, which chance has no say in.
         limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
     )
-    if _wants_labels(threshold, labels):
-        from pytest_xling.gates.corrected import corrected  # noqa: PLC0415  imports numpy
-
+    if wants_labels(threshold, labels):
         made = corrected(
             made,
             own,
             labels,
+            kind=values,
             alpha=threshold.alpha,
             bounds=metric.bounds,
             limits=_limits(threshold),

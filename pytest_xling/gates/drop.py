@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.corrected import corrected_gap, wants_labels
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.pairing import cluster_of
@@ -20,11 +22,14 @@ from pytest_xling.registry import load
 from pytest_xling.store.questions import same_question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.interfaces.metric import Better, MetricKind, Unit
     from pytest_xling.records import Score, Threshold
+    from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
+
+    Labels = Mapping[tuple[str, str], HumanLabel]
 
 __all__ = ["BaselineSide", "Shared", "differing", "drop_estimate", "judge_drop_gate"]
 
@@ -140,6 +145,8 @@ class BaselineSide:
     """The language others are compared with."""
     pivot_then: str | None = None
     """The language they were compared with; None where it is not known."""
+    labels_then: Callable[[str], Labels] = lambda _language: {}
+    """Gives people's labels of the baseline's answers in a language, by sample and condition."""
 
     @cached_property
     def unit(self) -> Unit:
@@ -233,7 +240,12 @@ def _claims(asked: Questions) -> _Claims:
 
 
 def judge_drop_gate(
-    scores: Sequence[Score], threshold: Threshold, *, baseline: BaselineSide | None, case: str
+    scores: Sequence[Score],
+    threshold: Threshold,
+    *,
+    baseline: BaselineSide | None,
+    case: str,
+    labels: Labels = MappingProxyType({}),
 ) -> Verdict:
     """Judge one gate of a drop.
 
@@ -242,6 +254,8 @@ def judge_drop_gate(
         threshold: with a ``max_drop``.
         baseline: its side; None where none is named.
         case: name of the gate's case.
+        labels: people's labels of the run's answers, by sample and condition. They correct what the
+            metric says where the baseline has labels of its own, too.
 
     Returns:
         An error where there is nothing to compare with: other signatures, or fewer than half of the
@@ -277,6 +291,20 @@ def judge_drop_gate(
             kind=kind,
             margin=threshold.max_drop or 0.0,
             widest=metric.reach(),
+        )
+    labels_then = baseline.labels_then(threshold.language) if labels else {}
+    if wants_labels(threshold, labels, labels_then):
+        made = corrected_gap(
+            made,
+            paired.scores,
+            labels,
+            paired.others,
+            labels_then,
+            better=better,
+            kind=kind,
+            alpha=threshold.alpha,
+            bounds=metric.bounds,
+            limits=[threshold.max_drop or 0.0],
         )
     verdict = judge(made, threshold, case=case, kind="drop")
     answered = len({cluster_of(score) for score in paired.others if score.value is not None})

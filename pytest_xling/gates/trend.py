@@ -191,7 +191,10 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
     plural = "" if estimate.n == 1 else "s"
     lone = f", {estimate.unscored} without a slope" if estimate.unscored else ""
     figures = wording.Figures.of(estimate, limit=limit)
-    seen = f"{figures.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+    seen = (
+        f"{figures.change(trend, noise=NOISE)} per level on {estimate.n} claim{plural}{lone}"
+        f"{wording.by_labels(estimate)}"
+    )
     if low is None or high is None:
         return "inconclusive", f"{seen}; {few or estimate.reason or _NO_SLOPES}"
     seen += (
@@ -205,10 +208,20 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
         return "pass", seen
     if low > limit + NOISE:
         return "fail", f"{seen}: exceeded"
+    return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
+
+
+def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -> str:
+    """Say how many claims, or labels of people, would decide."""
+    trend, low, high = estimate.value, estimate.low, estimate.high
+    if trend is None or low is None or high is None:
+        return ""
+    if estimate.labelled:
+        return wording.labels_needed(estimate, limit)
     if estimate.error is None:
         half, distance = (high - low) / 2, abs(trend - limit)
         near = distance <= half / wording.UNDECIDABLE
         size = math.inf if near else estimate.n * (half / distance) ** 2
     else:
         size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)
-    return "inconclusive", f"{seen}; {wording.needed(size, estimate.n, of='claims')}"
+    return wording.needed(size, estimate.n, of="claims")

@@ -27,6 +27,7 @@ __all__ = [
     "percent",
     "too_few",
     "unscored",
+    "untold",
 ]
 
 NONE = "–"
@@ -178,7 +179,15 @@ def unscored(estimate: Estimate) -> str:
 
 def by_labels(estimate: Estimate) -> str:
     """Word how many of people's labels correct an estimate; empty where none do."""
-    return f", corrected by {estimate.labelled} labels of people" if estimate.labelled else ""
+    if not estimate.labelled:
+        return ""
+    said = f", corrected by {estimate.labelled} labels of people"
+    return f"{said} ({untold(estimate.cannot_tell)})" if estimate.cannot_tell else said
+
+
+def untold(count: int) -> str:
+    """Word how many answers people could not tell: ``3 answers nobody could tell``."""
+    return f"{count} answer{'' if count == 1 else 's'} nobody could tell"
 
 
 def labels_needed(estimate: Estimate, *limits: float) -> str:
@@ -188,7 +197,9 @@ def labels_needed(estimate: Estimate, *limits: float) -> str:
         return ""
     half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
     size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
-    return f"{needed(size, has, of='labels')} (xling review --decide)"
+    compares = estimate.pivot or estimate.baseline or estimate.trend
+    draw = f"--metric {estimate.metric}" if compares else "--decide"
+    return f"{needed(size, has, of='labels')} (xling review {draw})"
 
 
 def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:

@@ -109,6 +109,17 @@ class Metric(Generic[Input]):
         return cls.better is not None and cls.unit != "pivot"
 
     @classmethod
+    def unlabelled(cls) -> str:
+        """Say why people cannot label what it should have said; empty where they can.
+
+        They are shown one answer at a time, and say which stance it takes, or yes or no.
+        """
+        if cls.unit != "answer":
+            return "is of several answers together, and people label one at a time"
+        reads_stance = "stance" in getattr(cls, "__dataclass_fields__", {})
+        return "" if cls.share or reads_stance else "is a number, and people give labels"
+
+    @classmethod
     def reach(cls) -> float | None:
         """Return how far apart two values can be; None where that is not known."""
         lowest, highest = cls.bounds

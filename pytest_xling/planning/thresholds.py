@@ -43,6 +43,7 @@ def read_thresholds(
         directed=lambda name: registry.load("metric", name).compares_languages(),
         unit=lambda name: registry.load("metric", name).unit,
         improves=lambda name: registry.load("metric", name).better is not None,
+        unlabelled=lambda name: registry.load("metric", name).unlabelled(),
         levels=LEVELS,
         elsewhere=elsewhere,
     )

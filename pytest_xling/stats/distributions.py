@@ -65,7 +65,7 @@ def _away_from_zero(value: float) -> float:
 
 
 _SMALLEST = 1e-9
-_NEAR, _NEAR_ONE = 1e-8, 1e-3
+_NEAR, _NEAR_ONE = 1e-6, 1e-3
 """How near a p's z is found, and that of one above 0.5, by which nothing is decided."""
 
 

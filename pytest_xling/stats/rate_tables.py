@@ -22,6 +22,7 @@ stratum this is the interval that gates use of flags.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = ["RateEstimates", "RateTables"]
 
-_STEPS = 50
+_HALVINGS, _STEPS = 8, 50
+"""How often what an end is sought among is halved before steps go along a line, and the most of
+both."""
 _FLATTEST, _STEEPEST = -12.0, 30.0
 """Logarithms of the multipliers among which an end is sought, per label."""
 _NEAR = 1e-9
+_RAREST = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +56,12 @@ class RateEstimates:
     """Runs x clusters: what each adds to the error."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RateTables:
-    """Counts: runs x clusters x strata, but for the weights."""
+    """Counts: runs x clusters x strata, but for the weights.
+
+    What does not depend on alpha is computed once.
+    """
 
     raised: Array
     """Labelled answers that people flagged."""
@@ -66,10 +73,8 @@ class RateTables:
 
     def alone(self, *, alpha: float) -> RateEstimates:
         """Return what the labels say alone: exact intervals of their effective size."""
-        rate, size, _, influence = self._weighted()
-        one, effects = np.ones((len(rate), 1)), np.broadcast_to(np.eye(2), (len(rate), 2, 2))
-        population = (one, np.full(len(rate), np.inf), effects)
-        low, high = _ends((rate * size)[:, None], size[:, None], population, alpha)
+        rate, size, _, influence = self._weighted
+        low, high = _exact(rate, size, alpha), 1 - _exact(1 - rate, size, alpha)
         # One more that is flagged, so that none does not look certain.
         error = np.sqrt((rate * (1 - rate) + 1 / size) / size)
         return RateEstimates(value=rate, low=low, high=high, error=error, influence=influence)
@@ -80,24 +85,26 @@ class RateTables:
 
     def expected(self, labels: Array, *, alpha: float) -> RateEstimates:
         """Return what so many *labels* (runs x strata) would say if as often flagged."""
-        effects, error, influence = self._clustered()
-        x, n, shares, whole = self._sums()
+        effects, error, influence = self._clustered
+        x, n, shares, whole = self._sums
         low, high = _ends(x / n * labels, labels, (shares, whole, effects), alpha)
         value = (shares * x / n).sum(axis=1)
         return RateEstimates(value=value, low=low, high=high, error=error, influence=influence)
 
+    @cached_property
     def _sums(self) -> tuple[Array, Array, Array, Array]:
         """Return flags, labels and shares (runs x strata), and how many answers there are."""
         answers = self.answers.sum(axis=1)
         whole = answers.sum(axis=1)
         return self.raised.sum(axis=1), self.labels.sum(axis=1), answers / whole[:, None], whole
 
+    @cached_property
     def _weighted(self) -> tuple[Array, Array, Array, Array]:
         """Return of the labels alone rate, effective size, ICC, and what each cluster adds.
 
         Rate and size are those of :func:`pytest_xling.stats.rate_intervals.weighted_rate`.
         """
-        x, n, _, _ = self._sums()
+        x, n, _, _ = self._sums
         w = self.weights
         whole = (w * n).sum(axis=1)
         rate = (w * x).sum(axis=1) / whole
@@ -112,6 +119,7 @@ class RateTables:
         icc = np.clip((varied / independent - 1) / np.maximum(mates, _NEAR), 0, 1)
         return rate, size, np.where(mates > _NEAR, icc, 1.0), off / whole[:, None]
 
+    @cached_property
     def _clustered(self) -> tuple[Array, Array, Array]:
         """Return design effects, standard errors, and what each cluster adds to the error.
 
@@ -121,8 +129,8 @@ class RateTables:
         thought added, as in :mod:`pytest_xling.stats.clusters`, its answers as alike as labels are
         without the judge: where the judge leaves nothing to explain, nothing else tells.
         """
-        x, n, shares, whole = self._sums()
-        rate, _, icc, _ = self._weighted()
+        x, n, shares, whole = self._sums
+        rate, _, icc, _ = self._weighted
         rates = x / n
         away = rates - (shares * rates).sum(axis=1, keepdims=True)
         judge = (self.answers * away[:, None]).sum(axis=2, keepdims=True)
@@ -166,6 +174,16 @@ def _variance(rates: Array, labels: Array, shares: Array, whole: Array, effects:
     return variance
 
 
+def _exact(rate: Array, size: Array, alpha: float) -> Array:
+    """Return the lower ends of rates of so many independent answers (Clopper and Pearson)."""
+    from scipy.special import betaincinv  # noqa: PLC0415  slow to import, not before it is needed
+
+    flags = np.maximum(rate * size, _NEAR)
+    low = betaincinv(flags, np.maximum(size - flags, 0) + 1, alpha / 2)
+    ends: Array = np.where(rate > 0, np.minimum(low, rate), 0.0)
+    return ends
+
+
 def _ends(
     raised: Array, labels: Array, population: tuple[Array, Array, Array], alpha: float
 ) -> tuple[Array, Array]:
@@ -196,8 +214,11 @@ def _lower(
     shares, whole, effects = population
     estimate = (shares * raised / labels).sum(axis=1)
     least, most = np.full(len(raised), _FLATTEST), np.full(len(raised), _STEEPEST)
-    for _ in range(_STEPS):
-        at = (least + most) / 2
+    within, without = np.ones(len(raised)), -np.ones(len(raised))
+    before = np.zeros(len(raised), dtype=np.bool_)
+    for step in range(_STEPS):
+        share = 0.5 if step < _HALVINGS else within / (within - without)
+        at = least + (most - least) * share
         pull = (np.exp(at) * labels.sum(axis=1))[:, None] * shares
         root = np.sqrt((labels - pull) ** 2 + 4 * pull * (labels - raised))
         rates = 2 * raised / (labels + pull + root)
@@ -206,7 +227,15 @@ def _lower(
         size = np.maximum(limit * (1 - limit), _NEAR**2) / variance
         flags = np.maximum(estimate * size, _NEAR)
         chance = betainc(flags, np.maximum(size - flags, 0) + 1, limit)  # of so many or more
-        beyond = (chance < alpha / 2) & (estimate - limit > _NEAR)
+        off = np.log(np.maximum(chance, _RAREST) / (alpha / 2))
+        beyond = (off < 0) & (estimate - limit > _NEAR)
+        # By the Illinois method: an end that stays a second time gets half the say.
+        half = np.where((beyond == before) & (step > _HALVINGS), 0.5, 1.0)
+        within = np.where(beyond, within * half, np.maximum(off, _NEAR))
+        without = np.where(beyond, np.minimum(off, -_NEAR), without * half)
+        before = beyond
         least, most = np.where(beyond, least, at), np.where(beyond, at, most)
+        if np.all((np.abs(off) < _NEAR) | (most - least < _NEAR) | (estimate <= 0)):
+            break
     ends: Array = np.where(estimate > 0, np.minimum(limit, estimate), 0.0)
     return ends

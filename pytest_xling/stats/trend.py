@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Trend", "cochran_armitage", "slope", "slopes", "steepest"]
+__all__ = ["Trend", "cochran_armitage", "slope", "slope_weights", "slopes", "steepest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,17 @@ def slope(points: Mapping[int, float]) -> float | None:
     centre = math.fsum(points) / len(points)
     rise = math.fsum((x - centre) * y for x, y in points.items())
     return rise / math.fsum((x - centre) ** 2 for x in points)
+
+
+def slope_weights(xs: Sequence[int]) -> list[float]:
+    """Return by which the y of each x count in the slope of all: it is the sum of products.
+
+    Args:
+        xs: two or more, all different.
+    """
+    centre = math.fsum(xs) / len(xs)
+    squares = math.fsum((x - centre) ** 2 for x in xs)
+    return [(x - centre) / squares for x in xs]
 
 
 def slopes(lines: Sequence[Mapping[int, float]]) -> list[float]:

@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, null, select
 from sqlalchemy.orm import aliased
 
+from pytest_xling.store.human_labels import human_labels_of, label_counts
 from pytest_xling.store.questions import digest_of
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
+
+    from pytest_xling.store.human_labels import HumanLabel
+
+    Labels = Mapping[tuple[str, str, str], Mapping[tuple[str, str], HumanLabel]]
 
 __all__ = ["exported"]
 
@@ -27,7 +32,9 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
 
     A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
-    by which a later run knows whether it asked the same.
+    by which a later run knows whether it asked the same. Where people labelled some of the answers,
+    a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
+    where they were not asked, or ``cannot_tell``.
 
     Args:
         connection: to the store.
@@ -68,11 +75,17 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
         .execution_options(yield_per=1000)
     )
+    labels = {
+        place: human_labels_of(
+            connection, run_id, benchmark=place[0], metric=place[1], language=place[2]
+        )
+        for place in label_counts(connection, run_id)
+    }
     for _, rows in groupby(connection.execute(query), key=attrgetter("benchmark", "case_id")):
-        yield _case(list(rows), texts=texts)
+        yield _case(list(rows), labels, texts=texts)
 
 
-def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
+def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
     first = rows[0]
     case: dict[str, Any] = {
         "case": first.case_id,
@@ -84,7 +97,11 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
         "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
-        "scores": {row.name: _score(row.output, texts=texts) for row in rows if row.output},
+        "scores": {
+            row.name: _score(row.output, texts=texts) | _by_people(row, labels)
+            for row in rows
+            if row.output
+        },
     }
     if texts:
         case |= {"question": first.question, "response": json.loads(first.response)}
@@ -94,3 +111,12 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
 def _score(output: str, *, texts: bool) -> dict[str, Any]:
     value, reason = json.loads(output)
     return {"value": value, "reason": reason} if value is None or texts else {"value": value}
+
+
+def _by_people(row: Row[Any], labels: Labels) -> dict[str, Any]:
+    of_language = labels.get((row.benchmark, row.name, row.language), {})
+    label = of_language.get((row.sample_id, row.condition))
+    if label is None:
+        return {}
+    untold = {"cannot_tell": True} if label.cannot_tell else {}
+    return {"said": label.said, "people": label.value} | untold

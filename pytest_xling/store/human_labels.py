@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import and_, delete, insert, select
 
-from pytest_xling.store.schema import cases
+from pytest_xling.store.schema import cases, run_steps, runs, steps
 from pytest_xling.store.schema import human_labels as table
 
 if TYPE_CHECKING:
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["LEAST_LABELS", "HumanLabel", "human_labels_of", "human_values", "keep_human_labels"]
+__all__ = [
+    "LEAST_LABELS",
+    "HumanLabel",
+    "human_labels_of",
+    "human_values",
+    "keep_human_labels",
+    "label_counts",
+    "labelled_run",
+]
 
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
@@ -30,6 +39,8 @@ class HumanLabel:
     value: float | None
     """What most people's labels stand for, as the metric would give it; None where there is no
     label, or no majority."""
+    cannot_tell: bool = False
+    """Whether people were asked and could not tell, or are divided: they are not asked again."""
 
 
 def keep_human_labels(
@@ -45,7 +56,13 @@ def keep_human_labels(
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
     rows = [
-        {**where, "case_id": case, "said": label.said, "value": label.value}
+        {
+            **where,
+            "case_id": case,
+            "said": label.said,
+            "value": label.value,
+            "cannot_tell": label.cannot_tell,
+        }
         for case, label in labels.items()
     ]
     if rows:
@@ -54,13 +71,16 @@ def keep_human_labels(
 
 def human_values(
     connection: Connection, run_id: str, *, benchmark: str, metric: str
-) -> dict[str, float]:
-    """Return what people say of the answers that have a label, by case."""
+) -> dict[str, float | None]:
+    """Return what people say of the answers they were asked about, by case.
+
+    None where they could not tell, or are divided.
+    """
     query = select(table.c.case_id, table.c.value).where(
         table.c.run_id == run_id,
         table.c.benchmark == benchmark,
         table.c.metric == metric,
-        table.c.value.is_not(None),
+        table.c.value.is_not(None) | (table.c.cannot_tell == 1),
     )
     return {row.case_id: row.value for row in connection.execute(query)}
 
@@ -68,23 +88,129 @@ def human_values(
 def human_labels_of(
     connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
 ) -> dict[tuple[str, str], HumanLabel]:
-    """Return the labels of a run's answers in a language, by sample and condition."""
+    """Return the labels of a run's answers in a language, by sample and condition.
+
+    They are of :func:`labelled_run`: labels are about answers, whichever run they were drawn from.
+    """
+    of = labelled_run(connection, run_id, benchmark=benchmark, metric=metric, language=language)
     query = (
-        select(cases.c.sample_id, cases.c.condition, table.c.said, table.c.value)
+        select(
+            cases.c.sample_id,
+            cases.c.condition,
+            table.c.said,
+            table.c.value,
+            table.c.cannot_tell,
+        )
         .join(
             cases,
-            (cases.c.run_id == table.c.run_id)
-            & (cases.c.benchmark == table.c.benchmark)
-            & (cases.c.case_id == table.c.case_id),
+            and_(cases.c.benchmark == table.c.benchmark, cases.c.case_id == table.c.case_id),
         )
         .where(
-            table.c.run_id == run_id,
+            table.c.run_id == of,
             table.c.benchmark == benchmark,
             table.c.metric == metric,
+            cases.c.run_id == run_id,
             cases.c.language == language,
         )
     )
     return {
-        (row.sample_id, row.condition): HumanLabel(said=row.said, value=row.value)
+        (row.sample_id, row.condition): HumanLabel(
+            said=row.said, value=row.value, cannot_tell=bool(row.cannot_tell)
+        )
         for row in connection.execute(query)
     }
+
+
+def label_counts(connection: Connection, run_id: str) -> dict[tuple[str, str, str], int]:
+    """Return how many of a run's answers have a label, by benchmark, metric and language."""
+    kept = connection.execute(
+        select(table.c.benchmark, table.c.metric, cases.c.language)
+        .distinct()
+        .join(cases, cases.c.benchmark == table.c.benchmark)
+        .where(cases.c.run_id == run_id)
+        .order_by(table.c.benchmark, table.c.metric, cases.c.language)
+    )
+    counts = {}
+    for benchmark, metric, language in kept.all():
+        labels = human_labels_of(
+            connection, run_id, benchmark=benchmark, metric=metric, language=language
+        )
+        if count := sum(label.value is not None for label in labels.values()):
+            counts[benchmark, metric, language] = count
+    return counts
+
+
+def labelled_run(
+    connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
+) -> str:
+    """Return the run whose labels count for a run's answers in a language.
+
+    That is the run itself where it has labels. Else it is the latest that has some and all of these
+    answers, scored with the same version of the metric: of fewer answers its labels are no sample.
+    """
+    place = table.c.benchmark == benchmark, table.c.metric == metric
+    query = (
+        select(runs.c.run_id)
+        .where(
+            select(table.c.case_id)
+            .join(
+                cases,
+                and_(
+                    cases.c.run_id == table.c.run_id,
+                    cases.c.benchmark == table.c.benchmark,
+                    cases.c.case_id == table.c.case_id,
+                ),
+            )
+            .where(
+                table.c.run_id == runs.c.run_id,
+                *place,
+                table.c.value.is_not(None),
+                cases.c.language == language,
+            )
+            .exists()
+        )
+        .order_by(runs.c.created_at.desc(), runs.c.run_id)
+    )
+    labelled: list[str] = [row.run_id for row in connection.execute(query)]
+    if run_id in labelled:
+        return run_id
+    of_place = partial(_versions, connection, benchmark=benchmark, metric=metric)
+    for other in labelled:
+        if of_place(run_id) != of_place(other):
+            continue
+        there = cases.alias()
+        missing = (
+            select(cases.c.case_id)
+            .outerjoin(
+                there,
+                and_(
+                    there.c.run_id == other,
+                    there.c.benchmark == cases.c.benchmark,
+                    there.c.case_id == cases.c.case_id,
+                    there.c.answer_key == cases.c.answer_key,
+                ),
+            )
+            .where(
+                cases.c.run_id == run_id,
+                cases.c.benchmark == benchmark,
+                cases.c.language == language,
+                there.c.case_id.is_(None),
+            )
+            .limit(1)
+        )
+        if connection.execute(missing).first() is None:
+            return other
+    return run_id
+
+
+def _versions(connection: Connection, run_id: str, *, benchmark: str, metric: str) -> set[str]:
+    query = (
+        select(steps.c.version)
+        .join(run_steps, run_steps.c.step == steps.c.id)
+        .where(
+            run_steps.c.run_id == run_id,
+            run_steps.c.benchmark == benchmark,
+            steps.c.name == metric,
+        )
+    )
+    return set(connection.scalars(query))

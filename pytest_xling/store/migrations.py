@@ -120,6 +120,8 @@ ANCHOR_CHECKS = (
         PRIMARY KEY (run_id, signature, language, aspect)) WITHOUT ROWID""",
 )
 
+CANNOT_TELL = ("""ALTER TABLE human_labels ADD COLUMN cannot_tell INTEGER NOT NULL DEFAULT 0""",)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -131,6 +133,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     TRANSLATION_NOISE,
     HUMAN_LABELS,
     ANCHOR_CHECKS,
+    CANNOT_TELL,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -225,8 +225,10 @@ human_labels = Table(
     Column("case_id", Text, primary_key=True),
     # What the judge said, by which answers were drawn.
     Column("said", Text, nullable=False),
-    # NULL: nobody labelled it.
+    # NULL: nobody labelled it, ...
     Column("value", Float),
+    # ... or 1: people were asked and could not tell, or are divided.
+    Column("cannot_tell", Integer, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 

@@ -11,6 +11,7 @@ from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.baselines import promote
 from pytest_xling.store.database import Database
+from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
 from tests.reports.stored_runs import Asked, make_run
 
 if TYPE_CHECKING:
@@ -64,13 +65,24 @@ def _all(baseline: Baseline) -> dict[tuple[str, str, str], list[tuple[object, ..
 
 
 def test_a_file_says_what_the_run_does(store: Path, tmp_path: Path) -> None:
-    """Scores, signatures, clusters and digests of questions survive `xling export`."""
+    """Scores, signatures, clusters, digests of questions and people's labels survive it."""
     file = tmp_path / "base.json"
+    labels = {
+        "bread-q0-hi": HumanLabel(said="no", value=1.0),
+        "bread-q1-hi": HumanLabel(said="no", value=None),
+        "bread-q2-hi": HumanLabel(said="no", value=None, cannot_tell=True),
+    }
+    with Database(store).write() as connection:
+        keep_human_labels(connection, "run-1", labels, benchmark="bread", metric="no_answer")
     assert 0 == main(["export", "run-1", "-o", str(file), "--xling-store", str(store)])
     run, read = open_baseline("run-1", store=store), open_baseline(str(file), store=store)
     assert _all(run) == _all(read)
     assert 8 == len(_all(run))
     assert run.source.questions("bread") == read.source.questions("bread")
+    kept = {(f"bread-q{number}", ""): labels[f"bread-q{number}-hi"] for number in range(3)}
+    assert kept == run.source.labels("bread", "no_answer", "hi")
+    assert kept == read.source.labels("bread", "no_answer", "hi")
+    assert {} == read.source.labels("bread", "no_answer", "en")
     assert ("run-1", "base.json") == (run.name("bread"), read.name("bread"))
     assert "base.json: run run-1 of model-1" == read.description
     assert "answer word" not in file.read_text(encoding="utf-8")

@@ -87,6 +87,10 @@ def test_what_it_says(tmp_path: Path) -> None:
             _changed(lambda d: d["cases"][0].update(scores={"emoji": {"value": 1e60}})),
             ".value is neither a number nor null but 1e+60",
         ),
+        (
+            _changed(lambda d: d["cases"][0]["scores"]["m"].update(said="no", people="yes")),
+            "cases[0] (c01-l3-hi).scores.m.people is neither a number nor null but 'yes'",
+        ),
         (_changed(lambda d: d["cases"].append(CASE)), "cases[1] (c01-l3-hi) is there twice"),
         (
             _changed(lambda d: d["cases"][0].pop("digest")),

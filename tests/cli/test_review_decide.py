@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import insert, select
 
 from pytest_xling import cli
 from pytest_xling.gates.decide import judge_gate
 from pytest_xling.gates.judge import judge_family
 from pytest_xling.records import Threshold
+from pytest_xling.store import schema
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
-from pytest_xling.store.runs import put_verdict, scores
+from pytest_xling.store.runs import put_verdict, read_verdicts, scores
 from tests.reports.review.review_runs import page_data, put_told, told_flags
 
 if TYPE_CHECKING:
@@ -58,16 +60,31 @@ def judge_again(store: Path, limits: Threshold = LIMITS, *, gates: int = 1) -> s
     return verdict.outcome
 
 
-def label(tmp_path: Path, page: str, name: str) -> list[str]:
-    """Save what somebody says who flags all the detector does, and a tenth of the others."""
+def judged_reason(store: Path, limits: Threshold) -> str:
+    """Judge the gate likewise and return why."""
+    judge_again(store, limits)
+    with Database(store, create=False).read() as connection:
+        (verdict,) = read_verdicts(connection, "run-1")
+    return verdict.reason
+
+
+def label(
+    tmp_path: Path, page: str, name: str, *, untold: int = 0, flagged: int = FLAGGED
+) -> list[str]:
+    """Save what somebody says who flags all the detector does, and a tenth of the others.
+
+    Every *untold*-th answer cannot be told.
+    """
     data = page_data(tmp_path / page)
     cases = [item["case"] for item in data["items"]]
     items = []
-    for case in cases:
+    for place, case in enumerate(cases, start=1):
         number = int(case.removeprefix("q").partition("-")[0])
-        judge = "yes" if number < FLAGGED else "no"
-        truth = "yes" if number < FLAGGED or number % 8 == 0 else "no"
-        items.append({"case": case, "judge": judge, "label": truth, "reason": ""})
+        judge = "yes" if number < flagged else "no"
+        truth = "yes" if number < flagged or number % 8 == 0 else "no"
+        item = {"case": case, "judge": judge, "label": truth, "reason": ""}
+        cannot = {"label": None, "cannot_tell": True} if untold and place % untold == 0 else {}
+        items.append(item | cannot)
     saved: dict[str, Any] = {
         "format": "xling-review-labels",
         "version": 1,
@@ -171,3 +188,50 @@ def test_one_level(tmp_path: Path, xling: Callable[..., Any], store: Path) -> No
     cases = label(tmp_path, "0.html", "0.json")
     assert 40 == len(cases)
     assert {1} == {int(case.removeprefix("q").partition("-")[0]) % 2 for case in cases}
+
+
+def test_nobody_is_asked_twice(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """What raters could not tell is counted, and not drawn again."""
+    limits = replace(LIMITS, max_rate=0.4)
+    xling("review", "run-1", "--decide", GATE, "-o", "0.html")
+    first = label(tmp_path, "0.html", "0.json", untold=5)
+    assert "repetition (32; 8 answers nobody could tell)" in xling("agreement", "0.json").out
+    judge_again(store, limits)
+    assert 0 == xling("review", "run-1", "--decide", GATE, "-o", "1.html").code
+    assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
+
+
+def test_what_nobody_can_tell(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """Where all that is left is that, no review is written."""
+    store.unlink()
+    put_told(store, told_flags(flagged=20, clear=19))
+    limits = replace(LIMITS, max_rate=0.75)
+    judge_again(store, limits)
+    xling("review", "run-1", "--decide", GATE, "-o", "0.html")
+    label(tmp_path, "0.html", "0.json", untold=3, flagged=20)
+    assert "(26; 13 answers nobody could tell)" in xling("agreement", "0.json").out
+    assert "26 labels of people (13 answers nobody could tell)" in judged_reason(store, limits)
+    refused = xling("review", "run-1", "--decide", GATE, "-o", "1.html")
+    assert "people have seen and could not tell" in refused.err
+
+
+def test_a_run_of_the_same_answers(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+    """What else is to be labelled is drawn from the run whose labels count, and goes with them."""
+    xling("review", "run-1", "--decide", GATE, "-o", "0.html", "--seed=3")
+    first = label(tmp_path, "0.html", "0.json")
+    xling("agreement", "0.json")
+    judge_again(store)
+    same_again(store, "run-2")
+    said = xling("review", "run-2", "--decide", GATE, "-o", "1.html", "--seed=3")
+    assert 0 == said.code, said.err
+    assert "The answers are those of run run-1, whose labels count here." in said.out
+    assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
+    assert 0 == xling("agreement", "0.json", "1.json").code
+
+
+def same_again(store: Path, name: str) -> None:
+    """Copy the run, with its verdicts, under another name."""
+    with Database(store, create=False).write() as connection:
+        for table in (schema.runs, schema.cases, schema.run_steps, schema.verdicts):
+            rows = connection.execute(select(table)).mappings().all()
+            connection.execute(insert(table), [{**row, "run_id": name} for row in rows])

@@ -38,6 +38,7 @@ def _read(folder: Path, content: str) -> ThresholdFile:
         language_code=lambda name: find(name).code,
         directed=lambda name: name not in {"length", "flips"},
         unit=lambda name: UNITS.get(name, "answer"),
+        unlabelled=lambda name: "is a number" if name == "length" else "",
         levels=LEVELS,
     )
 
@@ -297,3 +298,42 @@ def test_a_caller_that_knows_no_levels(tmp_path: Path) -> None:
     path.write_text(_metric("levels: {mild: {max_rate: 0.1}}"), encoding="utf-8")
     with pytest.raises(ConfigError, match=r"unknown level 'mild'\. Known: none"):
         read(path, benchmarks=("claims",), metrics=METRICS, language_code=code)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("benchmarks:\n  claims:\n    length: {floor: 1, estimate: corrected}\n", 3),
+        ("defaults: {estimate: corrected}\nbenchmarks:\n  claims:\n    length: {floor: 1}\n", 1),
+        (
+            (
+                "benchmarks:\n  claims:\n    length:\n      floor: 1\n      languages:\n"
+                "        hi: {estimate: corrected}\n"
+            ),
+            6,
+        ),
+        (
+            (
+                "benchmarks:\n  claims:\n    length:\n      floor: 1\n      levels:\n"
+                "        neutral: {floor: 2, estimate: corrected}\n"
+            ),
+            6,
+        ),
+    ],
+)
+def test_labels_of_what_nobody_can_label(tmp_path: Path, content: str, line: int) -> None:
+    """They are refused where they are asked for, with what to write instead."""
+    with pytest.raises(ConfigError) as caught:
+        _read(tmp_path, content)
+    assert str(caught.value).startswith(f"{tmp_path}/thresholds.yaml:{line}: ")
+    assert "and 'length' is a number; write `estimate: judge` below 'length'" in str(caught.value)
+
+
+def test_labels_wanted_by_default_but_for_one(tmp_path: Path) -> None:
+    """What is said at the metric counts."""
+    content = (
+        "defaults: {estimate: corrected}\nbenchmarks:\n  claims:\n"
+        "    length: {floor: 1, estimate: judge}\n    agrees: {max_rate: 0.1}\n"
+    )
+    read_file = _read(tmp_path, content)
+    assert {"length", "agrees"} == set(read_file.metrics("claims"))

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.records import Score, Threshold
 from pytest_xling.store.human_labels import LEAST_LABELS, HumanLabel
+from pytest_xling.store.questions import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +62,9 @@ def threshold(
     max_rate: float | None = None,
     floor: float | None = None,
     max_gap: float | None = None,
+    max_drop: float | None = None,
+    relative: bool = False,
+    max_trend: float | None = None,
 ) -> Threshold:
     """Return limits for Hindi."""
     return Threshold(
@@ -69,6 +74,9 @@ def threshold(
         max_rate=max_rate,
         floor=floor,
         max_gap=max_gap,
+        max_drop=max_drop,
+        relative_drop=relative,
+        max_trend=max_trend,
         estimate=estimate,
         min_n=20,
         origin="thresholds.yaml:3",
@@ -83,11 +91,12 @@ def blind_judge(n: int = 400, rate: float = 0.3) -> tuple[list[Score], list[floa
 
 
 def gate(
-    judged: list[Score], labels: Mapping[Key, HumanLabel], limits: Threshold, **of_pivot: object
+    judged: list[Score], labels: Mapping[Key, HumanLabel], limits: Threshold, **beside: object
 ) -> Verdict:
-    """Judge one gate."""
-    kind = "gap" if limits.max_gap is not None else "limit"
-    return judge_gate(judged, limits, kind=kind, labels=labels, **of_pivot)  # type: ignore[arg-type]  # the pivot's
+    """Judge one gate; *beside* is what it is compared with."""
+    kinds = ("gap", "drop", "trend")
+    kind = next((kind for kind in kinds if getattr(limits, f"max_{kind}") is not None), "limit")
+    return judge_gate(judged, limits, kind=kind, labels=labels, **beside)  # type: ignore[arg-type]  # what is beside
 
 
 def test_people_correct_a_judge_that_overlooks_most() -> None:
@@ -213,3 +222,136 @@ def test_a_gap_is_of_questions_that_both_languages_have() -> None:
     assert "pass" == verdict.outcome
     assert pytest.approx(0.0) == verdict.estimate.value
     assert 100 == verdict.estimate.labelled
+
+
+def baseline(judged: list[Score], labels: Mapping[Key, HumanLabel]) -> BaselineSide:
+    """Return a baseline that was asked the same questions."""
+    asked = {
+        (score.sample_id, score.language): Question(digest="0", cluster=score.sample_id)
+        for score in judged
+    }
+    return BaselineSide(
+        name="base-1",
+        metric=judged[0].metric,
+        then={"hi": judged},
+        asked_then=asked,
+        asked_now=asked,
+        labels_then=lambda language: labels if language == "hi" else {},
+    )
+
+
+@pytest.mark.parametrize("limit", [threshold(max_drop=0.1), threshold(max_drop=0.5, relative=True)])
+def test_drops_are_of_what_people_would_find_in_both_runs(limit: Threshold) -> None:
+    """The judge sees a third of what is bad now, and all that was: it hides the drop."""
+    judged, truth = blind_judge()
+    before = [float(number % 10 == 0) for number in range(len(truth))]
+    then = scores(before)
+    labels, labels_then = (
+        labels_of(of, by_people, every=4) for of, by_people in ((judged, truth), (then, before))
+    )
+    side = baseline(then, labels_then)
+    by_judge = replace(limit, estimate="judge")
+    assert "fail" != gate(judged, labels, by_judge, baseline=side).outcome
+    verdict = gate(judged, labels, limit, baseline=side)
+    made = verdict.estimate
+    assert ("fail", 100, "base-1") == (verdict.outcome, made.labelled, made.baseline)
+    assert "corrected by 100 labels of people" in verdict.reason
+    now, was = sum(truth) / len(truth), sum(before) / len(before)
+    expected = now / was - 1 if limit.relative_drop else now - was
+    assert made.low is not None
+    assert made.high is not None
+    assert made.low < expected < made.high
+    assert made.p is not None
+    assert made.p < 0.05
+
+
+def test_a_drop_whose_baseline_nobody_labelled() -> None:
+    """It rests on the judge on both sides, or on nothing where that is not wanted."""
+    judged, truth = blind_judge()
+    labels = labels_of(judged, truth, every=4)
+    side = baseline(judged, {})
+    assert 0 == gate(judged, labels, threshold(max_drop=0.1), baseline=side).estimate.labelled
+    asked = threshold(max_drop=0.1, estimate="corrected")
+    verdict = gate(judged, labels, asked, baseline=side)
+    assert "inconclusive" == verdict.outcome
+    assert "base-1: needs 20 labels of people, has 0 (xling review" in verdict.reason
+
+
+def test_of_nothing_no_share_is_known() -> None:
+    """Where people flag nothing of the baseline there is no relative drop."""
+    judged, truth = blind_judge()
+    none = scores([0.0] * len(truth))
+    side = baseline(none, labels_of(none, [0.0] * len(truth), every=4))
+    limit = threshold(max_drop=0.5, relative=True)
+    verdict = gate(judged, labels_of(judged, truth, every=4), limit, baseline=side)
+    assert "inconclusive" == verdict.outcome
+    assert "the baseline's interval reaches 0, of which no share is known" in verdict.reason
+
+
+def levelled(values: list[list[float]]) -> list[Score]:
+    """Return the scores of claims at levels, from 0 on: a list for each claim."""
+    return [
+        replace(score, sample_id=f"c{claim:03}-l{level}", cluster=f"c{claim:03}", level=level)
+        for claim, of_levels in enumerate(values)
+        for level, score in enumerate(scores(of_levels))
+    ]
+
+
+def rising() -> tuple[list[Score], list[float]]:
+    """Return flags of a judge that sees no trend of 12 points a level, and what people say."""
+    chance = np.random.default_rng(2)
+    truth = [[float(chance.random() < 0.1 + 0.12 * level) for level in range(5)] for _ in range(80)]
+    flat = [
+        [flag * (chance.random() < 0.4 / (1 + level)) for level, flag in enumerate(of)]
+        for of in truth
+    ]
+    return levelled(flat), [flag for of in truth for flag in of]
+
+
+def test_trends_are_of_what_people_would_find_at_all_levels() -> None:
+    """A judge that is the blinder the higher the level hides the trend."""
+    judged, truth = rising()
+    labels = labels_of(judged, truth, every=2)
+    limit = threshold(max_trend=0.04)
+    assert "pass" == gate(judged, labels, replace(limit, estimate="judge")).outcome
+    verdict = gate(judged, labels, limit)
+    made = verdict.estimate
+    assert ("fail", 200, 80) == (verdict.outcome, made.labelled, made.n)
+    assert "corrected by 200 labels of people" in verdict.reason
+    assert made.low is not None
+    assert made.high is not None
+    assert made.low < 0.12 < made.high
+    assert made.p is not None
+    assert made.p < 0.05
+    near = gate(judged, labels, threshold(max_trend=0.1))
+    assert "inconclusive" == near.outcome
+    assert "labels at this value; has 200 (xling review --metric english_answer)" in near.reason
+
+
+def test_a_level_without_labels_is_told() -> None:
+    """It decides nothing where labels are wanted; elsewhere the judge does, as of gaps."""
+    judged, truth = rising()
+    labels = {
+        (sample, at): replace(label, value=None) if sample.endswith("l3") else label
+        for (sample, at), label in labels_of(judged, truth, every=2).items()
+    }
+    assert 0 == gate(judged, labels, threshold(max_trend=0.04)).estimate.labelled
+    verdict = gate(judged, labels, threshold(max_trend=0.04, estimate="corrected"))
+    assert "inconclusive" == verdict.outcome
+    assert "level 3: needs 20 labels of people, has 0" in verdict.reason
+
+
+def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:
+    """Else levels would differ by their claims; without any other there is no estimate."""
+    judged, truth = rising()
+    labels = labels_of(judged, truth, every=2)
+    some = [
+        replace(score, value=None, reason="no answer") if score.sample_id == "c000-l4" else score
+        for score in judged
+    ]
+    made = gate(some, labels, threshold(max_trend=0.04)).estimate
+    assert (79, 1) == (made.n, made.unscored)
+    halves = [score for score in judged if (score.level or 0) % 2 == int(score.cluster[-1]) % 2]
+    verdict = gate(halves, labels, threshold(max_trend=0.04))
+    assert "inconclusive" == verdict.outcome
+    assert "no claim has values at all levels" in verdict.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +13,9 @@ from pytest_xling.gates.drop import BaselineSide, judge_drop_gate
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold, Verdict
 from pytest_xling.store.questions import Question, Questions, digest_of
+
+if TYPE_CHECKING:
+    from pytest_xling.store.human_labels import HumanLabel
 
 METRIC = "sim_sent"
 LIMITS = Threshold(benchmark="b", metric=METRIC, language="hi", max_drop=0.1, min_n=4)
@@ -45,6 +49,13 @@ class Known:
         """Return what was asked."""
         assert "b" == benchmark
         return self.asked
+
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> dict[tuple[str, str], HumanLabel]:
+        """Return that nobody labelled anything."""
+        assert ("b", METRIC, "hi") == (benchmark, metric, language)
+        return {}
 
 
 def _scores(values: list[float | None], *, signature: str = "m|v1", first: int = 0) -> list[Score]:

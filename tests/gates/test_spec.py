@@ -309,3 +309,29 @@ def test_a_budget_of_zero_is_no_part_of_a_family() -> None:
     verdicts = judge_gates(gates, values.__getitem__)
     assert ["fail"] * 3 == [verdict.outcome for verdict in verdicts]
     assert {None} == {verdict.estimate.p for verdict in verdicts}
+
+
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        ("answer_length", "is a number, and people give labels"),
+        ("flip_to_false", "is of several answers together, and people label one at a time"),
+        ("stance_unparsed", "is about what the annotator said, and people label answers"),
+    ],
+)
+def test_what_people_cannot_label(tmp_path: Path, metric: str, why: str) -> None:
+    """No labels can correct it, and a file that asks for that is refused."""
+    limit = "floor" if metric == "answer_length" else "max_rate"
+    content = f"benchmarks:\n  b:\n    {metric}: {{{limit}: 0.5, estimate: corrected}}\n"
+    with pytest.raises(ConfigError, match=f"{metric!r} {why}; write `estimate: judge`"):
+        _file(tmp_path, content)
+
+
+def test_what_people_can_label(tmp_path: Path) -> None:
+    """Flags, and numbers that read a stance."""
+    content = (
+        "defaults: {estimate: corrected}\nbenchmarks:\n  b:\n    repetition: {max_rate: 0.5}\n"
+        "    stance_score: {floor: 0}\n    factual_accuracy: {floor: 0.5}\n"
+        "    contradictory: {max_rate: 0.1}\n"
+    )
+    assert 4 == len(_file(tmp_path, content).metrics("b"))

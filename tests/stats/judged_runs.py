@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
+from pytest_xling.stats.contrast import Interval, contrast, ratio
 from pytest_xling.stats.rate_tables import RateTables
+from pytest_xling.stats.trend import slope_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[np.float64]
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
 
 Design: TypeAlias = Literal["random", "equal", "neyman"]
 """How labels are drawn: at random; as many of each judge's label; or by Neyman's allocation."""
+
+Kind: TypeAlias = Literal["drop", "ratio", "slope"]
+"""What is made of several rates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +76,7 @@ class Runs:
             own = tables.corrected(alpha=alpha)
         narrower = own.high - own.low <= alone.high - alone.low  # False where there is none
         z = ndtri(1 - alpha / 2)
-        rate, size, _, _ = tables._weighted()
+        rate, size, _, _ = tables._weighted
         of_judge = tables.answers[:, :, 1].sum(axis=1) / self.setting.answers
         found = {
             "corrected": (
@@ -83,6 +90,32 @@ class Runs:
         if self.setting.design == "random":
             found["ppi"] = self._ppi(z)
         return found
+
+    def estimates(self, alpha: float = 0.05) -> list[tuple[Interval, Interval] | None]:
+        """Return of each run what gates estimate, and the labels alone.
+
+        None where a stratum has no label, which decides nothing.
+        """
+        tables = self.tables()
+        alone = tables.alone(alpha=alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = tables.corrected(alpha=alpha)
+        lacks = ((tables.labels.sum(axis=1) == 0) & (tables.answers.sum(axis=1) > 0)).any(axis=1)
+        narrower = own.high - own.low <= alone.high - alone.low
+        made: list[tuple[Interval, Interval] | None] = []
+        for run, lacking in enumerate(lacks.tolist()):
+            of_labels, of_both = (
+                Interval(
+                    value=float(of.value[run]),
+                    low=float(of.low[run]),
+                    high=float(of.high[run]),
+                    error=float(of.error[run]),
+                    influence=dict(enumerate(of.influence[run].tolist())),
+                )
+                for of in (alone, own)
+            )
+            made.append(None if lacking else (of_both if narrower[run] else of_labels, of_labels))
+        return made
 
     def _ppi(self, z: float) -> tuple[Array, Array]:
         y, f, n = self.human.astype(float), self.judge.astype(float), self.setting.labels
@@ -116,16 +149,42 @@ def _wilson(rate: Array, n: Array, z: float) -> tuple[Array, Array]:
     return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
-def draw(setting: Setting, *, runs: int, seed: int) -> Runs:
-    """Draw runs: flags are beta-binomial within questions, the judge's errors as well."""
+def draw_together(settings: Sequence[Setting], *, runs: int, seed: int) -> list[Runs]:
+    """Draw runs of each setting, of the same questions: what is hard in one is hard in all."""
     rng = np.random.default_rng(seed)
+    questions = settings[0].answers // settings[0].repeats
+    ranks = rng.random((3, runs, questions, 1))
+    return [draw(setting, runs=runs, seed=0, rng=rng, ranks=ranks) for setting in settings]
+
+
+def draw(
+    setting: Setting,
+    *,
+    runs: int,
+    seed: int,
+    rng: np.random.Generator | None = None,
+    ranks: Array | None = None,
+) -> Runs:
+    """Draw runs: flags are beta-binomial within questions, the judge's errors as well.
+
+    Args:
+        setting: what they are like.
+        runs: how many.
+        seed: of the draw.
+        rng: goes on with this one instead.
+        ranks: how hard questions are among all, from 0 to 1: to flag, to hit, to be right of
+            others. Each is runs x questions x 1. Drawn where there are none.
+    """
+    rng = np.random.default_rng(seed) if rng is None else rng
     shape = (runs, setting.answers // setting.repeats, setting.repeats)
+    of_flags = iter([None, None, None] if ranks is None else ranks)
 
     def flags(rate: float, icc: float) -> Flags:
         hard = np.full((*shape[:2], 1), rate)
+        rank = next(of_flags)
         if icc:
             a, b = (side * (1 - icc) / icc for side in (rate, 1 - rate))
-            hard = rng.beta(a, b, hard.shape)
+            hard = rng.beta(a, b, hard.shape) if rank is None else betaincinv(a, b, rank)
         return (rng.random(shape) < hard).reshape(runs, -1)
 
     human = flags(setting.rate, setting.icc)
@@ -162,3 +221,43 @@ def _first(order: Array, many: NDArray[np.int64]) -> Flags:
     ranks = order.argsort(axis=1).argsort(axis=1)
     chosen: Flags = ranks < many[:, None]
     return chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """How often intervals of what is made of several rates held."""
+
+    decided: int
+    """Runs with an interval."""
+    below: float
+    """The share of intervals wholly below the truth."""
+    above: float
+    width: float
+    """Relative to that of the labels alone."""
+
+
+def measure_together(kind: Kind, settings: Sequence[Setting], *, runs: int, seed: int) -> Measured:
+    """Measure a drop, a ratio or a slope of rates of the same questions."""
+    rates = [setting.rate for setting in settings]
+    weights = slope_weights(range(len(rates))) if kind == "slope" else [1.0, -1.0]
+    truth = rates[0] / rates[1] if kind == "ratio" else float(np.dot(weights, rates))
+    below = above = 0
+    widths: list[tuple[float, float]] = []
+    sides = [drawn.estimates() for drawn in draw_together(settings, runs=runs, seed=seed)]
+    for of_run in zip(*sides, strict=True):
+        estimates = [side for side in of_run if side is not None]
+        if len(estimates) < len(of_run):
+            continue
+        both = [estimate for estimate, _ in estimates], [alone for _, alone in estimates]
+        made, alone = (ratio(*of) if kind == "ratio" else contrast(of, weights) for of in both)
+        if made.low is None or made.high is None:
+            continue
+        below += made.high < truth - 1e-12
+        above += made.low > truth + 1e-12
+        if alone.low is not None and alone.high is not None:
+            widths.append((made.high - made.low, alone.high - alone.low))
+    decided = len(widths)
+    own, of_labels = np.median(widths, axis=0)
+    return Measured(
+        decided=decided, below=below / decided, above=above / decided, width=own / of_labels
+    )

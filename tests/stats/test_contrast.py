@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pytest_xling.stats.contrast import Interval, contrast, difference
+from pytest_xling.stats.contrast import COUNTED, Interval, contrast, difference, ratio
 from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def test_newcombes_examples(
 
 
 def test_of_the_same_questions() -> None:
-    """What both have of a question cancels: paired means, as the t test's standard error."""
+    """What both have of a question cancels but for a little: nearly paired means' error."""
     rng = np.random.default_rng(1)
     shared = rng.normal(size=200)
     sides = [shared + 0.3 * rng.normal(size=200) for _ in range(2)]
@@ -56,7 +58,9 @@ def test_of_the_same_questions() -> None:
             )
         )
     made = difference(estimates[0], estimates[1])
-    error = float((sides[0] - sides[1]).std()) / math.sqrt(200)
+    whole = float((sides[0] - sides[1]).var())
+    counted = COUNTED * whole + (1 - COUNTED) * sum(float(side.var()) for side in sides)
+    error = math.sqrt(counted / 200)
     assert made.value is not None
     assert made.error == pytest.approx(error)
     assert (made.value - 1.96 * error, made.value + 1.96 * error) == pytest.approx(
@@ -80,3 +84,57 @@ def test_without_an_estimate() -> None:
     assert Interval() == difference(_wilson(1, 9), Interval())
     with pytest.raises(ValueError, match="1 estimates, 2 coefficients"):
         contrast([_wilson(1, 9)], [1.0, -1.0])
+
+
+@given(
+    above=st.floats(0.05, 0.9),
+    below=st.floats(0.05, 0.9),
+    lengths=st.tuples(*[st.floats(0.01, 0.99)] * 4),
+    shared=st.floats(-1, 1),
+)
+def test_a_ratio_ends_where_a_contrast_holds_0(
+    above: float, below: float, lengths: tuple[float, ...], shared: float
+) -> None:
+    """Of first - r second, with r an end, the interval ends at 0."""
+    down, up, under, over = lengths
+    first = Interval(
+        value=above, low=above * (1 - down), high=above + up, error=0.1, influence={0: 0.1}
+    )
+    second = Interval(
+        value=below,
+        low=below * (1 - under),
+        high=below + over,
+        error=0.1,
+        influence={0: shared / 10},
+    )
+    made = ratio(first, second)
+    assert made.value == pytest.approx(above / below)
+    assert made.low is not None
+    assert made.high is not None
+    assert 0 <= made.low <= above / below <= made.high
+    assert 0 == pytest.approx(contrast([first, second], [1.0, -made.low]).low, abs=1e-6)
+    assert 0 == pytest.approx(contrast([first, second], [1.0, -made.high]).high, abs=1e-6)
+
+
+def test_fiellers_ratio() -> None:
+    """Of normal estimates it is his: 10 ± 1 and 5 ± 0.5, independent."""
+    z = 1.96
+    first = Interval(value=10.0, low=10 - z, high=10 + z, error=1.0)
+    second = Interval(value=5.0, low=5 - z / 2, high=5 + z / 2, error=0.5)
+    g = (z * 0.5 / 5) ** 2
+    half = z / 5 * math.sqrt(1 * (1 - g) + 4 * 0.25)
+    made = ratio(first, second)
+    assert ((2 - half) / (1 - g), (2 + half) / (1 - g)) == pytest.approx((made.low, made.high))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((1.0, 0.9, 1.1), (0.1, 0.0, 0.3)), ((0.1, -0.1, 0.3), (1.0, 0.9, 1.1))]
+)
+def test_no_ratio_to_what_may_be_nothing(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> None:
+    """Nor of what may be below 0."""
+    above, below = (
+        Interval(value=value, low=low, high=high) for value, low, high in (first, second)
+    )
+    assert Interval() == ratio(above, below)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,16 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from pytest_xling.stats import rate_tables as rate_tables_module
 from pytest_xling.stats.corrected import (
     Corrected,
     Judged,
     Labelled,
     corrected_mean,
     corrected_rate,
+    corrected_rates,
 )
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval, weighted_rate
 from tests.stats.judged_runs import Setting, draw
+
+if TYPE_CHECKING:
+    from pytest_xling.stats.rate_tables import Array
 
 Answers = tuple[list[Judged], list[Labelled]]
 
@@ -305,3 +311,29 @@ def test_means_that_show_nothing() -> None:
         corrected_mean([Judged("good", 1)], [Labelled("good", 1.0, 1)])
     with pytest.raises(ValueError, match="a weight is above 0"):
         corrected_mean(judged, [replace(labelled[0], weight=0.0)])
+
+
+def test_ends_take_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A p takes a dozen intervals, and a run thirty gates: an end is found in some twenty steps."""
+    steps = 0
+    whole = rate_tables_module._variance
+
+    def counted(*arguments: Any) -> Array:
+        nonlocal steps
+        steps += 1
+        return whole(*arguments)
+
+    monkeypatch.setattr(rate_tables_module, "_variance", counted)
+    judged = [Judged(number % 7 == 0, number // 4) for number in range(400)]
+    labelled = [
+        Labelled(number % 7 == 0, float(number % 5 == 0), number // 4)
+        for number in range(0, 400, 3)
+    ]
+    rates = corrected_rates(judged, labelled)
+    steps = 0
+    for alpha in (0.3, 0.05, 0.01, 1e-6):
+        made = rates(alpha)
+        assert made.low is not None
+        assert made.low < 0.2
+    # One is of the standard error, which no alpha changes.
+    assert steps <= 4 * 20 + 1

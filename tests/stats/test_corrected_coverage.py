@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import pytest
 
 from pytest_xling.stats.contrast import difference
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
-from tests.stats.judged_runs import Design, Runs, Setting, draw
+from tests.stats.judged_runs import Design, Kind, Runs, Setting, draw, measure_together
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +83,40 @@ def test_gaps() -> None:
         assert gap.high is not None
         held += gap.low <= 0 <= gap.high
     assert held / runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / runs)
+
+
+BLIND: Final = {"sensitivity": 0.6, "specificity": 0.6}
+RISING: Final = (0.1, 0.125, 0.15, 0.175, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rates"),
+    [
+        *(
+            (kind, rates)
+            for kind in ("drop", "ratio")
+            for rates in ((0.5, 0.5), (0.15, 0.1), (0.03, 0.02))
+        ),
+        *(("slope", rates) for rates in ((0.5,) * 5, (0.05,) * 5, RISING)),
+    ],
+)
+@pytest.mark.parametrize(
+    "like",
+    [
+        Setting(rate=0, labels=40, repeats=2, answers=200, design="equal"),
+        Setting(rate=0, labels=80, repeats=5, answers=200, design="neyman", **BLIND),
+        Setting(rate=0, labels=200, repeats=5, answers=200, sensitivity=0.99, specificity=0.99),
+        Setting(rate=0, labels=400, repeats=10, answers=400, design="equal", **BLIND),
+    ],
+)
+def test_what_is_put_together(kind: Kind, rates: tuple[float, ...], like: Setting) -> None:
+    """Drops, relative ones and trends over five levels: of the same questions, and those alike."""
+    settings = [replace(like, rate=rate, icc=0.5, judge_icc=0.25) for rate in rates]
+    measured = measure_together(kind, settings, runs=500, seed=like.labels)
+    noise = 2 * math.sqrt(0.93 * 0.07 / measured.decided)
+    assert measured.below + measured.above <= 0.07 + noise
+    assert max(measured.below, measured.above) <= 0.04 + noise
+    assert measured.width <= 1.05
 
 
 def _of(

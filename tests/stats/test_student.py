@@ -66,9 +66,9 @@ def test_p_by_interval(limit: float, jump: float, ends: tuple[float, float]) -> 
         return max(0.5 - half, ends[0]), min(0.5 + half, ends[1])
 
     p = p_by_interval(interval, limit)
-    assert asked < 35 or jump
+    assert asked < 32 or jump
     assert asked < 70
-    below, above = interval(p * (1 - 1e-6)), interval(min(p * (1 + 1e-6), 1 - 1e-9))
+    below, above = interval(p * (1 - 1e-5)), interval(min(p * (1 + 1e-5), 1 - 1e-9))
     assert below[0] <= limit <= below[1]
     assert not above[0] <= limit <= above[1]
 

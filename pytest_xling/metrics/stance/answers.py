@@ -54,6 +54,11 @@ class StanceUnparsed(StanceMetric[Answer], Flag[Answer]):
     name = "stance_unparsed"
     version = "1"
 
+    @classmethod
+    def unlabelled(cls) -> str:
+        """Say that it is not about the answer, which is what people label."""
+        return "is about what the annotator said, and people label answers"
+
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
         reading = seen(self, answer)

@@ -14,6 +14,8 @@ from pytest_xling.store.human_labels import LEAST_LABELS, human_values
 from pytest_xling.store.runs import read_verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
     from pytest_xling.records import Threshold, Verdict
@@ -98,13 +100,16 @@ def draw_deciding(
     if threshold.level is not None:
         population = population.at_level(threshold.level)
     values = human_values(connection, run_id, benchmark=scheme.benchmark, metric=threshold.metric)
-    labelled = {case: value for case, value in values.items() if case in population.items}
+    asked = {case: value for case, value in values.items() if case in population.items}
+    labelled = {case: value for case, value in asked.items() if value is not None}
     items = [item for item in population.items.values() if item.label is not None]
     strata = {item.stratum for item in items}
     missing = strata - {population.items[case].stratum for case in labelled}
     if missing or len(labelled) < LEAST_LABELS:
-        sample = [(item.case_id, item.stratum) for item in items]
+        untold = asked.keys() - labelled.keys()
+        sample = [(item.case_id, item.stratum) for item in items if item.case_id not in untold]
         drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
+        _check_left(drawn, verdict)
         expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
         return Deciding(drawn=tuple(drawn), expected=expected)
     sizes = population.sizes()
@@ -132,13 +137,25 @@ def draw_deciding(
         msg = f"{verdict.case}: {why}"
         raise ConfigError(msg)
     shares = {stratum: plan.more[stratum] for stratum in sorted(strata)}
-    drawn = allocated(population, shares, without=labelled, seed=seed)
+    drawn = allocated(population, shares, without=asked, seed=seed)
+    _check_left(drawn, verdict)
     expected = (
         f"{len(drawn)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
         f"{100 * plan.low:.1f}% to {100 * plan.high:.1f}% is then expected, and its limit is "
         f"{100 * limit:g}%. Give all files to `xling agreement` together."
     )
     return Deciding(drawn=tuple(drawn), expected=expected)
+
+
+def _check_left(drawn: Sequence[Drawn], verdict: Verdict) -> None:
+    """Check that there are answers to label.
+
+    Raises:
+        ConfigError: people have looked at all that would help.
+    """
+    if not drawn:
+        msg = f"{verdict.case}: what is not labelled yet, people have seen and could not tell"
+        raise ConfigError(msg)
 
 
 def _alpha(verdict: Verdict, rate: float, limit: float) -> float:

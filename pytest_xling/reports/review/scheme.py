@@ -224,18 +224,13 @@ def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
         raise ConfigError(msg)
     made = registry.load("metric", metric)
     reads_stance = is_dataclass(made) and "stance" in {field.name for field in fields(made)}
-    if made.unit != "answer":
-        hint = f"; review {_STANCE!r} instead" if reads_stance else ""
-        msg = f"{metric!r} is of several answers together, and people label one at a time{hint}"
+    if why := made.unlabelled():
+        other = f"a flag, a metric that reads a stance, or {CORRECTNESS}"
+        fix = f"; review {_STANCE!r} instead" if reads_stance else f": name {other}"
+        msg = f"{metric!r} {why}{fix}"
         raise ConfigError(msg)
     if reads_stance:
         return "stance", tuple(dict.fromkeys((_STANCE, metric)))
-    if not made.share:
-        msg = (
-            f"{metric!r} is a number, and people give labels: name a flag, a metric that reads a "
-            f"stance, or {CORRECTNESS}"
-        )
-        raise ConfigError(msg)
     return "flag", (metric,)
 
 

@@ -32,8 +32,8 @@ def values_of_labels(
     """Return by metric and case what was said of each answer, and what people's labels stand for.
 
     Of correctness these are four metrics, each of one label; of others the metric that was
-    reviewed. Ties have no value. Answers about which the judge said nothing are left out: the
-    metric has no value for them either.
+    reviewed. Ties, and what raters cannot tell, have no value. Answers about which the judge said
+    nothing are left out: the metric has no value for them either.
 
     Args:
         scheme: what was asked.
@@ -41,12 +41,19 @@ def values_of_labels(
         rated: by each rater; all cases are in the population.
     """
     labelled = {rating.case_id: rating.label for rating in majority(rated)}
+    asked = {
+        rating.case_id
+        for of_rater in rated
+        for rating in of_rater.ratings
+        if rating.label is not None or rating.cannot_tell
+    }
     metrics = scheme.labels if scheme.metric == CORRECTNESS else (scheme.metric,)
     kept = {
         metric: {
             case: HumanLabel(
                 said=answer.label,
                 value=_value(metric, labelled.get(case), answer, scheme=scheme),
+                cannot_tell=case in asked and labelled.get(case) is None,
             )
             for case, answer in population.items.items()
             if answer.label is not None
