@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_xling.gates.translation import beside_noise
 from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
-from pytest_xling.store.queries import step_parameters
+from pytest_xling.store.queries import last_scored, step_parameters
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.runs import scores as read_scores
@@ -57,6 +57,8 @@ class Behind:
     """How it has changed since then; empty where it has not, as far as can be told."""
     checked: AnchorCheck | None = None
     """How it did on its anchors when it was asked again before the run's gates."""
+    vouched_at: str = ""
+    """When it was measured, or last asked again, for whichever run: UTC, ISO 8601."""
 
     def __str__(self) -> str:
         """Say how good it is, such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
@@ -150,6 +152,18 @@ class StoredRun:
         with self.reading() as connection:
             return get_run(connection, self.run_id).created_at
 
+    def last_scored(self, threshold: Threshold, *, gap: bool) -> str:
+        """Return when the last score that a gate rests on was made, by whichever run: UTC."""
+        languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
+        with self.reading() as connection:
+            return last_scored(
+                connection,
+                self.run_id,
+                benchmark=threshold.benchmark,
+                metric=threshold.metric,
+                languages=languages,
+            )
+
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
         return any(_doubt(behind, threshold) for behind in self.behind(threshold, gap=False))
@@ -240,7 +254,12 @@ def _behind(
     # Labels may be of earlier runs: no change that was found until then is forgotten.
     until = began if own is None else own.created_at
     changes = [check.changed for check in of_judge if check.created_at <= until and check.changed]
-    return replace(made, checked=own, changed=changes[-1] if changes else "")
+    return replace(
+        made,
+        checked=own,
+        changed=changes[-1] if changes else "",
+        vouched_at=of_judge[-1].created_at if of_judge else measured.created_at,
+    )
 
 
 def _other_than(measured: Calibration, signature: str) -> str:

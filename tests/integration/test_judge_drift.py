@@ -119,6 +119,33 @@ def test_a_judge_that_has_changed_decides_nothing(
     assert (version == "v2", True) == (again.code == 0, reached in reason), reason
 
 
+def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
+    measured: tuple[Project, int],
+) -> None:
+    """Where its anchors met a fault all its gates are errors, and the next run asks it again."""
+    project, port = measured
+    gate = THRESHOLDS.splitlines()[-1]
+    other = gate.replace("contradictory", "dissimilar")
+    project.write("thresholds.yaml", f"{THRESHOLDS}{other}\n")
+    metrics = TEST_FILE.replace('["contradictory"]', '["contradictory", "dissimilar"]')
+    project.write("benchmarks/bread/test_bread.py", metrics)
+    known = json.loads((project.root / "known.json").read_text(encoding="utf-8"))
+    project.write("faulty.json", json.dumps([[texts, "[[401]]"] for texts, _ in known]))
+    with serving(project, port, "faulty.json", "v1") as url:
+        outcome = run(project, 5)
+        assert 3 == outcome.code, outcome.out
+        gates = ("test_gate[contradictory-en]", "test_gate[dissimilar-en]")
+        assert ["failed"] * 2 == [outcome.cases[gate] for gate in gates], outcome.out
+        assert stats(url)["requests"] <= 2 + ANCHORS
+    with serving(project, port, "worse.json", "v1") as url:
+        assert 1 == run(project, 5).code
+        assert ANCHORS == stats(url)["requests"]
+        assert "it is right about 10" in project.verdicts()["contradictory-en"].reason
+        # Found to have changed it decides nothing, and is not asked again to say so.
+        assert 1 == run(project, 7).code
+        assert ANCHORS + 2 == stats(url)["requests"]
+
+
 def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Project) -> None:
     """Labels of the user's own are of one judge, by model and prompt; another needs them, too."""
     labelled = bundled_labels("correctness").of("en")
