@@ -54,7 +54,8 @@ class Behind:
     measured: Calibration | None
     """None where nobody has measured it."""
     changed: str = ""
-    """How it has changed since then; empty where it has not, as far as can be told."""
+    """How it has changed since then, and what to do; empty where it has not, as far as can be
+    told."""
     checked: AnchorCheck | None = None
     """How it did on its anchors when it was asked again before the run's gates."""
     vouched_at: str = ""
@@ -257,7 +258,7 @@ def _behind(
     return replace(
         made,
         checked=own,
-        changed=changes[-1] if changes else "",
+        changed=f"{changes[-1]}: measure it again ({_measuring(measured)})" if changes else "",
         vouched_at=of_judge[-1].created_at if of_judge else measured.created_at,
     )
 
@@ -268,7 +269,15 @@ def _other_than(measured: Calibration, signature: str) -> str:
     gone = [part for part in was if part not in now]
     new = [part for part in now if part not in was]
     told = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
-    return f"it was another when it was measured on {measured.source}{told}"
+    other = f"it was another when it was measured on {measured.source}{told}"
+    return f"{other}: measure it on them, too ({_measuring(measured)})"
+
+
+def _measuring(measured: Calibration) -> str:
+    """Return the command that measures an annotator on labels it was measured on before."""
+    task = measured.annotator.partition("_")[0]
+    labels = f" --labels={measured.source.rpartition('@')[0]}" if measured.human else ""
+    return f"xling calibrate {task}{labels}"
 
 
 def _signatures_behind(
@@ -297,7 +306,6 @@ def _doubt(behind: Behind, threshold: Threshold) -> str:
         needs = f"{behind}, needs F1 {threshold.min_judge_f1:g}"
         return f"{needs}: {behind.changed}" if behind.changed else needs
     if behind.changed:
-        task = behind.annotator.partition("_")[0]
-        return f"{behind}, but {behind.changed}: measure it again (xling calibrate {task})"
+        return f"{behind}, but {behind.changed}"
     lacks = doubt(behind.measured.quality, threshold)
     return lacks and f"{behind}, {lacks}"

@@ -165,6 +165,12 @@ def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Pro
         reason = judged.verdicts()["contradictory-en"].reason
         assert "it was another when it was measured on ours.csv@" in reason
         assert "(judge:openai:judge@" in reason
+        assert "measure it on them, too (xling calibrate correctness --labels=ours.csv)" in reason
         done = judged.xling(*command, "--xling-judge=openai:other")
         assert 0 == done.returncode, done.stderr
         assert 0 == run(judged, 5, "--xling-judge=openai:other").code
+    port = int(re.findall(r":(\d+)/", url)[0])
+    with serving(judged, port, "known.json", "v2"):
+        assert 1 == run(judged, 7).code
+        reason = judged.verdicts()["contradictory-en"].reason
+        assert "measure it again (xling calibrate correctness --labels=ours.csv)" in reason
