@@ -148,22 +148,31 @@ class StoredRun:
         with self.reading() as connection:
             return noise_of(connection, signature=signature, language=verdict.threshold.language)
 
-    def began(self) -> str:
-        """Return when the run began: UTC, ISO 8601."""
-        with self.reading() as connection:
-            return get_run(connection, self.run_id).created_at
+    def unvouched(self, threshold: Threshold, *, gap: bool) -> list[Calibration]:
+        """Return how good the judges are that would decide a gate and have judged for it since.
 
-    def last_scored(self, threshold: Threshold, *, gap: bool) -> str:
-        """Return when the last score that a gate rests on was made, by whichever run: UTC."""
+        Since they were measured or last asked again, that is, in whichever run; each once a run.
+        """
         languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
         with self.reading() as connection:
-            return last_scored(
+            began = get_run(connection, self.run_id).created_at
+            scored = last_scored(
                 connection,
                 self.run_id,
                 benchmark=threshold.benchmark,
                 metric=threshold.metric,
                 languages=languages,
             )
+        return [
+            made
+            for behind in self.behind(threshold, gap=gap)
+            if (made := behind.measured) is not None
+            and made.anchors
+            and made.created_at < began
+            and behind.checked is None
+            and behind.vouched_at < scored
+            and not _doubt(behind, threshold)
+        ]
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""

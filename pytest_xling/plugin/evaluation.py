@@ -429,14 +429,9 @@ class Annotators:
         paid = any(judge.paid for judge in setup.roles.get("judge", ()))
         if threshold.min_judge_f1 is None or not setup.settings.anchors or not paid:
             return
-        began, scored = run.began(), run.last_scored(threshold, gap=gap)
         measured: dict[tuple[str, str], list[Calibration]] = {}
-        for behind in run.behind(threshold, gap=gap):
-            made = behind.measured
-            if made is None or not made.anchors or behind.changed or behind.checked:
-                continue
-            if made.created_at < began and behind.vouched_at < scored:
-                measured.setdefault((behind.annotator, behind.language), []).append(made)
+        for made in run.unvouched(threshold, gap=gap):
+            measured.setdefault((made.annotator, made.language), []).append(made)
         for place, calibrations in measured.items():
             self._once(place, partial(self._evaluator.judge_again, calibrations))
 

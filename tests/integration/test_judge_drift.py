@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
+from pytest_xling.store.database import Database
+from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
 from tests.integration.project import QUESTIONS
 from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
@@ -144,6 +146,24 @@ def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
         # Found to have changed it decides nothing, and is not asked again to say so.
         assert 1 == run(project, 7).code
         assert ANCHORS + 2 == stats(url)["requests"]
+
+
+def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
+    """Each mechanism of empathy has its gate: what is said of one tells nothing of the others."""
+    project, port = measured
+    limits = "{floor: 0, min_n: 3, min_judge_f1: 0.1}"
+    gates = "".join(f"    {name}: {limits}\n" for name in MECHANISMS)
+    project.write("thresholds.yaml", f"benchmarks:\n  bread:\n{gates}")
+    metrics = TEST_FILE.replace('["contradictory"]', json.dumps(["no_answer", *MECHANISMS]))
+    metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
+    project.write("benchmarks/bread/test_bread.py", metrics)
+    with spawned(port=port, answer=says("present")):
+        assert 0 == run(project, 3, "--xling-empathy=llm").code
+        outcome = run(project, 5, "--xling-empathy=llm")
+        assert 0 == outcome.code, outcome.out
+    with Database(project.store, create=False).read() as connection:
+        asked = connection.exec_driver_sql("SELECT aspect FROM anchor_checks ORDER BY aspect")
+        assert sorted(MECHANISMS) == list(asked.scalars())
 
 
 def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Project) -> None:
