@@ -51,11 +51,12 @@ __all__ = ["add_arguments", "run"]
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
     for name in (
-        *("model", "seed", "judge", "judge-repeats", "translator", "text-in", "encoder"),
+        *("model", "seed", "judge-repeats", "translator", "text-in", "encoder"),
         *CHOSEN,
     )
 } | {"param": "parameters"}
-"""Options that are the run's where they are not given, and its settings of that meaning."""
+"""Options that are the run's where they are not given, and its settings of that meaning; beside
+its judges, whose prices may be given."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -129,6 +130,10 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
         given = dict(vars(args))
         if not given_option(args, "model"):
             given[option("model").dest] = record.model
+        judges: Any = record.settings.get("judge")
+        if judges and not given_option(args, "judge"):
+            # A store has one by its name, and several as a list.
+            given[option("judge").dest] = judges if isinstance(judges, str) else ",".join(judges)
         settings = settled(given)
         of_the_run: dict[str, Any] = {
             key: record.settings[key]

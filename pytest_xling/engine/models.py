@@ -310,8 +310,15 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
     roles: dict[Role, list[Provider]] = {}
     # One model is one provider, whatever its roles and however it is named.
     made = {provider_of(settings.model): tested}
+    names: dict[tuple[Role, str, str], str] = {}
     for role, model, price in _named(settings):
         key = provider_of(model, searches=role == "search")
+        if (other := names.setdefault((role, *key), model)) != model:
+            msg = (
+                f"--xling-judge: {other!r} and {model!r} are one model; a judge is asked again with"
+                " --xling-judge-repeats"
+            )
+            raise ConfigError(msg)
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()

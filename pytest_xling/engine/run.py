@@ -198,16 +198,6 @@ class Run:
         steps = self._steps_of(self._factory, edition=edition) if edition else self._steps
         return signature, await _annotated(steps, annotator, answers)
 
-    async def has_annotated(self, annotator: str, *, since_s: float) -> bool:
-        """Tell whether anything was annotated after a time, by whichever process or run.
-
-        Args:
-            annotator: its name.
-            since_s: seconds since 1970.
-        """
-        step = (await self._steps.annotator(annotator)).memo.step_id
-        return await self._store.has_made(step, since_s=since_s)
-
     async def translated(
         self, answers: Sequence[Answer], *, target: str
     ) -> tuple[str, list[JsonValue]]:

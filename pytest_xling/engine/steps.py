@@ -192,7 +192,7 @@ class Steps:
         executor: the thread that imports, loads and scores.
         factory: makes them.
         models: those annotators may ask.
-        edition: in another one judges are asked everything anew.
+        edition: in another one judges are asked for labels anew.
     """
 
     def __init__(
@@ -266,16 +266,16 @@ class Steps:
         Several judges, and repeats, vote on labels; other things one of them is asked once.
         """
         asks = await self._models.asks(annotator.asks)
-        repeats = self._factory.judge_repeats
+        repeats, edition = self._factory.judge_repeats, self._edition
         if annotator.asks != "judge" or not annotator.calibrated:
-            asks, repeats = asks[:1], 1
+            asks, repeats, edition = asks[:1], 1, 0
         told: dict[str, JsonValue] = {annotator.asks: " + ".join(ask.identity for ask in asks)}
         # What is asked of one, once, is signed as it was before there were panels.
         if repeats > 1:
             told["judge_repeats"] = repeats
-        if self._edition:
-            told["edition"] = self._edition
-        first = self._edition * _REPEATS
+        if edition:
+            told["edition"] = edition
+        first = edition * _REPEATS
         return [ask.anew(first + number) for ask in asks for number in range(repeats)], told
 
     async def _make(

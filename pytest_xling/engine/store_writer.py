@@ -93,10 +93,6 @@ class StoreWriter:
         """Return the outputs there are for *keys*."""
         return await self.read(partial(outputs.find, keys=keys))
 
-    async def has_made(self, step: int, *, since_s: float) -> bool:
-        """Tell whether *step* has an output made after *since_s*, in seconds since 1970."""
-        return await self.read(partial(outputs.has_made, step=step, since_s=since_s))
-
     async def find_or_claim(
         self, keys: Sequence[OutputKey]
     ) -> tuple[dict[OutputKey, str], set[OutputKey]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_xling.gates.translation import beside_noise
 from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
-from pytest_xling.store.queries import step_parameters
+from pytest_xling.store.queries import last_scored, step_parameters
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.runs import scores as read_scores
@@ -54,9 +54,12 @@ class Behind:
     measured: Calibration | None
     """None where nobody has measured it."""
     changed: str = ""
-    """How it has changed since then; empty where it has not, as far as can be told."""
+    """How it has changed since then, and what to do; empty where it has not, as far as can be
+    told."""
     checked: AnchorCheck | None = None
     """How it did on its anchors when it was asked again before the run's gates."""
+    vouched_at: str = ""
+    """When it was measured, or last asked again, for whichever run: UTC, ISO 8601."""
 
     def __str__(self) -> str:
         """Say how good it is, such as "stance_llm has F1 0.82 in hi on 93 labelled answers"."""
@@ -145,10 +148,31 @@ class StoredRun:
         with self.reading() as connection:
             return noise_of(connection, signature=signature, language=verdict.threshold.language)
 
-    def began(self) -> str:
-        """Return when the run began: UTC, ISO 8601."""
+    def unvouched(self, threshold: Threshold, *, gap: bool) -> list[Calibration]:
+        """Return how good the judges are that would decide a gate and have judged for it since.
+
+        Since they were measured or last asked again, that is, in whichever run; each once a run.
+        """
+        languages = languages_judged(threshold, pivot=self.pivot(threshold.benchmark), gap=gap)
         with self.reading() as connection:
-            return get_run(connection, self.run_id).created_at
+            began = get_run(connection, self.run_id).created_at
+            scored = last_scored(
+                connection,
+                self.run_id,
+                benchmark=threshold.benchmark,
+                metric=threshold.metric,
+                languages=languages,
+            )
+        return [
+            made
+            for behind in self.behind(threshold, gap=gap)
+            if (made := behind.measured) is not None
+            and made.anchors
+            and made.created_at < began
+            and behind.checked is None
+            and behind.vouched_at < scored
+            and not _doubt(behind, threshold)
+        ]
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
@@ -240,7 +264,12 @@ def _behind(
     # Labels may be of earlier runs: no change that was found until then is forgotten.
     until = began if own is None else own.created_at
     changes = [check.changed for check in of_judge if check.created_at <= until and check.changed]
-    return replace(made, checked=own, changed=changes[-1] if changes else "")
+    return replace(
+        made,
+        checked=own,
+        changed=f"{changes[-1]}: measure it again ({_measuring(measured)})" if changes else "",
+        vouched_at=of_judge[-1].created_at if of_judge else measured.created_at,
+    )
 
 
 def _other_than(measured: Calibration, signature: str) -> str:
@@ -249,7 +278,15 @@ def _other_than(measured: Calibration, signature: str) -> str:
     gone = [part for part in was if part not in now]
     new = [part for part in now if part not in was]
     told = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
-    return f"it was another when it was measured on {measured.source}{told}"
+    other = f"it was another when it was measured on {measured.source}{told}"
+    return f"{other}: measure it on them, too ({_measuring(measured)})"
+
+
+def _measuring(measured: Calibration) -> str:
+    """Return the command that measures an annotator on labels it was measured on before."""
+    task = measured.annotator.partition("_")[0]
+    labels = f" --labels={measured.source.rpartition('@')[0]}" if measured.human else ""
+    return f"xling calibrate {task}{labels}"
 
 
 def _signatures_behind(
@@ -278,7 +315,6 @@ def _doubt(behind: Behind, threshold: Threshold) -> str:
         needs = f"{behind}, needs F1 {threshold.min_judge_f1:g}"
         return f"{needs}: {behind.changed}" if behind.changed else needs
     if behind.changed:
-        task = behind.annotator.partition("_")[0]
-        return f"{behind}, but {behind.changed}: measure it again (xling calibrate {task})"
+        return f"{behind}, but {behind.changed}"
     lacks = doubt(behind.measured.quality, threshold)
     return lacks and f"{behind}, {lacks}"

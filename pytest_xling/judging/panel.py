@@ -54,8 +54,8 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
         merged["reasoning"] = reasoning.get("", reasoning)
     if "unparsed" in merged:
         merged["unparsed"] = bool(reasons) and any(value["unparsed"] for value in voters)
-    if merged.get("p") is not None:
-        merged["p"] = fmean(value["p"] for value in voters if value["p"] is not None)
+    if known := [p for value in voters if (p := value.get("p")) is not None]:
+        merged["p"] = fmean(known)
     return merged
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import wait
-from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.job import Job
@@ -156,8 +156,8 @@ class Evaluation:
         ]
         self._loop.call(self._run.score_corpora(jobs, answered=answered))
 
-    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
-        """Measure an annotator on labelled answers in *languages*, and keep what comes of it.
+    def calibrate(self, annotator: str, language: str, labelled: LabelledSet) -> None:
+        """Measure an annotator on labelled answers in a language, and keep what comes of it.
 
         Raises:
             XlingError: the annotator failed.
@@ -169,12 +169,12 @@ class Evaluation:
             self._database,
             annotator=annotator,
             labelled=labelled,
-            languages=languages,
+            languages=[language],
         )
         self._loop.call(calibrating)
 
     def judge_again(self, measured: Sequence[Calibration]) -> None:
-        """Ask a judge about its anchors in a language again, if it has judged in this run.
+        """Ask a judge about its anchors in a language again; keep what comes of it.
 
         Raises:
             XlingError: the judge failed.
@@ -189,10 +189,6 @@ class Evaluation:
             most=self._setup.settings.anchors,
         )
         self._loop.call(again)
-
-    def has_judged(self, annotator: str, *, since_s: float) -> bool:
-        """Tell whether an annotator has annotated anything after a time, in seconds since 1970."""
-        return self._loop.call(self._run.has_annotated(annotator, since_s=since_s))
 
     def forget(self, case: Case) -> None:
         """Let go of a result nobody will ask for again."""
@@ -328,17 +324,13 @@ class Evaluator:
             self._context.faults += 1
             self.corpora_fault = error
 
-    def calibrate(self, annotator: str, labelled: LabelledSet, languages: Sequence[str]) -> None:
+    def calibrate(self, annotator: str, language: str, labelled: LabelledSet) -> None:
         """Measure an annotator on labelled answers; see :meth:`Evaluation.calibrate`."""
-        self._begun().calibrate(annotator, labelled, languages)
+        self._begun().calibrate(annotator, language, labelled)
 
     def judge_again(self, measured: Sequence[Calibration]) -> None:
         """Ask a judge about its anchors again; see :meth:`Evaluation.judge_again`."""
         self._begun().judge_again(measured)
-
-    def has_judged(self, annotator: str, *, since_s: float) -> bool:
-        """Tell whether it has annotated after a time; see :meth:`Evaluation.has_judged`."""
-        return self._begun().has_judged(annotator, since_s=since_s)
 
     def close(self) -> None:
         """Stop asking, and keep what was answered."""
@@ -395,7 +387,6 @@ class Annotators:
         self._evaluator = evaluator
         self._faults: dict[tuple[str, str], XlingError] = {}
         """By annotator and language; what failed once is not asked again for every gate."""
-        self._asked_again: set[tuple[str, str]] = set()
 
     def measure(self, threshold: Threshold, *, gap: bool) -> None:
         """Measure what a gate rests on, where its threshold demands that.
@@ -417,19 +408,14 @@ class Annotators:
         for annotator, wanted in missing.items():
             labelled = bundled_labels(task_of(annotator))
             for language in (code for code in wanted if code in labelled.languages):
-                if (fault := self._faults.get((annotator, language))) is not None:
-                    raise fault
-                try:
-                    self._evaluator.calibrate(annotator, labelled, [language])
-                except XlingError as error:
-                    self._faults[annotator, language] = error
-                    raise
+                place = (annotator, language)
+                self._once(place, partial(self._evaluator.calibrate, *place, labelled))
 
     def vouch(self, threshold: Threshold, *, gap: bool) -> None:
         """Measure what a gate rests on, and ask judges that were measured earlier again.
 
         A judge that is paid is asked about some of the answers it was measured on, once in a run
-        and language, where it has judged anything in this run.
+        and language, where it was not since the gate's scores were made, in whichever run.
 
         Args:
             threshold: the gate's.
@@ -443,20 +429,21 @@ class Annotators:
         paid = any(judge.paid for judge in setup.roles.get("judge", ()))
         if threshold.min_judge_f1 is None or not setup.settings.anchors or not paid:
             return
-        began = run.began()
         measured: dict[tuple[str, str], list[Calibration]] = {}
-        for behind in run.behind(threshold, gap=gap):
-            made = behind.measured
-            if made is None or not made.anchors or behind.checked or made.created_at >= began:
-                continue
-            measured.setdefault((behind.annotator, behind.language), []).append(made)
-        since_s = datetime.fromisoformat(began).timestamp()
+        for made in run.unvouched(threshold, gap=gap):
+            measured.setdefault((made.annotator, made.language), []).append(made)
         for place, calibrations in measured.items():
-            if place in self._asked_again:
-                continue
-            self._asked_again.add(place)
-            if self._evaluator.has_judged(place[0], since_s=since_s):
-                self._evaluator.judge_again(calibrations)
+            self._once(place, partial(self._evaluator.judge_again, calibrations))
+
+    def _once(self, place: tuple[str, str], ask: Callable[[], None]) -> None:
+        """Ask an annotator in a language, unless that has failed before: then fail again."""
+        if (fault := self._faults.get(place)) is not None:
+            raise fault
+        try:
+            ask()
+        except XlingError as error:
+            self._faults[place] = error
+            raise
 
     def are_doubted(self, threshold: Threshold | None) -> bool:
         """Tell whether a raised flag rests on an annotator that is not trusted to decide.

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import bindparam, delete, exists, or_, select, tuple_, update
+from sqlalchemy import bindparam, delete, or_, select, tuple_, update
 from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import JsonValue, canonical_json, content_key
@@ -23,7 +23,6 @@ __all__ = [
     "claim",
     "find",
     "find_inputs",
-    "has_made",
     "owners",
     "put",
     "release",
@@ -91,12 +90,6 @@ def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey,
             if (input_key, step) in wanted:
                 stored[input_key, step] = output
     return stored
-
-
-def has_made(connection: Connection, step: int, *, since_s: float) -> bool:
-    """Tell whether *step* has an output made after *since_s*, in seconds since 1970."""
-    made = exists().where(outputs.c.step == step, outputs.c.created_at > since_s)
-    return bool(connection.execute(select(made)).scalar())
 
 
 def find_inputs(connection: Connection, keys: Collection[bytes]) -> set[bytes]:

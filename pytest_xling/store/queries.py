@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -35,6 +36,7 @@ __all__ = [
     "case_counts",
     "case_languages",
     "case_texts",
+    "last_scored",
     "metric_signatures",
     "metric_steps",
     "response_keys",
@@ -132,6 +134,40 @@ def metric_signatures(connection: Connection, run_id: str) -> dict[str, dict[str
     for step in metric_steps(connection, run_id):
         signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
     return signatures
+
+
+def last_scored(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str,
+    metric: str,
+    languages: Collection[str],
+) -> str:
+    """Return when the last of a run's scores was made, by whichever run: UTC, ISO 8601; or ""."""
+    of_metric = (
+        select(run_steps.c.step)
+        .join(steps, steps.c.id == run_steps.c.step)
+        .where(
+            run_steps.c.run_id == run_id,
+            run_steps.c.benchmark == benchmark,
+            steps.c.name == metric,
+        )
+    )
+    scored = scored_inputs(run_id, cases.c.benchmark, cases.c.language).subquery("scored")
+    query = (
+        select(func.max(outputs.c.created_at))
+        .join(scored, scored.c.input_key == outputs.c.input_key)
+        .where(
+            outputs.c.step.in_(of_metric),
+            scored.c.benchmark == benchmark,
+            scored.c.language.in_(languages),
+        )
+    )
+    made = connection.execute(query).scalar()
+    if made is None:
+        return ""
+    return datetime.fromtimestamp(made, UTC).isoformat(timespec="milliseconds")
 
 
 def step_parameters(

@@ -14,7 +14,7 @@ from pytest_xling.analysis.labelled import Labelled, LabelledSet
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
-from pytest_xling.engine.steps import StepFactory
+from pytest_xling.engine.steps import StepFactory, make_step_factory
 from pytest_xling.store.calibrations import calibration_of, calibrations
 from pytest_xling.store.database import Database
 from pytest_xling.text.empathy import MECHANISMS
@@ -106,6 +106,41 @@ def test_measuring_may_take_its_time(
     """It is no run, and tells the store of no progress, however often it is time to."""
     monkeypatch.setattr("pytest_xling.engine.run.SILENT_S", 0.0)
     assert 1 == len(measured(database, tmp_path, labelled("en"), ["en"]))
+
+
+def test_a_judge_that_is_asked_anew_reads_the_same_translation(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whether the judge has changed is asked: a translator has no part in that, and costs."""
+    script = tmp_path / "judge.yaml"
+    script.write_text(json.dumps({"rules": [{"text": says("agree")}]}), encoding="utf-8")
+    settings = Settings(
+        model=f"scripted:{script}", translator=f"scripted:{script}", text_in="english"
+    )
+
+    async def run() -> None:
+        provider = make_provider(settings)
+        provider.check()
+        roles = make_roles(settings, provider)
+        tested, others = make_models(settings, provider, roles, model=settings.model)
+        made = Run(
+            run_id="",
+            database=database,
+            tested=tested,
+            roles=others,
+            factory=make_step_factory(settings),
+        )
+        answers = [item.answer for item in labelled("hi").items]
+        try:
+            for edition in (0, 7):
+                await made.annotated("stance_llm", answers, edition=edition)
+        finally:
+            await made.aclose()
+
+    asyncio.run(run())
+    with database.read() as connection:
+        made = connection.exec_driver_sql("SELECT name FROM steps WHERE kind = 'annotation'")
+        assert ["stance_llm", "stance_llm", "translate"] == sorted(made.scalars())
 
 
 def test_each_mechanism_of_empathy_is_measured_by_itself(

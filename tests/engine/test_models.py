@@ -42,6 +42,14 @@ def test_names_of_servers_models_are_left_alone(model: str) -> None:
     assert "openai" == make_provider(Settings(model=model)).name
 
 
+def test_a_judge_under_two_names_does_not_vote_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be asked once, and its one reply be counted twice."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    settings = Settings(model="scripted", judge=("openai:gpt-5", "gpt-5"))
+    with pytest.raises(ConfigError, match="'openai:gpt-5' and 'gpt-5' are one model; a judge is"):
+        make_roles(settings, make_provider(settings))
+
+
 @pytest.mark.parametrize(
     "settings",
     [

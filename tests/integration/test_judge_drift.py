@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
+from pytest_xling.store.database import Database
+from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
 from tests.integration.project import QUESTIONS
 from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
@@ -119,6 +121,51 @@ def test_a_judge_that_has_changed_decides_nothing(
     assert (version == "v2", True) == (again.code == 0, reached in reason), reason
 
 
+def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
+    measured: tuple[Project, int],
+) -> None:
+    """Where its anchors met a fault all its gates are errors, and the next run asks it again."""
+    project, port = measured
+    gate = THRESHOLDS.splitlines()[-1]
+    other = gate.replace("contradictory", "dissimilar")
+    project.write("thresholds.yaml", f"{THRESHOLDS}{other}\n")
+    metrics = TEST_FILE.replace('["contradictory"]', '["contradictory", "dissimilar"]')
+    project.write("benchmarks/bread/test_bread.py", metrics)
+    known = json.loads((project.root / "known.json").read_text(encoding="utf-8"))
+    project.write("faulty.json", json.dumps([[texts, "[[401]]"] for texts, _ in known]))
+    with serving(project, port, "faulty.json", "v1") as url:
+        outcome = run(project, 5)
+        assert 3 == outcome.code, outcome.out
+        gates = ("test_gate[contradictory-en]", "test_gate[dissimilar-en]")
+        assert ["failed"] * 2 == [outcome.cases[gate] for gate in gates], outcome.out
+        assert stats(url)["requests"] <= 2 + ANCHORS
+    with serving(project, port, "worse.json", "v1") as url:
+        assert 1 == run(project, 5).code
+        assert ANCHORS == stats(url)["requests"]
+        assert "it is right about 10" in project.verdicts()["contradictory-en"].reason
+        # Found to have changed it decides nothing, and is not asked again to say so.
+        assert 1 == run(project, 7).code
+        assert ANCHORS + 2 == stats(url)["requests"]
+
+
+def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
+    """Each mechanism of empathy has its gate: what is said of one tells nothing of the others."""
+    project, port = measured
+    limits = "{floor: 0, min_n: 3, min_judge_f1: 0.1}"
+    gates = "".join(f"    {name}: {limits}\n" for name in MECHANISMS)
+    project.write("thresholds.yaml", f"benchmarks:\n  bread:\n{gates}")
+    metrics = TEST_FILE.replace('["contradictory"]', json.dumps(["no_answer", *MECHANISMS]))
+    metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
+    project.write("benchmarks/bread/test_bread.py", metrics)
+    with spawned(port=port, answer=says("present")):
+        assert 0 == run(project, 3, "--xling-empathy=llm").code
+        outcome = run(project, 5, "--xling-empathy=llm")
+        assert 0 == outcome.code, outcome.out
+    with Database(project.store, create=False).read() as connection:
+        asked = connection.exec_driver_sql("SELECT aspect FROM anchor_checks ORDER BY aspect")
+        assert sorted(MECHANISMS) == list(asked.scalars())
+
+
 def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Project) -> None:
     """Labels of the user's own are of one judge, by model and prompt; another needs them, too."""
     labelled = bundled_labels("correctness").of("en")
@@ -138,6 +185,12 @@ def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Pro
         reason = judged.verdicts()["contradictory-en"].reason
         assert "it was another when it was measured on ours.csv@" in reason
         assert "(judge:openai:judge@" in reason
+        assert "measure it on them, too (xling calibrate correctness --labels=ours.csv)" in reason
         done = judged.xling(*command, "--xling-judge=openai:other")
         assert 0 == done.returncode, done.stderr
         assert 0 == run(judged, 5, "--xling-judge=openai:other").code
+    port = int(re.findall(r":(\d+)/", url)[0])
+    with serving(judged, port, "known.json", "v2"):
+        assert 1 == run(judged, 7).code
+        reason = judged.verdicts()["contradictory-en"].reason
+        assert "measure it again (xling calibrate correctness --labels=ours.csv)" in reason

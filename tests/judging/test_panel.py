@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -77,10 +78,11 @@ def test_aspects_are_voted_on_one_by_one() -> None:
 
 
 def test_probabilities_are_averaged() -> None:
-    """Of those who gave one."""
-    values = [support_value(supported=s, p=p) for s, p in ((True, 0.9), (True, 0.6), (False, None))]
-    made: Any = agreed(load("annotator", "support_llm"), values)
-    assert (True, pytest.approx(0.75)) == (made["supported"], made["p"])
+    """Of those who gave one, whoever they are."""
+    for said in permutations([(True, 0.9), (True, 0.6), (True, None)]):
+        values = [support_value(supported=supported, p=p) for supported, p in said]
+        made: Any = agreed(load("annotator", "support_llm"), values)
+        assert (True, pytest.approx(0.75)) == (made["supported"], made["p"])
 
 
 @given(LABELS)

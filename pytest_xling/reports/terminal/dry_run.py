@@ -86,7 +86,8 @@ def dry_run_text(
             longest += f", US$ {_usd(_sum([row.max_cost_usd for row in rows]))}"
         lines.append(f"As long as --xling-max-tokens allows they would take {longest}.")
     lines.append("Not counted: what a judge, a translator or a search is asked about the answers,")
-    lines.append("and a judge about labelled ones, to measure it: some 90 per language, once.")
+    lines.append("and each judge about labelled ones: per language some 90, once, to measure it,")
+    lines.append("and up to --xling-anchors=30 in each later run.")
     if not paid:
         lines.append("Asking this model is free.")
     elif price is None:
