@@ -1,0 +1,110 @@
+"""Whether a line of an answer is in another language than asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.metric import Flag
+from pytest_xling.languages import find, named
+from pytest_xling.records import Answer, Reading
+from pytest_xling.text.display import printable
+
+if TYPE_CHECKING:
+    from pytest_xling.languages import Language
+
+__all__ = ["WrongLine"]
+
+_OTHER_SCRIPT = 0.25
+"""With a smaller share of letters in the language's own script, a line is written in another."""
+_HAN_ALONE = 20
+"""So many Chinese characters without kana are not Japanese; fewer may be a Japanese heading."""
+_EXCERPT = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongLine(Flag[Answer]):
+    """Flags answers with a line of five or more words in another language than asked for.
+
+    So it sees *Here is your poem in Turkish:* above a Turkish poem, which an identifier of whole
+    answers does not. The share of answers without such a line is the line-level pass rate of
+    Marchisio et al. (2024, section 2.3). Lines of code, addresses, numbers or names alone are not
+    looked at. Answers without any other line, and those in whose lines no identifier can know the
+    language, get None.
+
+    Attributes:
+        lead: how many nats another language must lead over the expected one.
+    """
+
+    name = "wrong_line"
+    version = "1"
+    needs = ("line_languages",)
+
+    lead: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that limits nothing."""
+        if not self.lead > 0:
+            msg = f"wrong_line: lead must be above 0, not {self.lead}"
+            raise ConfigError(msg)
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        expected = find(answer.language)
+        if not expected.identifiable:
+            reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"
+            return Reading(value=None, reason=reason)
+        seen: Any = answer.annotations["line_languages"].value
+        lines = seen["lines"]
+        if not lines:
+            reason = "no line with enough words besides code, addresses, numbers and names"
+            return Reading(value=None, reason=reason)
+        unknown = [why for line in lines if (why := _unknown(line, expected, lead=self.lead))]
+        wrong = [
+            (line["line"], why)
+            for line in lines
+            if not _unknown(line, expected, lead=self.lead)
+            if (why := _wrong(line, expected))
+        ]
+        if wrong:
+            number, why = wrong[0]
+            text = printable(answer.text.split("\n")[number - 1], limit=_EXCERPT)
+            more = f"; {len(wrong) - 1} more of {len(lines)} lines" if len(wrong) > 1 else ""
+            return Reading(value=1.0, reason=f"line {number}, “{text}”: {why}{more}")
+        if len(unknown) == len(lines):
+            return Reading(value=None, reason=unknown[0])
+        return Reading(value=0.0)
+
+
+def _unknown(line: Any, expected: Language, *, lead: float) -> str:  # noqa: ANN401  JSON
+    """Say why nobody can know whether *line* is in the expected language; "" where one can."""
+    language = line["language"]
+    if _in_other_script(line) or language == expected.code:
+        return ""
+    if language is None:
+        return f"too little to tell whether this is {expected.english_name}"
+    other = f"{named(language)} from {named(expected.code)}"
+    if language in expected.close:
+        return f"no identifier tells {other} by a line"
+    if line["lead"] is not None and line["lead"] < lead:
+        return f"too little to tell {other}"
+    if (expected.code, line["script"], line["scripts"]) == ("ja", "Han", 1):
+        return f"{line['letters']} Chinese characters" if line["letters"] < _HAN_ALONE else ""
+    return ""
+
+
+def _wrong(line: Any, expected: Language) -> str:  # noqa: ANN401  JSON
+    """Say in what language *line* is, where it is not the expected one."""
+    language = line["language"]
+    if _in_other_script(line):
+        nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
+        return f"written in {line['script']} letters,{nearest} expected {named(expected.code)}"
+    if language in {None, expected.code}:
+        return ""
+    return f"{named(language)}, expected {named(expected.code)}"
+
+
+def _in_other_script(line: Any) -> bool:  # noqa: ANN401  JSON
+    share: float = line["own"]
+    return share < _OTHER_SCRIPT
