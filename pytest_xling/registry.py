@@ -122,6 +122,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "claims": "claims:ClaimsReader",
         "epitome": "epitome:EpitomeReader",
         "jsonl": "jsonl:JsonlReader",
+        "lcb": "lcb:LcbReader",
         "mmlu": "mmlu:MmluReader",
         "uphill": "uphill:UphillReader",
         "xlinghealth": "xlinghealth:XLingHealthReader",
