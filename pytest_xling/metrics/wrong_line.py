@@ -90,7 +90,8 @@ def _unknown(line: Any, expected: Language, *, lead: float) -> str:  # noqa: ANN
     if line["lead"] is not None and line["lead"] < lead:
         return f"too little to tell {other}"
     if (expected.code, line["script"], line["scripts"]) == ("ja", "Han", 1):
-        return f"{line['letters']} Chinese characters" if line["letters"] < _HAN_ALONE else ""
+        few = line["letters"] < _HAN_ALONE
+        return f"too few Chinese characters without kana to tell {other}" if few else ""
     return ""
 
 

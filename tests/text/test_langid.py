@@ -90,3 +90,16 @@ def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     langid._model.cache_clear()
     with pytest.raises(ConfigError, match=r"py3langid>=0\.3,<0\.4"):
         langid.codes()
+
+
+def test_a_prior_and_votes_move_the_answer() -> None:
+    """By as many nats as they have; codes that langid does not know mean nothing."""
+    text = "Hau euskarazko esaldi arrunt bat da."
+    ((language, lead),) = langid.compare([text], ["es"])
+    assert "eu" == language
+    assert lead is not None
+    (with_prior,) = langid.compare([text], ["es"], prior={"eu": -1.0, "tlh": 99.0})
+    assert ("eu", pytest.approx(lead - 1)) == with_prior
+    (voted,) = langid.compare([text], ["es"], votes=[{"es": lead + 1, "tlh": 99.0}])
+    assert ("es", 0.0) == voted
+    assert [(language, lead)] == langid.compare([text], ["es"], prior={}, votes=[{}])

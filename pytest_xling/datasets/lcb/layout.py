@@ -73,8 +73,11 @@ def questions(clone: Path) -> list[Question]:
 def _files(clone: Path) -> list[TableFile]:
     """Return the files of the test sets, sorted by setting, dataset and language."""
     unpacked, packed = clone / _FOLDER, clone / f"{_FOLDER}.zip"
+    files: list[TableFile] = []
     try:
-        root: TableFile = unpacked if unpacked.is_dir() else zipfile.Path(packed) / _FOLDER
+        root: TableFile = unpacked
+        if packed.is_file() and not unpacked.is_dir():
+            root = zipfile.Path(packed) / _FOLDER
         files = [
             file
             for setting in SETTINGS
