@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LineLanguages"]
 
+_OURS = {"no": "nb"}
+"""The identifiers' code for Norwegian, whose common standard is ours."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
@@ -37,7 +40,8 @@ class LineLanguages(TextAnnotator):
 
     A line is too short for one identifier, so two are asked: what CLD2 says, on its best effort,
     adds to langid's log-probabilities. Languages that are not in our table must be the likelier,
-    for they are what langid often sees in a few words of a common language.
+    for they are what langid often sees in a few words of a common language. Where the two differ
+    between the expected language and one that is close to it, CLD2's word is taken.
 
     A value has ``lines``; each has ``line`` (its number, from 1), ``letters`` (without those of
     names), ``own`` (their share in the script the text should be in, 0 to 1), ``script`` and
@@ -95,17 +99,19 @@ class LineLanguages(TextAnnotator):
         ]
         lines = [line for of in looked_at for line in of]
         said = [detect(line.text, best_effort=True).language for line in lines]
-        ours = frozenset(codes())
+        ours = frozenset((*codes(), *_OURS))
         compared = langid.compare(
             [line.text for line in lines],
             [line.expected.code for line in lines],
             prior={code: -self.handicap for code in langid.codes() if code not in ours},
-            votes=[{code: self.vote} for code in said],
+            votes=[{code: self.vote, _OURS.get(code, code): self.vote} for code in said],
         )
         values = iter(
             [
-                _value(line, language, lead=lead, by_cld2=by_cld2)
-                for line, (language, lead), by_cld2 in zip(lines, compared, said, strict=True)
+                _value(
+                    line, _OURS.get(language, language), lead=lead, by_cld2=_OURS.get(code, code)
+                )
+                for line, (language, lead), code in zip(lines, compared, said, strict=True)
             ]
         )
         return [{"lines": list(islice(values, len(of)))} for of in looked_at]
@@ -142,4 +148,6 @@ def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> J
     if lead is None or expected.code in MISREAD:
         agreed = by_cld2 if by_cld2 in {language, expected.code} else None
         return value | {"language": agreed, "lead": None}
+    if language == expected.code and by_cld2 in expected.close:
+        language = by_cld2
     return value | {"language": language, "lead": round(lead, 1)}

@@ -80,6 +80,8 @@ def test_wrong(read: Callable[..., Reading], text: str, language: str, reason: s
         ("我家的貓每天早上都坐在窗前看鳥，牠很開心。", "zh"),
         (f"{TURKISH}\n```\nnot a line of prose at all\n```", "tr"),
         (f"{TURKISH}\nYes, sure.", "tr"),
+        ("Jeg vet ikke noe om hvor mye melk det er igjen i kjøleskapet.", "nb"),
+        ("Sveučilište je objavilo točan raspored predavanja za listopad.", "hr"),
     ],
 )
 def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
@@ -96,7 +98,22 @@ def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
         (
             "Saya tidak nampak kucing itu sejak malam semalam kerana hujan.",
             "id",
-            "no identifier tells 'ms' from Indonesian (id) by a line",
+            "no identifier tells Malay (ms) from Indonesian (id) by a line",
+        ),
+        (
+            "Prošle sedmice je općina otvorila novu školu historije.",
+            "hr",
+            "no identifier tells Bosnian (bs) from Croatian (hr) by a line",
+        ),
+        (
+            "Trebalo bi da jedeš više voća i povrća svaki dan jer telo treba vitamine.",
+            "hr",
+            "no identifier tells 'sr' from Croatian (hr) by a line",
+        ),
+        (
+            "Jeg vet ikke noe om hvor mye melk det er igjen i kjøleskapet.",
+            "da",
+            "no identifier tells Norwegian Bokmål (nb) from Danish (da) by a line",
         ),
         ("国民健康保険被保険者証", "ja", "too few Chinese characters without kana to tell Chinese (zh) from"),
     ],
