@@ -134,7 +134,9 @@ def _lines(file: TableFile) -> Iterator[str]:
         raise DataError(msg) from error
 
 
-def _json_rows(file: TableFile, lines: Iterable[str], required: Collection[str]) -> Iterator[TableRow]:
+def _json_rows(
+    file: TableFile, lines: Iterable[str], required: Collection[str]
+) -> Iterator[TableRow]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             place = Place(file=file, number=number)
@@ -142,7 +144,9 @@ def _json_rows(file: TableFile, lines: Iterable[str], required: Collection[str])
             yield place, _object(row, required, place)
 
 
-def _array_rows(file: TableFile, lines: Iterable[str], required: Collection[str]) -> Iterator[TableRow]:
+def _array_rows(
+    file: TableFile, lines: Iterable[str], required: Collection[str]
+) -> Iterator[TableRow]:
     """Yield the objects of a JSON array, holding little more of it than one."""
     for number, value in enumerate(_elements(file, lines), start=1):
         place = Place(file=file, number=number, unit="row")

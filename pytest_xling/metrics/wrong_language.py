@@ -87,9 +87,7 @@ class WrongLanguage(Flag[Answer]):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)
         if other_script:
-            nearest = (
-                "" if language in {None, expected.code} else f" nearest to {named(language)},"
-            )
+            nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
             reason = f"written in {seen['script']} letters,{nearest} expected "
             return Reading(value=1.0, reason=reason + named(expected.code))
         if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
@@ -115,4 +113,3 @@ def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
 def _wrong(language: str, *, by: str, expected: Language) -> Reading:
     reason = f"detected {named(language)} by {by}, expected {named(expected.code)}"
     return Reading(value=1.0, reason=reason)
-

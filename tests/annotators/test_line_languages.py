@@ -72,7 +72,7 @@ def test_shouting_is_read_as_talking() -> None:
 
 
 def test_cld2_has_a_vote() -> None:
-    """langid alone takes this for Spanish."""
+    """Langid alone takes this for Spanish."""
     line = "I need a logo designed."
     assert ["en"] == [each["language"] for each in _lines(line, "es")]
     assert ["es"] == [each["language"] for each in _lines(line, "es", vote=0)]

@@ -43,7 +43,9 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
 def test_languages_nobody_asks_for(tmp_path: Path) -> None:
     """There is no prompt for an answer in German."""
     clone = make_clone(tmp_path / "clone")
-    with pytest.raises(DataError, match="no prompt for answers in 'de'. There are some for: hi, t"):
+    with pytest.raises(
+        DataError, match=r"no prompt for answers in 'de'. There are some for: hi"
+    ):
         LcbReader.read(clone, benchmark="b", languages=["de"])
 
 
@@ -78,9 +80,9 @@ def test_models_must_be_named_where_there_are_several(tmp_path: Path) -> None:
     clone = make_clone(tmp_path / "clone")
     other = [row | {"model": "model-b"} for row in OUTPUTS]
     (clone / "outputs" / "model-b.csv").write_text(as_csv(other), "utf-8")
-    with pytest.raises(ConfigError, match="name one model with --answers-by. .*model-a, model-b"):
+    with pytest.raises(ConfigError, match=r"name one model with --answers-by. .*model-a, model-b"):
         transcript_rows(clone)
-    with pytest.raises(ConfigError, match="no answers by 'model-c' here. Did you mean 'model-"):
+    with pytest.raises(ConfigError, match=r"no answers by 'model-c' here. Did you mean 'model-"):
         transcript_rows(clone, answers_by="model-c")
     assert {"model-b"} == {row["model"] for row in transcript_rows(clone, answers_by="model-b")}
 
@@ -89,7 +91,11 @@ def test_models_must_be_named_where_there_are_several(tmp_path: Path) -> None:
     ("key", "value", "message"),
     [
         ("language", "xx", r"model-a\.csv:6: column 'language': unknown language 'xx'"),
-        ("task", "crossling", r"csv:6: column 'task' is 'crossling', and must be .*Did you mean 'cr"),
+        (
+            "task",
+            "crossling",
+            r"csv:6: column 'task' is 'crossling', and must be .*Did you mean 'cr",
+        ),
         ("source", " ", r"csv:6: .*'source'"),
         ("model", "", r"csv:6: .*'model'"),
     ],
@@ -123,7 +129,9 @@ def test_an_answer_that_is_there_twice(tmp_path: Path) -> None:
     """Both places are named."""
     clone = make_clone(tmp_path / "clone")
     (clone / "outputs" / "model-a.csv").write_text(as_csv([*OUTPUTS, OUTPUTS[0]]), "utf-8")
-    with pytest.raises(DataError, match=r"csv:7: the answer of 'model-a' to .* at .*csv:2; keep one"):
+    with pytest.raises(
+        DataError, match=r"csv:7: the answer of 'model-a' to .* at .*csv:2; keep one"
+    ):
         transcript_rows(clone)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Reading
 
-LCB = Path("/work/.mirror/for-ai+language-confusion/repo")
+LCB = Path(__file__).resolve().parents[2] / "../.mirror/for-ai+language-confusion/repo"
 TURKISH = "Kedim her sabah pencerenin önünde oturup kuşları izler."
 ENGLISH = "Here is a short text about my cat in Turkish:"
 
@@ -58,9 +58,17 @@ def test_the_first_wrong_line_is_quoted_and_the_others_counted(
     ("text", "language", "reason"),
     [
         (ENGLISH, "hi", "written in Latin letters, nearest to English (en), expected Hindi (hi)"),
-        ("我家的猫每天早上都坐在窗前看鸟。", "tr", "written in Han letters, nearest to Chinese (zh)"),
+        (
+            "我家的猫每天早上都坐在窗前看鸟。",
+            "tr",
+            "written in Han letters, nearest to Chinese (zh)",
+        ),
         ("Yeh mausam ke baare mein ek vaakya hai.", "hi", "written in Latin letters, nearest to "),
-        ("O meu gato olha para os pássaros todas as manhãs.", "es", "Portuguese (pt), expected Spa"),
+        (
+            "O meu gato olha para os pássaros todas as manhãs.",
+            "es",
+            "Portuguese (pt), expected Spa",
+        ),
         ("Hau euskarazko esaldi arrunt bat da, eta luzeagoa.", "en", "'eu', expected English (en)"),
     ],
 )
@@ -106,7 +114,7 @@ def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
             "no identifier tells Bosnian (bs) from Croatian (hr) by a line",
         ),
         (
-            "Trebalo bi da jedeš više voća i povrća svaki dan jer telo treba vitamine.",
+            "Nisam video mačku od juče uveče, a nedelja je bila duga.",
             "hr",
             "no identifier tells 'sr' from Croatian (hr) by a line",
         ),
@@ -115,7 +123,11 @@ def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
             "da",
             "no identifier tells Norwegian Bokmål (nb) from Danish (da) by a line",
         ),
-        ("国民健康保険被保険者証", "ja", "too few Chinese characters without kana to tell Chinese (zh) from"),
+        (
+            "国民健康保険被保険者証",
+            "ja",
+            "too few Chinese characters without kana to tell Chinese (zh) from",
+        ),
     ],
 )
 def test_nobody_can_know(
@@ -150,19 +162,12 @@ def test_a_limit_that_limits_nothing(lead: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "published"),
-    [
-        ("llama-3-instruct", {"monolingual": 46.0, "crosslingual": 30.3}),
-        ("command-r-plus", {"monolingual": 99.2, "crosslingual": 91.2}),
-    ],
-)
-def test_published_line_pass_rates(model: str, published: dict[str, float]) -> None:
-    """Within 2 points of Marchisio et al. (2024), whose identifier is fastText's."""
+def test_published_line_pass_rates() -> None:
+    """Of Llama 3 within 2 points of Marchisio et al. (2024), whose identifier is fastText's."""
     if not LCB.is_dir():
         pytest.skip(f"needs a snapshot of for-ai/language-confusion in {LCB}")
-    git = ["git", "-C", str(LCB), "show", f"HEAD:outputs/{model}.csv"]
-    shown = subprocess.run(git, capture_output=True, check=True)  # noqa: S603  no user's input
+    git = ["git", "-C", str(LCB), "show", "HEAD:outputs/llama-3-instruct.csv"]
+    shown = subprocess.run(git, capture_output=True, check=True)
     rows = list(csv.DictReader(io.StringIO(shown.stdout.decode())))
     texts = [row["completion"].partition("\nQ:")[0] for row in rows]
     seen = LineLanguages().annotate(texts, [row["language"] for row in rows])
@@ -182,7 +187,7 @@ def test_published_line_pass_rates(model: str, published: dict[str, float]) -> N
         if reading.value is not None:
             by_source = passed[row["task"]][row["language"]]
             by_source[row["source"]].append(1 - reading.value)
-    for setting, printed in published.items():
+    for setting, printed in {"monolingual": 46.0, "crosslingual": 30.3}.items():
         rates = [
             sum(sum(of) / len(of) for of in sources.values()) / len(sources)
             for sources in passed[setting].values()

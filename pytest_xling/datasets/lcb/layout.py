@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place, TableFile
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SETTINGS", "Question", "questions", "row_of", "sample_id", "setting_of", "sets_beside"]
+__all__ = ["SETTINGS", "Question", "questions", "row_of", "sample_id", "sets_beside", "setting_of"]
 
 SETTINGS: Final = ("crosslingual", "monolingual")
 _FOLDER: Final = "test_sets"
@@ -63,9 +63,7 @@ def questions(clone: Path) -> list[Question]:
             prompt = require_text(cells["prompt"], where=str(place), key="prompt")
             name = sample_id(setting, source, str(number))
             found.append(
-                Question(
-                    id=name, setting=setting, source=source, language=language, prompt=prompt
-                )
+                Question(id=name, setting=setting, source=source, language=language, prompt=prompt)
             )
     return found
 

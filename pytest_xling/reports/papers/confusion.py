@@ -31,6 +31,10 @@ CONFUSION_COLUMNS: Final = (
 LINE: Final = "wrong_line"
 WORD: Final = "english_words"
 COUNTS: Final = ("n", "left out", "sources")
+NOTE: Final = (
+    "LPR: answers without a wrong line, in %; WPR: of these, answers without English words; LCPR: "
+    "their harmonic mean"
+)
 
 
 def confusion_rows(
@@ -172,10 +176,7 @@ def _sheet(rows: Sequence[Row]) -> Sheet:
         title=str(rows[0]["setting"]),
         columns=columns,
         left=1,
-        notes=(
-            "LPR: answers without a wrong line, in %; WPR: of these, answers without English "
-            "words; LCPR: their harmonic mean",
-        ),
+        notes=(NOTE,),
     )
 
 
