@@ -43,9 +43,7 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
 def test_languages_nobody_asks_for(tmp_path: Path) -> None:
     """There is no prompt for an answer in German."""
     clone = make_clone(tmp_path / "clone")
-    with pytest.raises(
-        DataError, match=r"no prompt for answers in 'de'. There are some for: hi"
-    ):
+    with pytest.raises(DataError, match=r"no prompt for answers in 'de'. There are some for: hi"):
         LcbReader.read(clone, benchmark="b", languages=["de"])
 
 

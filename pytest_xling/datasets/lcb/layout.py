@@ -56,8 +56,7 @@ def questions(clone: Path) -> list[Question]:
         DataError: names the file, the line, the column and the fix.
     """
     found: list[Question] = []
-    for file in _files(clone):
-        setting = file.parent.parent.name
+    for setting, file in _files(clone):
         for number, (place, cells) in enumerate(table_rows(file, required=_COLUMNS)):
             source, language = row_of(cells, place)
             prompt = require_text(cells["prompt"], where=str(place), key="prompt")
@@ -68,21 +67,18 @@ def questions(clone: Path) -> list[Question]:
     return found
 
 
-def _files(clone: Path) -> list[TableFile]:
-    """Return the files of the test sets, sorted by setting, dataset and language."""
+def _files(clone: Path) -> list[tuple[str, TableFile]]:
+    """Return the files of the test sets with their settings, sorted by dataset and language."""
     unpacked, packed = clone / _FOLDER, clone / f"{_FOLDER}.zip"
-    files: list[TableFile] = []
     try:
         root: TableFile = unpacked
         if packed.is_file() and not unpacked.is_dir():
             root = zipfile.Path(packed) / _FOLDER
         files = [
-            file
+            (setting, file)
             for setting in SETTINGS
-            if (root / setting).is_dir()
-            for dataset in sorted((root / setting).iterdir(), key=str)
-            if dataset.is_dir()
-            for file in sorted(dataset.iterdir(), key=str)
+            for dataset in _inside(root / setting)
+            for file in _inside(dataset)
             if file.name.endswith(".csv")
         ]
     except (OSError, zipfile.BadZipFile) as error:
@@ -95,6 +91,12 @@ def _files(clone: Path) -> list[TableFile]:
         )
         raise DataError(msg)
     return files
+
+
+def _inside(folder: TableFile) -> list[TableFile]:
+    """Return what is in *folder*, sorted; nothing where it is no folder."""
+    entries: list[TableFile] = [*folder.iterdir()] if folder.is_dir() else []
+    return sorted(entries, key=str)
 
 
 def row_of(cells: Mapping[str, JsonValue], place: Place) -> tuple[str, str]:
