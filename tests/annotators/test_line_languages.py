@@ -120,7 +120,7 @@ def test_batch_is_as_one_by_one_and_plain_json(pairs: list[tuple[str, Any]]) -> 
         ({"max_chars": 0}, "max_chars must be at least 1, not 0"),
     ],
 )
-def test_limits_that_leave_nothing(fields: dict[str, float], message: str) -> None:
+def test_limits_that_leave_nothing(fields: dict[str, Any], message: str) -> None:
     """They are refused."""
     with pytest.raises(ConfigError, match=f"line_languages: {message}"):
-        LineLanguages(**fields)  # type: ignore[arg-type]  a mapping of numbers
+        LineLanguages(**fields)

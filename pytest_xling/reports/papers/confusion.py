@@ -81,9 +81,13 @@ def confusion_rows(
         by_place["monolingual" if alone else "crosslingual", case.language].append(case)
     rows: list[Row] = []
     for setting in sorted({setting for setting, _ in by_place}, reverse=True):
-        of_setting = [
-            {"model": run.model, "setting": setting, "language": language}
-            | _of_language(cases, field=field)
+        of_setting: list[Row] = [
+            {
+                "model": run.model,
+                "setting": setting,
+                "language": language,
+                **_of_language(cases, field=field),
+            }
             for (place, language), cases in sorted(by_place.items())
             if place == setting
         ]
