@@ -21,6 +21,7 @@ _OTHER_SCRIPT = 0.25
 _HAN_ALONE = 20
 """So many Chinese characters without kana are not Japanese; fewer may be a Japanese heading."""
 _EXCERPT = 60
+_RIGHT = Reading(value=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,52 +61,44 @@ class WrongLine(Flag[Answer]):
         if not lines:
             reason = "no line with enough words besides code, addresses, numbers and names"
             return Reading(value=None, reason=reason)
-        unknown = [why for line in lines if (why := _unknown(line, expected, lead=self.lead))]
-        wrong = [
-            (line["line"], why)
-            for line in lines
-            if not _unknown(line, expected, lead=self.lead)
-            if (why := _wrong(line, expected))
-        ]
-        if wrong:
-            number, why = wrong[0]
+        read = [(line["line"], _read(line, expected, lead=self.lead)) for line in lines]
+        if wrong := [(number, reading) for number, reading in read if reading.value == 1]:
+            number, reading = wrong[0]
             text = printable(answer.text.split("\n")[number - 1], limit=_EXCERPT)
             more = f"; {len(wrong) - 1} more of {len(lines)} lines" if len(wrong) > 1 else ""
-            return Reading(value=1.0, reason=f"line {number}, “{text}”: {why}{more}")
-        if len(unknown) == len(lines):
-            return Reading(value=None, reason=unknown[0])
-        return Reading(value=0.0)
+            return Reading(value=1.0, reason=f"line {number}, “{text}”: {reading.reason}{more}")
+        if any(reading.value == 0 for _, reading in read):
+            return _RIGHT
+        _, unknown = read[0]
+        return unknown
+
+
+def _read(line: Any, expected: Language, *, lead: float) -> Reading:  # noqa: ANN401  JSON
+    """Return the reading of one line as the annotator has it."""
+    language = line["language"]
+    if line["own"] < _OTHER_SCRIPT:
+        nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
+        scripts = f"{line['script']} letters" if line["scripts"] == 1 else "other letters"
+        reason = f"written in {scripts},{nearest} expected {named(expected.code)}"
+        return Reading(value=1.0, reason=reason)
+    if language == expected.code:
+        return _RIGHT
+    if unknown := _unknown(line, expected, lead=lead):
+        return Reading(value=None, reason=unknown)
+    return Reading(value=1.0, reason=f"{named(language)}, expected {named(expected.code)}")
 
 
 def _unknown(line: Any, expected: Language, *, lead: float) -> str:  # noqa: ANN401  JSON
     """Say why nobody can know whether *line* is in the expected language; "" where one can."""
     language = line["language"]
-    if _in_other_script(line) or language == expected.code:
-        return ""
     if language is None:
         return f"too little to tell whether this is {expected.english_name}"
-    other = f"{named(language)} from {named(expected.code)}"
+    pair = f"{named(language)} from {named(expected.code)}"
     if language in expected.close:
-        return f"no identifier tells {other} by a line"
+        return f"no identifier tells {pair} by a line"
     if line["lead"] is not None and line["lead"] < lead:
-        return f"too little to tell {other}"
-    if (expected.code, line["script"], line["scripts"]) == ("ja", "Han", 1):
-        few = line["letters"] < _HAN_ALONE
-        return f"too few Chinese characters without kana to tell {other}" if few else ""
+        return f"too little to tell {pair}"
+    han_alone = (expected.code, line["script"], line["scripts"]) == ("ja", "Han", 1)
+    if han_alone and line["letters"] < _HAN_ALONE:
+        return f"too few Chinese characters without kana to tell {pair}"
     return ""
-
-
-def _wrong(line: Any, expected: Language) -> str:  # noqa: ANN401  JSON
-    """Say in what language *line* is, where it is not the expected one."""
-    language = line["language"]
-    if _in_other_script(line):
-        nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
-        return f"written in {line['script']} letters,{nearest} expected {named(expected.code)}"
-    if language in {None, expected.code}:
-        return ""
-    return f"{named(language)}, expected {named(expected.code)}"
-
-
-def _in_other_script(line: Any) -> bool:  # noqa: ANN401  JSON
-    share: float = line["own"]
-    return share < _OTHER_SCRIPT
