@@ -10,6 +10,7 @@ from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find, named
 from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
+from pytest_xling.text.prose import SCRIPTS
 
 if TYPE_CHECKING:
     from pytest_xling.languages import Language
@@ -78,8 +79,8 @@ def _read(line: Any, expected: Language, *, lead: float) -> Reading:  # noqa: AN
     language = line["language"]
     if line["own"] < _OTHER_SCRIPT:
         nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
-        scripts = f"{line['script']} letters" if line["scripts"] == 1 else "other letters"
-        reason = f"written in {scripts},{nearest} expected {named(expected.code)}"
+        other = "other" if line["script"] in SCRIPTS[expected.script] else line["script"]
+        reason = f"written in {other} letters,{nearest} expected {named(expected.code)}"
         return Reading(value=1.0, reason=reason)
     if language == expected.code:
         return _RIGHT
