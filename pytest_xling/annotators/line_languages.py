@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LineLanguages"]
 
-_OURS = {"no": "nb"}
-"""The identifiers' code for Norwegian, whose common standard is ours."""
+_OURS = {"nb": "no"}
+"""langid has a code for Norwegian's common standard beside the one for Norwegian."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,7 +121,7 @@ def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
         (
             "Jeg vet ikke noe om hvor mye melk det er igjen i kjøleskapet.",
             "da",
-            "no identifier tells Norwegian Bokmål (nb) from Danish (da) by a line",
+            "no identifier tells Norwegian (no) from Danish (da) by a line",
         ),
         (
             "国民健康保険被保険者証",
