@@ -85,6 +85,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_unparsed": "stance.answers:StanceUnparsed",
         "unknown_verdict": "recognition:UnknownVerdict",
         "wrong_language": "wrong_language:WrongLanguage",
+        "wrong_line": "wrong_line:WrongLine",
     },
     "annotator": {
         "category_llm": "category:CategoryLlm",
@@ -95,6 +96,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "evidence": "evidence:Evidence",
         "language_evidence": "language_evidence:LanguageEvidence",
         "language_id": "language_id:LanguageId",
+        "line_languages": "line_languages:LineLanguages",
         "relevance_llm": "relevance:RelevanceLlm",
         "sentence_languages": "sentence_languages:SentenceLanguages",
         "stance_head": "stance.head:StanceHead",
@@ -120,6 +122,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "claims": "claims:ClaimsReader",
         "epitome": "epitome:EpitomeReader",
         "jsonl": "jsonl:JsonlReader",
+        "lcb": "lcb:LcbReader",
         "mmlu": "mmlu:MmluReader",
         "uphill": "uphill:UphillReader",
         "xlinghealth": "xlinghealth:XLingHealthReader",

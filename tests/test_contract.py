@@ -303,6 +303,7 @@ DAMAGED = {
     "claims": "claims.jsonl",
     "epitome": "emotional-reactions-reddit.csv",
     "jsonl": "en.jsonl",
+    "lcb": "test_sets/monolingual/okapi/fr.csv",
     "mmlu": "mmlu_en.csv",
     "uphill": "UPHILL.csv",
     "xlinghealth": "LiveQA.xlsx",

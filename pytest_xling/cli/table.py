@@ -1,4 +1,4 @@
-"""``xling table NAME RUN…``: the tables of four papers for stored runs, or for data."""
+"""``xling table NAME RUN…``: the tables of five papers for stored runs, or for data."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from pytest_xling.reports.papers.calmqa import (
 )
 from pytest_xling.reports.papers.calmqa_quality import QUALITY_TABLES
 from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
+from pytest_xling.reports.papers.confusion import CONFUSION_TABLES
 from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
 from pytest_xling.reports.papers.sets import SETS_TABLES
 from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
@@ -63,7 +64,13 @@ ABOUT = {
 }
 TEXTS = ("model", "set", "language", "indicator", "languages")
 OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
-PAPER_TABLES = {**OTHER_CALMQA_TABLES, **XLINGEVAL_TABLES, **UPHILL_TABLES, **PARITY_TABLES}
+PAPER_TABLES = {
+    **OTHER_CALMQA_TABLES,
+    **XLINGEVAL_TABLES,
+    **UPHILL_TABLES,
+    **PARITY_TABLES,
+    **CONFUSION_TABLES,
+}
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
 ASKING = (
@@ -94,6 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *(f"  {name:15}{table.about}" for name, table in UPHILL_TABLES.items()),
             "of Found in Translation:",
             *(f"  {name:15}{table.about}" for name, table in PARITY_TABLES.items()),
+            "of the Language Confusion Benchmark:",
+            *(f"  {name:15}{table.about}" for name, table in CONFUSION_TABLES.items()),
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
@@ -134,7 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--field",
         metavar="KEY",
         type=_field,
-        help="of the samples' metadata: has the set of a question, or its category",
+        help="of the samples' metadata: has the set of a question, its category or its source",
     )
     parser.add_argument(
         "--svg", metavar="FILE", type=parse_path, help="draw the curves of one run there, too"

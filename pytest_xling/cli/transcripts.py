@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.datasets.calmqa import answers as _calmqa_answers
+from pytest_xling.datasets.lcb import answers as _lcb_answers
 from pytest_xling.datasets.uphill import answers as _uphill_answers
 from pytest_xling.datasets.uphill.rows import missing_levels
+from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -50,6 +52,14 @@ LAYOUTS = {
         ),
         notices=missing_levels,
     ),
+    "lcb": _Layout(
+        about=(
+            "PATH is a clone of language-confusion, or a .csv such as those in its outputs; MODEL "
+            "such as command-r"
+        ),
+        rows=_lcb_answers.transcript_rows,
+        then="pytest FOLDER --model=transcript:FILE --langs=all --xling-data NAME=CLONE",
+    ),
 }
 
 
@@ -67,7 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("layout", choices=LAYOUTS, metavar="LAYOUT", help="see below")
     parser.add_argument("folder", metavar="PATH", type=parse_path, help="where the answers are")
     parser.add_argument(
-        "--answers-by", metavar="MODEL", required=True, help='as stored there, such as "GPT 4o"'
+        "--answers-by",
+        metavar="MODEL",
+        help='as stored there, such as "GPT 4o"; lcb needs it only where there are several',
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=parse_path, required=True, help="write there"
@@ -78,6 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the transcript."""
     layout = LAYOUTS[args.layout]
+    if args.answers_by is None and args.layout != "lcb":
+        msg = f"transcripts {args.layout} needs --answers-by=MODEL: {layout.about}"
+        raise ConfigError(msg)
     rows = layout.rows(args.folder, answers_by=args.answers_by)
     answers: Counter[tuple[JsonValue, JsonValue]] = Counter()
     left_out: Counter[tuple[JsonValue, JsonValue]] = Counter()

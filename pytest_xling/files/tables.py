@@ -15,12 +15,16 @@ from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.files.strict_json import parse, unique_keys
 
 if TYPE_CHECKING:
+    import zipfile
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SUFFIXES", "Place", "TableRow", "table_rows"]
+__all__ = ["SUFFIXES", "Place", "TableFile", "TableRow", "table_rows"]
+
+TableFile: TypeAlias = "Path | zipfile.Path"
+"""A table, which may be in an archive."""
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 
@@ -29,7 +33,7 @@ SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 class Place:
     """Where a row stands."""
 
-    file: Path
+    file: TableFile
     number: int
     """From 1."""
     unit: Literal["line", "row"] = "line"
@@ -62,7 +66,7 @@ _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
 def table_rows(
-    file: Path, *, required: Collection[str], headless: Sequence[str] = ()
+    file: TableFile, *, required: Collection[str], headless: Sequence[str] = ()
 ) -> Iterator[TableRow]:
     """Yield the rows of *file*, in the format that its suffix and its first character tell.
 
@@ -111,7 +115,7 @@ def table_rows(
         raise DataError(msg)
 
 
-def _lines(file: Path) -> Iterator[str]:
+def _lines(file: TableFile) -> Iterator[str]:
     """Yield the lines of *file*, decoded one by one, so that a wrong byte has a line."""
     try:
         with file.open("rb") as opened:
@@ -130,7 +134,9 @@ def _lines(file: Path) -> Iterator[str]:
         raise DataError(msg) from error
 
 
-def _json_rows(file: Path, lines: Iterable[str], required: Collection[str]) -> Iterator[TableRow]:
+def _json_rows(
+    file: TableFile, lines: Iterable[str], required: Collection[str]
+) -> Iterator[TableRow]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             place = Place(file=file, number=number)
@@ -138,14 +144,16 @@ def _json_rows(file: Path, lines: Iterable[str], required: Collection[str]) -> I
             yield place, _object(row, required, place)
 
 
-def _array_rows(file: Path, lines: Iterable[str], required: Collection[str]) -> Iterator[TableRow]:
+def _array_rows(
+    file: TableFile, lines: Iterable[str], required: Collection[str]
+) -> Iterator[TableRow]:
     """Yield the objects of a JSON array, holding little more of it than one."""
     for number, value in enumerate(_elements(file, lines), start=1):
         place = Place(file=file, number=number, unit="row")
         yield place, _object(value, required, place)
 
 
-def _elements(file: Path, lines: Iterable[str]) -> Iterator[JsonValue]:
+def _elements(file: TableFile, lines: Iterable[str]) -> Iterator[JsonValue]:
     """Yield the elements of the JSON array that *lines*, whose first sign is its bracket, make."""
     source = iter(lines)
     text, at = _part(source).lstrip(), 1
@@ -206,7 +214,7 @@ def _sign(text: str, at: int, source: Iterator[str]) -> tuple[str, int]:
     return text, sign.start()
 
 
-def _broken(file: Path, number: int, what: str, *, cut: bool) -> DataError:
+def _broken(file: TableFile, number: int, what: str, *, cut: bool) -> DataError:
     place = Place(file=file, number=number, unit="row")
     fix = "it looks cut short; restore the rest" if cut else "correct it"
     return DataError(f"{place}: not valid JSON: {what}; {fix}")
@@ -231,7 +239,7 @@ def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[s
 
 
 def _csv_rows(
-    file: Path,
+    file: TableFile,
     lines: Iterable[str],
     required: Collection[str],
     headless: Sequence[str],
@@ -275,7 +283,7 @@ def _csv_rows(
             yield _csv_row(cells, head, file, start)
 
 
-def _csv_row(cells: Sequence[str], head: Sequence[str], file: Path, start: int) -> TableRow:
+def _csv_row(cells: Sequence[str], head: Sequence[str], file: TableFile, start: int) -> TableRow:
     if len(cells) != len(head):
         msg = (
             f"{file}:{start}: the row has {len(cells)} cells, and the head {len(head)}; check "

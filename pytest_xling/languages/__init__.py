@@ -9,6 +9,7 @@ from pytest_xling.languages._table import (
     codes,
     find,
     languages,
+    named,
     names,
     training_languages,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "find",
     "languages",
     "languages_named",
+    "named",
     "names",
     "training_languages",
     "translation_code",

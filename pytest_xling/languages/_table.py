@@ -38,6 +38,7 @@ __all__ = [
     "codes",
     "find",
     "languages",
+    "named",
     "names",
     "training_languages",
 ]
@@ -74,6 +75,8 @@ class Language:
     """Which identifier decides first whether a text is in this language."""
     identifiable: bool
     """Whether that identifier can be trusted on this language at all."""
+    close: tuple[str, ...]
+    """Codes of languages that no identifier tells from this one by a line of text."""
 
 
 @cache
@@ -81,7 +84,10 @@ def languages() -> tuple[Language, ...]:
     """Return all languages, sorted by code."""
     with _TABLE.open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return tuple(Language(**{**row, "aliases": tuple(row["aliases"])}) for row in rows)
+    return tuple(
+        Language(**{**row, "aliases": tuple(row["aliases"]), "close": tuple(row["close"])})
+        for row in rows
+    )
 
 
 @cache
@@ -98,6 +104,14 @@ def names(code: str) -> tuple[str, ...]:
     """
     language = find(code)
     return tuple(dict.fromkeys((language.english_name, language.native_name)))
+
+
+def named(code: str) -> str:
+    """Return a language's English name with its code; the code alone where we have no such one."""
+    try:
+        return f"{find(code).english_name} ({code})"
+    except ConfigError:
+        return repr(code)
 
 
 def find(code_or_alias: str) -> Language:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
-from pytest_xling.languages import find
+from pytest_xling.languages import find, named
 from pytest_xling.records import Answer, Reading
 
 if TYPE_CHECKING:
@@ -87,18 +87,16 @@ class WrongLanguage(Flag[Answer]):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)
         if other_script:
-            nearest = (
-                "" if language in {None, expected.code} else f" nearest to {_named(language)},"
-            )
+            nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
             reason = f"written in {seen['script']} letters,{nearest} expected "
-            return Reading(value=1.0, reason=reason + _named(expected.code))
+            return Reading(value=1.0, reason=reason + named(expected.code))
         if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
             reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
             return Reading(value=None, reason=reason)
         if language == expected.code:
             return _CLEAR
         if seen["lead"] is not None and seen["lead"] < self.lead:
-            other = _named(language)
+            other = named(language)
             reason = f"{letters} letters: too few to tell {expected.english_name} from {other}"
             return Reading(value=None, reason=reason)
         return _wrong(language, by=seen["by"], expected=expected)
@@ -113,13 +111,5 @@ def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
 
 
 def _wrong(language: str, *, by: str, expected: Language) -> Reading:
-    reason = f"detected {_named(language)} by {by}, expected {_named(expected.code)}"
+    reason = f"detected {named(language)} by {by}, expected {named(expected.code)}"
     return Reading(value=1.0, reason=reason)
-
-
-def _named(code: str) -> str:
-    """Return the English name with the code, or the code alone for languages not in our table."""
-    try:
-        return f"{find(code).english_name} ({code})"
-    except ConfigError:
-        return repr(code)

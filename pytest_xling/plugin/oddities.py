@@ -117,7 +117,7 @@ def _unknown(
     """Return the ids with answers that no benchmark has, whatever part of it is asked."""
     known = {case.sample.id for cases in plans.values() for case in cases}
     unknown = {sample_id for ids in stored.values() for sample_id in ids} - known
-    if unknown and (settings.limit is not None or settings.languages != "all"):
+    if unknown:
         for benchmark in benchmarks.values():
             both = tuple(code for code in benchmark.languages() if code in stored)
             if both:

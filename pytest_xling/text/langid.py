@@ -13,6 +13,7 @@ a product of sparse and dense matrices.
 from __future__ import annotations
 
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,19 +56,39 @@ def identify(texts: Sequence[str]) -> list[str]:
     return [model.codes[row.argmax()] for row in _log_probabilities(texts)]
 
 
-def compare(texts: Sequence[str], languages: Sequence[str]) -> list[tuple[str, float | None]]:
+def compare(
+    texts: Sequence[str],
+    languages: Sequence[str],
+    *,
+    prior: Mapping[str, float] | None = None,
+    votes: Sequence[Mapping[str, float]] | None = None,
+) -> list[tuple[str, float | None]]:
     """Return the code of each text's language, and by how much it leads over ``languages[i]``.
 
     The lead is the difference of the two log-probabilities, in nats: 0 where they are the same
     language, None where langid does not know ``languages[i]``.
+
+    Args:
+        texts: of any length.
+        languages: the one that each text should be in.
+        prior: nats that speak for a language, or against it, whatever the text; codes that langid
+            does not know mean nothing here.
+        votes: likewise, of each text.
 
     Raises:
         ConfigError: the installed py3langid has another model.
     """
     model = _model()
     places = {code: place for place, code in enumerate(model.codes)}
+    known = np.array([(prior or {}).get(code, 0.0) for code in model.codes])
     compared: list[tuple[str, float | None]] = []
-    for row, language in zip(_log_probabilities(texts), languages, strict=True):
+    for row, language, voted in zip(
+        _log_probabilities(texts), languages, votes or repeat({}, len(texts)), strict=True
+    ):
+        row += known  # noqa: PLW2901  a row of its own, which nothing else reads
+        for code, nats in voted.items():
+            if code in places:
+                row[places[code]] += nats
         best = int(row.argmax())
         place = places.get(language)
         lead = None if place is None else float(row[best] - row[place])

@@ -13,7 +13,7 @@ import regex
 
 from pytest_xling.text.display import clean
 
-__all__ = ["SCRIPTS", "letters", "prose", "script_of", "written_in"]
+__all__ = ["SCRIPTS", "letters", "names_aside", "plain_lines", "prose", "script_of", "written_in"]
 
 SCRIPTS: Final = {
     "Arab": ("Arabic",),
@@ -82,6 +82,23 @@ def prose(text: str, script: str) -> str:
     for marks, pattern in _ASIDE:
         if any(mark in plain for mark in marks):
             plain = pattern.sub(" ", plain)
+    return names_aside(plain, script)
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of *text* without code, formulas, addresses, mark-up and words with digits.
+
+    There are as many as *text* has; those of a block of code are empty. Names stay.
+    """
+    plain = unicodedata.normalize("NFKC", clean(text))
+    for marks, pattern in _ASIDE:
+        if any(mark in plain for mark in marks):
+            plain = pattern.sub(lambda aside: "\n" * aside[0].count("\n") or " ", plain)
+    return plain.split("\n")
+
+
+def names_aside(plain: str, script: str) -> str:
+    """Return *plain* without its names, as :func:`prose` sets them aside."""
     if plain.isupper():
         return plain.lower()
     sparse = len(list(islice(_SMALL.finditer(plain), _LEAST_WORDS))) < _LEAST_WORDS

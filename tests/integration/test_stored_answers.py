@@ -51,6 +51,19 @@ def test_unknown_ids_are_named(project: Project) -> None:
     assert len(project.answers()) == 1
 
 
+def test_what_nobody_asked_is_not_unknown(project: Project) -> None:
+    """A sample that was left out in all languages is one of the benchmark's all the same."""
+    rows = [
+        {"sample_id": name, "language": code, "text": ENGLISH} | said
+        for code in ("en", "es", "hi", "zh")
+        for name, said in (("q0000", {}), ("q0001", {"text": None, "asked": False}))
+    ]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    outcome = project.run("--model=transcript:a.jsonl", "--langs=all", "-q", "-k", "q0000")
+    assert "stored answers to" not in outcome.out
+    assert len(project.answers()) == 4
+
+
 def test_a_transcript_of_something_else(project: Project) -> None:
     """Not one answer in common: exit 4 and an example of both, nothing judged."""
     outcome = project.run(transcript(project, ["x1", "x2"]))

@@ -114,10 +114,9 @@ def test_identifiable_languages_are_known_to_their_identifier() -> None:
     ("family", "named"), [("aya-expanse", 23), ("llama-3.1", 8), ("qwen-2.5", 13)]
 )
 def test_documented_languages_are_as_many_as_the_cards_say(family: str, named: int) -> None:
-    """The cards name so many languages; those we lack (Ukrainian for Aya) are the difference."""
-    missing_here = {"aya-expanse": 1}.get(family, 0)
+    """The cards name so many languages, and we have them all."""
     listed = [language for language in languages() if language.in_training_data[family]]
-    assert named == len(listed) + missing_here
+    assert named == len(listed)
 
 
 def test_unlisted_languages_of_an_open_list_are_unknown() -> None:
@@ -130,7 +129,7 @@ def test_codes_are_sorted_unique_and_the_bundled_data_is_among_them() -> None:
     """Codes come sorted; English and Swahili, which no group has, are there."""
     assert sorted(set(codes())) == list(codes())
     assert {"en", "sw"} <= set(codes())
-    assert 45 == len(codes())
+    assert 51 == len(codes())
 
 
 @pytest.mark.parametrize(

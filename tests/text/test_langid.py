@@ -90,3 +90,17 @@ def test_another_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     langid._model.cache_clear()
     with pytest.raises(ConfigError, match=r"py3langid>=0\.3,<0\.4"):
         langid.codes()
+
+
+def test_a_prior_and_votes_move_the_answer() -> None:
+    """By as many nats as they have; codes that langid does not know mean nothing."""
+    text = "Hau euskarazko esaldi arrunt bat da."
+    ((language, lead),) = langid.compare([text], ["es"])
+    assert "eu" == language
+    assert lead is not None
+    ((still, less),) = langid.compare([text], ["es"], prior={"eu": -1.0, "tlh": 99.0})
+    assert "eu" == still
+    assert pytest.approx(lead - 1) == less
+    (voted,) = langid.compare([text], ["es"], votes=[{"es": lead + 1, "tlh": 99.0}])
+    assert ("es", 0.0) == voted
+    assert [(language, lead)] == langid.compare([text], ["es"], prior={}, votes=[{}])

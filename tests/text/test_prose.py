@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.languages import languages
-from pytest_xling.text.prose import SCRIPTS, letters, prose, script_of, written_in
+from pytest_xling.text.prose import SCRIPTS, letters, plain_lines, prose, script_of, written_in
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,24 @@ def test_scripts() -> None:
         assert written_in(simplified, "Hans")
         assert written_in(traditional, "Hans")
     assert not written_in("か", "Hans")
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(st.characters(exclude_categories=())))
+def test_lines_keep_their_numbers(text: str) -> None:
+    """Whatever is set aside, there are as many lines as before."""
+    assert text.count("\n") == len(plain_lines(text)) - 1
+    fenced = f"above\n```\n{text.replace('`', '')}\n```\nbelow"
+    assert fenced.count("\n") == len(plain_lines(fenced)) - 1
+    assert ("above", "below") == (plain_lines(fenced)[0], plain_lines(fenced)[-1])
+
+
+def test_lines_without_what_belongs_to_no_language() -> None:
+    """Code, addresses and figures go; names stay."""
+    text = "Ada Lovelace wrote `x = 1`.\n```\ncode\n```\nSee https://example.org now"
+    assert ["Ada Lovelace wrote  .", "", "", " ", "See   now"] != text.split("\n")
+    lines = plain_lines(text)
+    assert "Ada Lovelace wrote" in lines[0]
+    assert "x" not in lines[0].split()
+    assert ["", "", ""] == [line.strip() for line in lines[1:4]]
+    assert ["See", "now"] == lines[4].split()

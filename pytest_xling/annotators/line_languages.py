@@ -1,0 +1,153 @@
+"""The language of each line of an answer (after Marchisio et al., 2024, section 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import TextAnnotator
+from pytest_xling.languages import codes, find
+from pytest_xling.text.prose import letters, names_aside, plain_lines, script_of, written_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.languages import Language
+
+__all__ = ["LineLanguages"]
+
+_OURS = {"nb": "no"}
+"""langid has a code for Norwegian's common standard beside the one for Norwegian."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    number: int
+    text: str
+    expected: Language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineLanguages(TextAnnotator):
+    """Identifies the language of each line of a text, as far as it has words enough.
+
+    Code, formulas, addresses, mark-up and words with digits are set aside first
+    (:mod:`pytest_xling.text.prose`); words are counted by ICU, also where a script has no spaces. A
+    line of nothing but names is left out.
+
+    A line is too short for one identifier, so two are asked: what CLD2 says, on its best effort,
+    adds to langid's log-probabilities. Languages that are not in our table must be the likelier,
+    for they are what langid often sees in a few words of a common language. Where the two differ
+    between the expected language and one that is close to it, CLD2's word is taken.
+
+    A value has ``lines``; each has ``line`` (its number, from 1), ``letters`` (without those of
+    names), ``own`` (their share in the script the text should be in, 0 to 1), ``script`` and
+    ``scripts`` (the name of the one most are in, and how many there are), ``language`` and
+    ``lead``: by how many nats that language leads over the expected one. Where langid does not
+    know the expected language or seldom recognises it, ``lead`` is None, and ``language`` the one
+    that both identifiers name, else None.
+    """
+
+    name = "line_languages"
+    called = "the language detector"
+    version = "1"
+    libraries = ("py3langid", "pycld2", "regex", "icu4py")
+
+    words: int = 5
+    """A line with fewer is left out."""
+    vote: float = 12.0
+    """How many nats CLD2's word counts."""
+    handicap: float = 10.0
+    """How many nats speak against a language that is not in our table."""
+    max_chars: int = 100_000
+    """Only this many characters of a text are looked at, from its start."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that leave nothing to look at, and weights that turn a word around."""
+        for name, value, least in (
+            ("words", self.words, 1),
+            ("vote", self.vote, 0),
+            ("handicap", self.handicap, 0),
+            ("max_chars", self.max_chars, 1),
+        ):
+            if value < least:
+                msg = f"line_languages: {name} must be at least {least}, not {value}"
+                raise ConfigError(msg)
+
+    def load(self) -> None:
+        """Load langid's model."""
+        from pytest_xling.text import langid  # noqa: PLC0415  see annotate
+
+        langid.codes()
+
+    def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
+        """Return one value per text, in order.
+
+        Raises:
+            ConfigError: a language we do not know.
+        """
+        # Imported when there is a text to look at: a run that finds all kept needs them not.
+        from pytest_xling.text import langid  # noqa: PLC0415
+        from pytest_xling.text.cld2 import detect  # noqa: PLC0415
+
+        expected = [find(language) for language in languages]
+        looked_at = [
+            list(self._lines(text, each)) for text, each in zip(texts, expected, strict=True)
+        ]
+        lines = [line for of in looked_at for line in of]
+        said = [detect(line.text, best_effort=True).language for line in lines]
+        ours = frozenset((*codes(), *_OURS))
+        compared = langid.compare(
+            [line.text for line in lines],
+            [line.expected.code for line in lines],
+            prior={code: -self.handicap for code in langid.codes() if code not in ours},
+            votes=[{code: self.vote, _OURS.get(code, code): self.vote} for code in said],
+        )
+        values = iter(
+            [
+                _value(
+                    line, _OURS.get(language, language), lead=lead, by_cld2=_OURS.get(code, code)
+                )
+                for line, (language, lead), code in zip(lines, compared, said, strict=True)
+            ]
+        )
+        return [{"lines": list(islice(values, len(of)))} for of in looked_at]
+
+    def _lines(self, text: str, expected: Language) -> Iterable[_Line]:
+        """Yield the lines that have words enough, and letters besides those of names."""
+        from pytest_xling.text.words import words  # noqa: PLC0415  see annotate
+
+        for number, plain in enumerate(plain_lines(text[: self.max_chars]), start=1):
+            line = plain.lower() if plain.isupper() else plain
+            if len(words(line, expected.code)) >= self.words and letters(
+                names_aside(line, expected.script)
+            ):
+                yield _Line(number=number, text=line, expected=expected)
+
+
+def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> JsonValue:
+    from pytest_xling.text.langid import MISREAD  # noqa: PLC0415  see annotate
+
+    expected = line.expected
+    counts = letters(names_aside(line.text, expected.script))
+    total = counts.total()
+    own = sum(n for letter, n in counts.items() if written_in(letter, expected.script))
+    scripts: dict[str, int] = {}
+    for letter, n in counts.items():
+        scripts[script_of(letter)] = scripts.get(script_of(letter), 0) + n
+    value: dict[str, JsonValue] = {
+        "line": line.number,
+        "letters": total,
+        "own": round(own / total, 3),
+        "script": max(sorted(scripts), key=scripts.__getitem__),
+        "scripts": len(scripts),
+    }
+    if lead is None or expected.code in MISREAD:
+        agreed = by_cld2 if by_cld2 in {language, expected.code} else None
+        return value | {"language": agreed, "lead": None}
+    if language == expected.code and by_cld2 in expected.close:
+        language = by_cld2
+    return value | {"language": language, "lead": round(lead, 1)}
