@@ -13,7 +13,15 @@ import regex
 
 from pytest_xling.text.display import clean
 
-__all__ = ["SCRIPTS", "letters", "prose", "script_of", "written_in"]
+__all__ = [
+    "OTHER_SCRIPT",
+    "SCRIPTS",
+    "letters",
+    "prose",
+    "running_text",
+    "script_of",
+    "written_in",
+]
 
 SCRIPTS: Final = {
     "Arab": ("Arabic",),
@@ -36,6 +44,9 @@ SCRIPTS: Final = {
 }
 """The scripts a language is written in, by its ISO 15924 code. Han is one script: a text in
 traditional characters is as much Chinese as one in simplified ones."""
+
+OTHER_SCRIPT: Final = 0.1
+"""With a smaller share of letters in the language's own script, a text is written in another."""
 
 # All that runs over many characters begins where such a run begins, or ends after a few hundred:
 # a megabyte without a space takes no longer than one with. Runs are of ASCII, for scripts without
@@ -66,11 +77,22 @@ _LEAST_WORDS = 3
 """With fewer words in small letters, the capitalised ones are a name or a list of names."""
 
 
-def prose(text: str, script: str) -> str:
-    """Return what of *text* tells its language, in composed characters.
+def running_text(text: str) -> str:
+    """Return *text* without what is written alike in all languages, in composed characters.
 
-    Set aside are code, formulas, addresses, mark-up, words with digits, units after a number, and
-    names: capitalised words in another script than the language's own, and all of them where
+    That is code, formulas, addresses, mark-up, words with digits, and units after a number.
+    """
+    plain = unicodedata.normalize("NFKC", clean(text))
+    for marks, pattern in _ASIDE:
+        if any(mark in plain for mark in marks):
+            plain = pattern.sub(" ", plain)
+    return plain
+
+
+def prose(text: str, script: str) -> str:
+    """Return what of *text* tells its language: its :func:`running_text` without names.
+
+    Names are capitalised words in another script than the language's own, and all of them where
     fewer than three words begin with a small letter. A text all in capitals is read as if in
     small ones.
 
@@ -78,10 +100,7 @@ def prose(text: str, script: str) -> str:
         text: of any length.
         script: of the language it should be in, an ISO 15924 code.
     """
-    plain = unicodedata.normalize("NFKC", clean(text))
-    for marks, pattern in _ASIDE:
-        if any(mark in plain for mark in marks):
-            plain = pattern.sub(" ", plain)
+    plain = running_text(text)
     if plain.isupper():
         return plain.lower()
     sparse = len(list(islice(_SMALL.finditer(plain), _LEAST_WORDS))) < _LEAST_WORDS
