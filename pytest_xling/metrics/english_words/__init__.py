@@ -27,18 +27,17 @@ Rule: TypeAlias = Literal["prose", "lcb"]
 
 _LIST = Path(__file__).with_name("words.txt")
 _CLEAR = Reading(value=0.0)
-_NO_LETTERS = Reading(
-    value=None, reason="no letters besides names, code, formulas and numbers"
-)
+_NO_LETTERS = Reading(value=None, reason="no letters besides names, code, formulas and numbers")
 _NAMED = 5  # words in a reason
 
-# What is put in brackets or in quotation marks, within a line. The limit keeps an answer whose
-# marks do not pair from being read as one quotation.
+# What stands in brackets or quotation marks, within a line, and JSON's three words. The limit keeps
+# an answer whose marks do not pair from being read as one quotation; brackets may end with an
+# answer that was cut off.
 _SET_APART = regex.compile(
-    r"\([^()\n]{1,80}\)|\[[^\[\]\n]{1,80}\]|【[^【】\n]{1,80}】"
+    r"\([^()\n]{1,80}(?:\)|\Z)|\[[^\[\]\n]{1,80}\]|【[^【】\n]{1,80}】"
     r'|"[^"\n]{1,80}"|“[^“”\n]{1,80}”|„[^„“”\n]{1,80}[“”]|‘[^‘’\n]{1,80}’|«[^«»\n]{1,80}»'
     r"|「[^「」\n]{1,80}」|『[^『』\n]{1,80}』|《[^《》\n]{1,80}》|〈[^〈〉\n]{1,80}〉"
-    r"|(?<!\w)'[^'\n]{1,80}'(?!\w)"
+    r"|(?<!\w)'[^'\n]{1,80}'(?!\w)|:\s*(?:true|false|null)\b"
 )
 _LATIN = regex.compile(r"[\p{Latin}'’-]+")
 _PARTS = re.compile(r"['’-]")
@@ -52,16 +51,16 @@ _LEAST_TOKENS = 5
 class EnglishWords(Flag[Answer]):
     """Flags answers with English words where the language is written in another script.
 
-    A word is one of more than three small letters in SCOWL's lists of common words. By the rule
-    ``prose`` those count that stand in the answer's own sentences: not code, addresses and
-    units, nor names (a word, or a compound with a hyphen, with a capital letter), nor what is
-    quoted or stands in brackets and is mostly in Latin letters, as a term beside its translation,
-    nor loan words. By the rule ``lcb`` all count that stand in a line of five words or more
-    (Marchisio et al., 2024, section 2.4), which makes the paper's word-level pass rate.
+    An English word is one of more than three small letters in a list of common ones. By the rule
+    ``prose`` those count that stand in the answer's own sentences: not in code, addresses or
+    units; not in names, which are words and compounds with a capital letter; not what is quoted
+    or stands in brackets and is mostly in Latin letters, such as a term beside its translation;
+    and not loan words. By the rule ``lcb`` all count that stand in a line of five words or more,
+    which makes the word-level pass rate (WPR) of Marchisio et al. (2024).
 
-    Answers in languages written in Latin letters get None, and so do those with less than a tenth
-    of their letters in the language's script: these are written in another language, which is
-    for ``wrong_language`` to say.
+    There is no value in languages written in Latin letters, and none where less than a tenth of
+    the letters are in the language's own script: such an answer is in another language, and for
+    ``wrong_language`` to flag.
 
     Attributes:
         rule: ``prose`` or ``lcb``.
@@ -94,19 +93,18 @@ class EnglishWords(Flag[Answer]):
         if expected.script == "Latn":
             reason = f"{expected.english_name} is written in Latin letters, as English is"
             return Reading(value=None, reason=reason)
-        lcb = self.rule == "lcb"
-        text = answer.text if lcb else running_text(answer.text)
+        text = running_text(answer.text) if self.rule == "prose" else answer.text
         counts = letters(text)
         if not counts:
             return _NO_LETTERS
         own = sum(n for letter, n in counts.items() if written_in(letter, expected.script))
         if own < OTHER_SCRIPT * counts.total():
-            reason = f"not written in {expected.english_name} letters: see wrong_language"
+            reason = f"not written in {expected.english_name}'s script: see wrong_language"
             return Reading(value=None, reason=reason)
-        if lcb:
-            words = _in_lines(text, spaced=expected.code not in _UNSPACED)
-        else:
+        if self.rule == "prose":
             words = _in_sentences(text, loans=self.loans.split())
+        else:
+            words = _in_lines(text, spaced=expected.code not in _UNSPACED)
         return Reading(value=1.0, reason=_named(words)) if words else _CLEAR
 
 
