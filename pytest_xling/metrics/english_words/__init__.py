@@ -72,7 +72,7 @@ class EnglishWords(Flag[Answer]):
     libraries = ("regex",)
 
     rule: Rule = "prose"
-    loans: str = "apps email emails high-tech internet know-how logo"
+    loans: str = "apps email high-tech internet know-how logo"
 
     def __post_init__(self) -> None:
         """Refuse a rule there is none of."""
