@@ -9,7 +9,6 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
-from pytest_xling.text.prose import OTHER_SCRIPT
 
 if TYPE_CHECKING:
     from pytest_xling.languages import Language
@@ -21,6 +20,8 @@ Rule: TypeAlias = Literal["evidence", "calmqa"]
 _CLEAR = Reading(value=0.0)
 _NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
 _ONLY_NAMES = "no letters besides names, code, formulas and numbers"
+_OTHER_SCRIPT = 0.1
+"""With a smaller share of letters in the language's own script, a text is written in another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class WrongLanguage(Flag[Answer]):
 
     def _by_evidence(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
         letters, language = seen["letters"], seen["language"]
-        other_script = seen["own"] < OTHER_SCRIPT
+        other_script = seen["own"] < _OTHER_SCRIPT
         if seen["weight"] < (self.script_letters if other_script else self.letters):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)

@@ -13,15 +13,7 @@ import regex
 
 from pytest_xling.text.display import clean
 
-__all__ = [
-    "OTHER_SCRIPT",
-    "SCRIPTS",
-    "letters",
-    "prose",
-    "running_text",
-    "script_of",
-    "written_in",
-]
+__all__ = ["SCRIPTS", "letters", "names_aside", "plain_lines", "prose", "script_of", "written_in"]
 
 SCRIPTS: Final = {
     "Arab": ("Arabic",),
@@ -44,9 +36,6 @@ SCRIPTS: Final = {
 }
 """The scripts a language is written in, by its ISO 15924 code. Han is one script: a text in
 traditional characters is as much Chinese as one in simplified ones."""
-
-OTHER_SCRIPT: Final = 0.1
-"""With a smaller share of letters in the language's own script, a text is written in another."""
 
 # All that runs over many characters begins where such a run begins, or ends after a few hundred:
 # a megabyte without a space takes no longer than one with. Runs are of ASCII, for scripts without
@@ -77,22 +66,11 @@ _LEAST_WORDS = 3
 """With fewer words in small letters, the capitalised ones are a name or a list of names."""
 
 
-def running_text(text: str) -> str:
-    """Return *text* without what is written alike in all languages, in composed characters.
-
-    That is code, formulas, addresses, mark-up, words with digits, and units after a number.
-    """
-    plain = unicodedata.normalize("NFKC", clean(text))
-    for marks, pattern in _ASIDE:
-        if any(mark in plain for mark in marks):
-            plain = pattern.sub(" ", plain)
-    return plain
-
-
 def prose(text: str, script: str) -> str:
-    """Return what of *text* tells its language: its :func:`running_text` without names.
+    """Return what of *text* tells its language, in composed characters.
 
-    Names are capitalised words in another script than the language's own, and all of them where
+    Set aside are code, formulas, addresses, mark-up, words with digits, units after a number, and
+    names: capitalised words in another script than the language's own, and all of them where
     fewer than three words begin with a small letter. A text all in capitals is read as if in
     small ones.
 
@@ -100,7 +78,27 @@ def prose(text: str, script: str) -> str:
         text: of any length.
         script: of the language it should be in, an ISO 15924 code.
     """
-    plain = running_text(text)
+    plain = unicodedata.normalize("NFKC", clean(text))
+    for marks, pattern in _ASIDE:
+        if any(mark in plain for mark in marks):
+            plain = pattern.sub(" ", plain)
+    return names_aside(plain, script)
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of *text* without code, formulas, addresses, mark-up and words with digits.
+
+    There are as many as *text* has; those of a block of code are empty. Names stay.
+    """
+    plain = unicodedata.normalize("NFKC", clean(text))
+    for marks, pattern in _ASIDE:
+        if any(mark in plain for mark in marks):
+            plain = pattern.sub(lambda aside: "\n" * aside[0].count("\n") or " ", plain)
+    return plain.split("\n")
+
+
+def names_aside(plain: str, script: str) -> str:
+    """Return *plain* without its names, as :func:`prose` sets them aside."""
     if plain.isupper():
         return plain.lower()
     sparse = len(list(islice(_SMALL.finditer(plain), _LEAST_WORDS))) < _LEAST_WORDS

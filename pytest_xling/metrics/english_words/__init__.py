@@ -16,7 +16,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
-from pytest_xling.text.prose import OTHER_SCRIPT, letters, running_text, script_of, written_in
+from pytest_xling.text.prose import letters, plain_lines, script_of, written_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,6 +28,9 @@ Rule: TypeAlias = Literal["prose", "lcb"]
 _LIST = Path(__file__).with_name("words.txt")
 _CLEAR = Reading(value=0.0)
 _NO_LETTERS = Reading(value=None, reason="no letters besides names, code, formulas and numbers")
+_OTHER_SCRIPT = 0.1
+"""With a smaller share of letters in the language's own script, a text is written in another: that
+is where ``wrong_language`` flags."""
 _NAMED = 5  # words in a reason
 
 # What stands in brackets or quotation marks, within a line, and JSON's three words. The limit keeps
@@ -59,8 +62,7 @@ class EnglishWords(Flag[Answer]):
     which makes the word-level pass rate (WPR) of Marchisio et al. (2024).
 
     There is no value in languages written in Latin letters, and none where less than a tenth of
-    the letters are in the language's own script: such an answer is in another language, and for
-    ``wrong_language`` to flag.
+    the letters are in the language's own script: such an answer is for ``wrong_language`` to judge.
 
     Attributes:
         rule: ``prose`` or ``lcb``.
@@ -93,12 +95,12 @@ class EnglishWords(Flag[Answer]):
         if expected.script == "Latn":
             reason = f"{expected.english_name} is written in Latin letters, as English is"
             return Reading(value=None, reason=reason)
-        text = running_text(answer.text) if self.rule == "prose" else answer.text
+        text = "\n".join(plain_lines(answer.text)) if self.rule == "prose" else answer.text
         counts = letters(text)
         if not counts:
             return _NO_LETTERS
         own = sum(n for letter, n in counts.items() if written_in(letter, expected.script))
-        if own < OTHER_SCRIPT * counts.total():
+        if own < _OTHER_SCRIPT * counts.total():
             reason = f"not written in {expected.english_name}'s script: see wrong_language"
             return Reading(value=None, reason=reason)
         if self.rule == "prose":
