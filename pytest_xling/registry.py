@@ -48,6 +48,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "emotional_reactions": "empathy:EmotionalReactions",
         "empathy_consistency": "empathy:EmpathyConsistency",
         "english_answer": "indicators:EnglishAnswer",
+        "english_words": "english_words:EnglishWords",
         "explorations": "empathy:Explorations",
         "factual_accuracy": "stance.answers:FactualAccuracy",
         "factual_precision": "factuality:FactualPrecision",
