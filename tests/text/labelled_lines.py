@@ -10,18 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.annotators.language_evidence import LanguageEvidence
+from pytest_xling.annotators.line_languages import LineLanguages
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics.wrong_language import WrongLanguage
+from pytest_xling.metrics.wrong_line import WrongLine
 from pytest_xling.records import Annotation, Answer, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_xling.interfaces.annotator import TextAnnotator
+    from pytest_xling.interfaces.metric import Metric
+
 __all__ = [
     "CASES",
     "LabelledLine",
     "Outcome",
+    "each_line",
     "labelled_lines",
     "outcomes",
     "table",
@@ -124,9 +130,21 @@ def table(counted: dict[str, Counter[Outcome]]) -> str:
 
 def whole_answer(lines: Sequence[str], languages: Sequence[str]) -> list[float | None]:
     """Return what ``wrong_language`` reads, None for languages that are not in our table."""
+    return _read_by(WrongLanguage(), LanguageEvidence(), lines, languages)
+
+
+def each_line(lines: Sequence[str], languages: Sequence[str]) -> list[float | None]:
+    """Return what ``wrong_line`` reads, None for languages that are not in our table."""
+    return _read_by(WrongLine(), LineLanguages(), lines, languages)
+
+
+def _read_by(
+    metric: Metric[Answer],
+    annotator: TextAnnotator,
+    lines: Sequence[str],
+    languages: Sequence[str],
+) -> list[float | None]:
     known = [at for at, language in enumerate(languages) if _known(language)]
-    metric = WrongLanguage()
-    annotator = LanguageEvidence()
     values = annotator.annotate([lines[at] for at in known], [languages[at] for at in known])
     readings: list[float | None] = [None] * len(lines)
     for at, value in zip(known, values, strict=True):
@@ -150,4 +168,5 @@ def _known(language: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table(outcomes(whole_answer, labelled_lines())) + "\n")
+    for rule in (each_line, whole_answer):
+        sys.stdout.write(f"{rule.__name__}\n\n{table(outcomes(rule, labelled_lines()))}\n\n")

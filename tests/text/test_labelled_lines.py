@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,11 +12,15 @@ from pytest_xling.languages import find
 from tests.text.labelled_lines import (
     CASES,
     LabelledLine,
+    each_line,
     labelled_lines,
     outcomes,
     table,
     whole_answer,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 ROWS = labelled_lines()
 PAPER = {
@@ -124,19 +129,30 @@ def test_who_knows_all_is_right_everywhere() -> None:
     )
 
 
-def test_the_rule_for_whole_answers_makes_few_mistakes_and_leaves_much_undecided() -> None:
-    """What a rule for lines has to do better; Croatian and others it does not know at all."""
-    counted = outcomes(whole_answer, ROWS)
+@pytest.mark.parametrize(
+    ("rule", "right", "mistaken", "overdecided"),
+    [(each_line, 467, 20, 14), (whole_answer, 470, 28, 7)],
+)
+def test_a_rule_makes_few_mistakes_and_leaves_much_undecided(
+    rule: Callable[[Sequence[str], Sequence[str]], Sequence[float | None]],
+    right: int,
+    mistaken: int,
+    overdecided: int,
+) -> None:
+    """As docs/confusion.md and the card have it: hardly any beside romanised text."""
+    counted = outcomes(rule, ROWS)
     assert 0 == counted["plain"]["mistaken"] == counted["short"]["mistaken"]
     total = sum(counted.values(), Counter())
-    assert total["right"] >= 0.66 * len(ROWS)
-    assert total["mistaken"] <= 24
-    assert total["overdecided"] <= 6
+    assert (right, mistaken, overdecided) == (
+        total["right"],
+        total["mistaken"],
+        total["overdecided"],
+    )
     assert f"| all | {len(ROWS)} | " in table(counted)
 
 
 def test_languages_of_our_table_go_by_their_codes() -> None:
     """Those that are not there yet are listed, so that whoever adds one looks here."""
-    unknown = {"am", "be", "bs", "da", "hr", "ms", "nb", "sr", "uk", "zh-Hant"}
+    unknown = {"am", "be", "sr", "zh-Hant"}
     assert {"zh"} == {find("zh-Hans").code}
     assert {find(row.expected).code for row in ROWS if row.expected not in unknown}

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.xling(
     metrics=[
         "no_answer",
         "wrong_language",
+        "wrong_line",
+        "english_words",
         "language_consistency",
         "repetition",
         "answer_length",
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.xling(
 
 def test_answer(xling_case: CaseCheck) -> None:
     """There is an answer, in the language it should be in, that does not go round in circles."""
-    xling_case.check("no_answer", "wrong_language", "repetition")
+    xling_case.check("no_answer", "wrong_language", "wrong_line", "english_words", "repetition")
 
 
 def test_gate(xling_gate: GateCheck) -> None:
