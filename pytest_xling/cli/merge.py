@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.cli.opening import store_path
 from pytest_xling.cli.printing import print_text
 from pytest_xling.config.options import option
@@ -17,11 +21,12 @@ from pytest_xling.config.shaping import changed_settings
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.config.values import run_name
 from pytest_xling.engine.leases import status_now
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
 from pytest_xling.store.database import Database
 from pytest_xling.store.merging import copy_memo, copy_run, copy_steps
 from pytest_xling.store.queries import case_counts, metric_signatures
+from pytest_xling.store.restoring import restore
 from pytest_xling.store.runs import (
     DESCRIBED,
     Progress,
@@ -34,7 +39,6 @@ from pytest_xling.store.runs import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -75,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STORE",
         nargs="+",
         type=parse_path,
-        help="a store with one shard of the run, or with several",
+        help="a store with one shard of the run, or with several; or what `xling export --texts`"
+        " wrote of one, a file named *.json",
     )
     parser.add_argument(
         "--run",
@@ -126,10 +131,11 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
         ConfigError: there is none.
         StoreError: it cannot be read.
     """
-    if not path.exists():
-        msg = f"there is no store at {path}; check the path"
+    if not path.is_file():
+        msg = f"there is no store at {path}, nor an export; check the path"
         raise ConfigError(msg)
-    database = Database(path, create=False)
+    exported = path.suffix == ".json"
+    database = _restored(opened, path) if exported else Database(path, create=False)
     opened.callback(database.close)
     connection = opened.enter_context(database.read())
     runs = list_runs(connection)
@@ -143,6 +149,28 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
         msg = f"{path} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
         raise ConfigError(msg)
     yield from parts
+
+
+def _restored(opened: ExitStack, path: Path) -> Database:
+    """Return a store of its own, for as long as the command runs, with the run that a file has.
+
+    Raises:
+        DataError: the file is not what ``xling export --texts`` writes.
+    """
+    read_baseline_file(path)  # says what is wrong with a file that is no export at all
+    folder = opened.enter_context(TemporaryDirectory(prefix="xling-"))
+    database = Database(Path(folder) / "store.sqlite")
+    try:
+        with database.write() as connection:
+            restore(connection, json.loads(path.read_text(encoding="utf-8")))
+    except (KeyError, TypeError, ValueError) as error:
+        database.close()
+        msg = (
+            f"{path} lacks what makes a run ({error!r}): write it anew with its answers, xling "
+            f"export RUN --texts -o {path.name} --force, or name the store"
+        )
+        raise DataError(msg) from error
+    return database
 
 
 def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:

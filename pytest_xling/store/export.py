@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["exported"]
+__all__ = ["exported", "exported_steps"]
 
 
 def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
@@ -27,7 +27,8 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
 
     A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
-    by which a later run knows whether it asked the same.
+    by which a later run knows whether it asked the same. With *texts* there is all that a store
+    needs to have the run: see :func:`pytest_xling.store.restoring.restore`.
 
     Args:
         connection: to the store.
@@ -62,7 +63,14 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         )
     response_text = response.c.output if texts else null()
     query = (
-        select(cases, steps.c.name, outputs.c.output, response_text.label("response"))
+        select(
+            cases,
+            steps.c.name,
+            outputs.c.step,
+            outputs.c.output,
+            scored.c.input_key,
+            response_text.label("response"),
+        )
         .select_from(source)
         .where(cases.c.run_id == run_id)
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
@@ -84,13 +92,51 @@ def _case(rows: list[Any], *, texts: bool) -> dict[str, Any]:
         "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
-        "scores": {row.name: _score(row.output, texts=texts) for row in rows if row.output},
+        "scores": {row.name: _score(row, texts=texts) for row in rows if row.output},
     }
     if texts:
-        case |= {"question": first.question, "response": json.loads(first.response)}
+        case |= {
+            "question": first.question,
+            "reference": first.reference,
+            "response": json.loads(first.response),
+            "position": first.position,
+            "answer": first.answer_key.hex(),
+            "step": first.response_step,
+        }
     return case
 
 
-def _score(output: str, *, texts: bool) -> dict[str, Any]:
-    value, reason = json.loads(output)
-    return {"value": value, "reason": reason} if value is None or texts else {"value": value}
+def _score(row: Any, *, texts: bool) -> dict[str, Any]:  # noqa: ANN401  SQLAlchemy's rows are untyped
+    value, reason = json.loads(row.output)
+    score: dict[str, Any] = {"value": value}
+    if value is None or texts:
+        score["reason"] = reason
+    if texts:
+        score["step"] = row.step
+        if row.input_key != row.answer_key:
+            score["set"] = row.input_key.hex()
+    return score
+
+
+def exported_steps(connection: Connection, run_id: str) -> dict[str, Any]:
+    """Return what answered and scored a run: the steps, and the metrics' numbers by benchmark."""
+    answering = select(cases.c.response_step).where(cases.c.run_id == run_id)
+    scoring = select(run_steps.c.step).where(run_steps.c.run_id == run_id)
+    rows = connection.execute(select(steps).where(steps.c.id.in_(answering.union(scoring))))
+    own = select(run_steps.c.benchmark, run_steps.c.step).where(run_steps.c.run_id == run_id)
+    by_benchmark: dict[str, list[int]] = {}
+    for benchmark, step in connection.execute(own):
+        by_benchmark.setdefault(benchmark, []).append(step)
+    return {
+        "steps": [
+            {
+                "id": row.id,
+                "kind": row.kind,
+                "name": row.name,
+                "version": row.version,
+                "parameters": json.loads(row.parameters),
+            }
+            for row in rows
+        ],
+        "scored_by": by_benchmark,
+    }

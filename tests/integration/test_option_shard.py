@@ -87,8 +87,12 @@ def _reported(outcome: Outcome) -> dict[str, tuple[str, dict[str, str]]]:
     return {name: (said, outcome.properties(name)) for name, said in outcome.cases.items()}
 
 
+@pytest.mark.slow
 def test_merged_is_unsharded(bread: Project) -> None:
-    """To the last digit: each score, fitted ones too, each verdict, JUnit file and exit code."""
+    """To the last digit: each score, fitted ones too, each verdict, JUnit file and exit code.
+
+    One shard is made by workers and merged from a file, the other from its store.
+    """
     _answers(bread, seed=1, english=0.05)
     base = bread.run(*OPTIONS, "--xling-run-name=base", "-n0")
     assert base.code in {0, 1}, base.out
@@ -106,9 +110,13 @@ def test_merged_is_unsharded(bread: Project) -> None:
         verdicts, scores, status = _made(bread.root / f"{number}.sqlite", f"night.{number}of2")
         assert ({}, "complete") == (verdicts, status)
         assert "sim_lda_20" not in {score.metric for score in scores}
+    exported = bread.xling(
+        *("export", "night.1of2", "--texts", "-o", "1.json", "--xling-store=1.sqlite")
+    )
+    assert 0 == exported.returncode, exported.stderr
     arguments = (*told[:2], "--baseline=base.json", "--junitxml=merged.xml", "-n0")
     done = bread.xling(
-        *("merge", "2.sqlite", "1.sqlite", "--xling-store=merged.sqlite"), "--pytest", *arguments
+        *("merge", "2.sqlite", "1.json", "--xling-store=merged.sqlite"), "--pytest", *arguments
     )
     assert whole.code == done.returncode, done.stdout + done.stderr
     assert f"run night: 2 shards, {2 * COUNT * len(WORDS)} answers" in done.stdout
