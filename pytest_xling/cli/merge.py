@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ from pytest_xling.store.merging import copy_memo, copy_run, copy_steps
 from pytest_xling.store.queries import case_counts, metric_signatures
 from pytest_xling.store.restoring import restore
 from pytest_xling.store.runs import (
-    DESCRIBED,
     Progress,
     add_run,
     find_run,
@@ -55,6 +55,8 @@ class Part:
     connection: Connection
     record: RunRecord
     shard: Shard
+    signatures: Mapping[str, Mapping[str, str]]
+    """Of what it was scored with, by benchmark and metric; a shard may lack a benchmark."""
 
     def __str__(self) -> str:
         """Name it: ``shard 2 of 8 (run night.2of8 in b.sqlite)``."""
@@ -105,8 +107,8 @@ def run(args: argparse.Namespace) -> int:
         parts = _whole_run(
             [part for path in args.stores for part in _parts(opened, path)], args.run
         )
-        for other in parts[1:]:
-            _refuse_others(parts[0], other)
+        for first, other in combinations(parts, 2):
+            _refuse_others(first, other)
         database = Database(target)
         opened.callback(database.close)
         with database.write() as connection:
@@ -140,7 +142,13 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
     connection = opened.enter_context(database.read())
     runs = list_runs(connection)
     parts = [
-        Part(path=path, connection=connection, record=record, shard=shard)
+        Part(
+            path=path,
+            connection=connection,
+            record=record,
+            shard=shard,
+            signatures=metric_signatures(connection, record.run_id),
+        )
         for record in runs
         if (shard := shard_of(record)) is not None
     ]
@@ -246,9 +254,8 @@ def _versions_differ(then: Mapping[str, str], now: Mapping[str, str]) -> list[st
 
 
 def _metrics_differ(first: Part, other: Part) -> list[str]:
-    """Say which metrics were computed otherwise; a shard may have no question of a benchmark."""
-    then = metric_signatures(first.connection, first.record.run_id)
-    now = metric_signatures(other.connection, other.record.run_id)
+    """Say which metrics were computed otherwise, in benchmarks that both shards have."""
+    then, now = first.signatures, other.signatures
     return [
         f"{benchmark}/{name}"
         for benchmark in sorted(then.keys() & now.keys())
@@ -271,9 +278,6 @@ def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tupl
             "another store with --xling-store"
         )
         raise ConfigError(msg)
-    described: dict[str, object] = {}
-    for part in parts:
-        described |= part.record.settings.get(DESCRIBED) or {}  # type: ignore[operator]  a mapping
     own = {"shard": None, "run_name": name, SHARDS: [part.record.run_id for part in parts]}
     add_run(
         connection,
@@ -282,7 +286,7 @@ def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tupl
             run_id=name,
             created_at=min(part.record.created_at for part in parts),
             status="incomplete",
-            settings={**first.settings, **own, **({DESCRIBED: described} if described else {})},
+            settings={**first.settings, **own},
             owner="",
             seconds=sum(part.record.seconds or 0.0 for part in parts),
         ),

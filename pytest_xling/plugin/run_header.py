@@ -18,7 +18,7 @@ from pytest_xling.config.shaping import changed_settings
 from pytest_xling.engine.leases import status_now, this_process
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
-from pytest_xling.planning.shards import LIMITS, SHARDS
+from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.queries import response_keys
 from pytest_xling.store.runs import add_run, find_run, go_on
@@ -144,7 +144,8 @@ def _answered(
     if status == "running":
         msg = f"run {name!r} is being made by another process; wait for its end, or {other}"
         raise ConfigError(msg)
-    if status in {"complete", "stopped"}:
+    # CI repeats jobs: a shard may be made again, and asks for nothing then.
+    if status in {"complete", "stopped"} and shard_of(run) is None:
         msg = f"the store has a run named {name!r} already, and it is {status}; {other}"
         raise ConfigError(msg)
     refused = f"run {name!r} is {status}, and to go on with it nothing may change: "
