@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store import runs
+from pytest_xling.store.calibrations import calibrations
 from pytest_xling.store.database import Database
-from tests.integration.project import TEST_FILE, write_questions
+from pytest_xling.text.stance import LEVELS
+from tests.integration.project import (
+    CLAIMS,
+    JUDGED,
+    TEST_FILE,
+    judged_claims,
+    write_questions,
+)
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
@@ -130,6 +138,30 @@ def test_merged_is_unsharded(bread: Project) -> None:
     assert _reported(whole) == _reported(merged)
 
 
+@pytest.mark.slow
+def test_levels_and_a_judge(tmp_path: Path) -> None:
+    """All levels of a claim are in one shard; the judge is measured once, by the gates."""
+    made = judged_claims(tmp_path)
+    told = (*JUDGED, "--xling-run-name=night", "-n0")
+    whole = made.run(*told)
+    for number in (1, 2, 3):
+        shard = made.run(*told, f"--xling-shard={number}/3", "--xling-store=parts.sqlite")
+        assert 0 == shard.code, shard.out
+        assert 0 == len(shard.cases) % (len(CLAIMS) * len(LEVELS))
+    parts = Database(made.root / "parts.sqlite", create=False)
+    with parts.read() as connection:
+        assert [] == calibrations(connection, language="en")
+    parts.close()
+    done = made.xling(
+        *("merge", "parts.sqlite", "--xling-store=merged.sqlite"),
+        *("--pytest", *JUDGED[1:], "-n0", "--junitxml=junit.xml"),
+    )
+    assert whole.code == done.returncode, done.stdout + done.stderr
+    assert _made(made.store, "night") == _made(made.root / "merged.sqlite", "night")
+    verdicts, _, _ = _made(made.store, "night")
+    assert "labelled answers" in verdicts["agrees_with_false-en"].reason
+
+
 def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     """Each question is in one shard; one that met faults goes on; merging asks nothing."""
     told = ("--model=m", "--langs=en,hi", "-k", "not q0003", "--xling-run-name=night")
@@ -147,6 +179,7 @@ def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
         assert planned == len(first.cases) + len(second.cases)
         asked = stats(url)["prompts"]
         assert [1] * planned == list(asked.values())
+        assert 0 == bread.run(*told, "--xling-shard=2/2").code  # as CI does that repeats a job
         done = bread.xling("merge", str(bread.store), "--pytest", *told[1:-1], "-n0")
         assert asked == stats(url)["prompts"]
     assert f"run night: 2 shards, {planned} answers" in done.stdout
