@@ -266,19 +266,36 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
 def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tuple[str, int]:
     """Make the run in the store, and return its name and how many answers it has.
 
-    It is incomplete until pytest has judged it.
+    It is incomplete until pytest has judged it; one that pytest did not come to the end of is taken
+    as it is.
 
     Raises:
-        ConfigError: the store has a run of that name already.
+        ConfigError: the store has another run of that name, or one that is judged.
     """
-    first, name = parts[0].record, parts[0].whole
-    if (there := find_run(connection, name)) is not None:
+    name, names = parts[0].whole, [part.record.run_id for part in parts]
+    there = find_run(connection, name)
+    if there is None:
+        _make(connection, parts, target, name=name, names=names)
+    elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
         msg = (
             f"{target} has a run named {name!r} already, and it is {status_now(there)}; name "
             "another store with --xling-store"
         )
         raise ConfigError(msg)
-    own = {"shard": None, "run_name": name, SHARDS: [part.record.run_id for part in parts]}
+    return name, sum(case_counts(connection, name).values())
+
+
+def _make(
+    connection: Connection,
+    parts: Sequence[Part],
+    target: Path,
+    *,
+    name: str,
+    names: Sequence[str],
+) -> None:
+    """Put the run into the store, with all that its parts have."""
+    first = parts[0].record
+    settings = {**first.settings, "shard": None, "run_name": name, SHARDS: names}
     add_run(
         connection,
         replace(
@@ -286,7 +303,7 @@ def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tupl
             run_id=name,
             created_at=min(part.record.created_at for part in parts),
             status="incomplete",
-            settings={**first.settings, **own},
+            settings=settings,
             owner="",
             seconds=sum(part.record.seconds or 0.0 for part in parts),
         ),
@@ -298,7 +315,4 @@ def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tupl
             copy_memo(part.connection, connection, numbers=numbers)
         copy_run(part.connection, connection, part.record.run_id, into=name, numbers=numbers)
         spent += total_progress(part.connection, part.record.run_id).cost_usd
-    answers = sum(case_counts(connection, name).values())
-    state = Progress(total=answers, done=answers, cost_usd=spent)
-    put_progress(connection, name, worker="shards", state=state)
-    return name, answers
+    put_progress(connection, name, worker=SHARDS, state=Progress(cost_usd=spent))

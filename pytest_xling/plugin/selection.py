@@ -174,8 +174,8 @@ class Selection:
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
         tested: dict[str, Case] = {}
-        for spec in self.judged_later:
-            metrics.setdefault(spec.benchmark, {})[spec.metric] = None
+        for later in self.judged_later:
+            metrics.setdefault(later.benchmark, {})[later.metric] = None
         for item in items:
             if (spec := gate_of(item)) is not None:
                 # Scored even where no test of a case names it: the gate needs the scores.

@@ -180,6 +180,7 @@ def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
         asked = stats(url)["prompts"]
         assert [1] * planned == list(asked.values())
         assert 0 == bread.run(*told, "--xling-shard=2/2").code  # as CI does that repeats a job
+        assert 4 == bread.xling("merge", str(bread.store), "--pytest", "--unknown").returncode
         done = bread.xling("merge", str(bread.store), "--pytest", *told[1:-1], "-n0")
         assert asked == stats(url)["prompts"]
     assert f"run night: 2 shards, {planned} answers" in done.stdout
