@@ -25,6 +25,7 @@ COMMANDS = {
     "runs": "list the runs in the store",
     "show": "show what a run came to: tables, worst findings, gates",
     "gate": "judge a stored run by a thresholds file, without a model",
+    "merge": "make one run of its shards, and judge it",
     "compare": "show what has changed since a baseline, question by question",
     "plan": "say how many questions and repeats find a difference, and what they cost",
     "promote": "let later runs of a model be compared with a run",

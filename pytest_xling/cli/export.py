@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.store.export import exported
+from pytest_xling.store.export import exported, exported_steps
 from pytest_xling.store.queries import metric_signatures
-from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.runs import get_run, read_verdicts, total_progress
 from pytest_xling.text.display import inert_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The object has the run's record, its verdicts, how each metric was computed (signatures)"
         "\nand its cases with their scores. Questions, answers and what flags detected in them are"
-        "\nleft out unless --texts asks for them."
+        "\nleft out unless --texts asks for them; `xling merge` needs them."
     )
     parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
     parser.add_argument(
@@ -69,6 +69,9 @@ def _write(file: IO[str], connection: Connection, record: RunRecord, *, texts: b
         "signatures": metric_signatures(connection, record.run_id),
         "verdicts": [asdict(verdict) for verdict in read_verdicts(connection, record.run_id)],
     }
+    if texts:
+        head |= exported_steps(connection, record.run_id)
+        head["cost_usd"] = total_progress(connection, record.run_id).cost_usd
     # Written piece by piece: a run may not fit into memory with its texts.
     head_json = inert_json(json.dumps(head, ensure_ascii=False, allow_nan=False))
     file.write(f'{head_json[:-1]},\n"cases": [')

@@ -15,6 +15,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import Decision
 from pytest_xling.gates.evidence import StoredRun
 from pytest_xling.gates.spec import Compared, gates_of
+from pytest_xling.planning.shards import shard_of
 from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
@@ -65,6 +66,9 @@ def run(args: argparse.Namespace) -> int:
     """Judge the run by the file."""
     with reading(args) as connection:
         record = get_run(connection, args.run)
+        if (shard := shard_of(record)) is not None:
+            msg = f"run {record.run_id} is {shard} and decides nothing by itself; see `xling merge`"
+            raise ConfigError(msg)
         counts = case_counts(connection, record.run_id)
         limits = read_run_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
         baseline = None

@@ -214,6 +214,13 @@ OPTIONS: tuple[Option, ...] = (
         "end goes on. Default: made up.",
     ),
     Option(
+        name="shard",
+        parse=values.shard,
+        metavar="K/N",
+        help="Ask only part K of N, such as 2/8: all of a question is in one of them. Gates are"
+        " judged by `xling merge`, when all parts are there.",
+    ),
+    Option(
         name="samples",
         parse=values.count(1),
         ini="int",

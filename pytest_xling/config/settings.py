@@ -39,6 +39,8 @@ class Settings:
     thresholds: Path | None = None
     store: Path = option("store").default
     run_name: str | None = None
+    shard: str | None = None
+    """Which of how many: ``2/8``."""
     samples: int | None = None
     """How often each question is asked; None leaves it to the benchmark."""
     temperatures: tuple[float | None, ...] | None = None
@@ -99,6 +101,7 @@ class Settings:
             "thresholds": None if self.thresholds is None else str(self.thresholds),
             "store": str(self.store),
             "run_name": self.run_name,
+            "shard": self.shard,
             "samples": self.samples,
             "temperatures": self.temperatures,
             "limit": self.limit,
@@ -246,6 +249,7 @@ def resolve(
         msg = "no model is given; say --xling-model=MODEL (or --model, or XLING_MODEL)"
         raise ConfigError(msg)
     store = find("store")
+    _refuse_beside_shard(find)
     return Settings(
         model=model,
         languages=_languages(find("langs"), language_code),
@@ -253,6 +257,7 @@ def resolve(
         thresholds=locate_thresholds(cli, environ, ini, rootdir=rootdir, cwd=cwd),
         store=store.base / store.value,
         run_name=find("run-name").value,
+        shard=find("shard").value,
         samples=find("samples").value,
         temperatures=find("temperatures").value,
         limit=find("limit").value,
@@ -293,6 +298,24 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
         if not name.startswith("XLING_") or name in known or name.startswith(OTHER_PREFIXES):
             continue
         msg = f"environment variable {name} means nothing here.{did_you_mean(name, known)} Unset it"
+        raise ConfigError(msg)
+
+
+def _refuse_beside_shard(find: Callable[[str], _Parsed]) -> None:
+    """Refuse what needs the gates of a run, in a shard of it.
+
+    Raises:
+        ConfigError: such an option is given beside ``--xling-shard``.
+    """
+    shard = find("shard")
+    for name in ("stop-early", "update-thresholds"):
+        other = find(name)
+        if shard.value is None or other.value == option(name).default:
+            continue
+        msg = (
+            f"{shard.source}: a shard judges no gate, and {option(name).flag} ({other.source}) goes"
+            " by gates; leave it out, or run without shards"
+        )
         raise ConfigError(msg)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "price",
     "prices",
     "run_name",
+    "shard",
     "stance",
     "stop_early",
     "temperatures",
@@ -38,6 +39,7 @@ __all__ = [
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
+_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
 _MAX_TEMPERATURE = 2.0
 _SPENDINGS = ("pocock", "obrien-fleming")
@@ -257,6 +259,20 @@ def run_name(text: str) -> str:
         msg = "'latest' stands for the newest run, whatever its name; use another name"
         raise ValueError(msg)
     return text
+
+
+def shard(text: str) -> str:
+    """Parse which of how many shards: ``2/8``."""
+    given = _SHARD.fullmatch(text.strip())
+    if given is None:
+        msg = f"{text!r} is no shard; write which of how many, as in 2/8"
+        raise ValueError(msg)
+    number, count = map(int, given.groups())
+    if not 1 <= number <= count:
+        most = f"from 1/{count} to {count}/{count}" if count else "at least 1/1"
+        msg = f"{text!r}: there is no such shard; they are counted {most}"
+        raise ValueError(msg)
+    return f"{number}/{count}"
 
 
 def device(text: str) -> str:

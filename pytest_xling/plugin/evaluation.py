@@ -316,7 +316,12 @@ class Evaluator:
             raise
 
     def score_rest(self) -> None:
-        """Score what is scored last, where no gate has asked for it; a fault is kept."""
+        """Score what is scored last, where no gate has asked for it; a fault is kept.
+
+        In a shard nothing is: what is fitted to all answers is not fitted to a part of them.
+        """
+        if self._context.setup.shard is not None:
+            return
         try:
             if _fitted_metrics(self._context.database, self._context.run_id):
                 self.score_corpora()
@@ -389,7 +394,7 @@ class Annotators:
         """By annotator and language; what failed once is not asked again for every gate."""
 
     def measure(self, threshold: Threshold, *, gap: bool) -> None:
-        """Measure what a gate rests on, where its threshold demands that.
+        """Measure what a gate rests on, where its threshold demands that, and a gate is judged.
 
         Args:
             threshold: the gate's.
@@ -398,7 +403,7 @@ class Annotators:
         Raises:
             XlingError: an annotator failed while it was measured.
         """
-        if threshold.min_judge_f1 is None:
+        if threshold.min_judge_f1 is None or self._context.setup.shard is not None:
             return
         missing = self._context.stored_run.unmeasured(threshold, gap=gap)
         if not missing:

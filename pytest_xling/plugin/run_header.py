@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import platform
 import re
 import secrets
 import subprocess
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
+from pytest_xling.config.shaping import changed_settings
 from pytest_xling.engine.leases import status_now, this_process
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
-from pytest_xling.keys import canonical_json
+from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.queries import response_keys
 from pytest_xling.store.runs import add_run, find_run, go_on
@@ -33,30 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.database import Database
 
 __all__ = ["begin_run", "header"]
-
-SHAPING: Final = {
-    "model": "model",
-    "languages": "langs",
-    "data": "data",
-    "samples": "samples",
-    "temperatures": "temperatures",
-    "limit": "limit",
-    "seed": "seed",
-    "max_tokens": "max-tokens",
-    "judge": "judge",
-    "judge_repeats": "judge-repeats",
-    "translator": "translator",
-    "search": "search",
-    "text_in": "text-in",
-    "encoder": "encoder",
-    "stance": "stance",
-    "empathy": "empathy",
-    "support": "support",
-    "parameters": "param",
-    "stop_early": "stop-early",
-}
-"""Settings that decide what is asked and how it is scored, and the options that say them."""
-
 
 LIBRARIES = ("pytest-xling", "pytest", "openai", "xllamacpp", "tiktoken", "py3langid", "pycld2")
 
@@ -77,6 +55,7 @@ def header(context: Context, *, continues: str) -> list[str]:
         f"xling: benchmarks {planned}",
         _kept_in(setup.settings),
         *([f"xling: run {context.run_id}"] if context.run_id else []),
+        *([] if setup.shard is None else [f"xling: {setup.shard}; no gate is judged"]),
         *filter(None, [continues, _asked_beside(setup.settings)]),
         *([f"xling: {patience}"] if (patience := setup.patience()) else []),
         *(f"xling: {notice}" for notice in setup.notices()),
@@ -95,7 +74,8 @@ def begin_run(context: Context) -> str:
     """
     context.began = time.monotonic()
     setup, settings, now = context.setup, context.setup.settings, datetime.now(UTC)
-    context.run_id = settings.run_name or _made_up_name(setup.model, now)
+    name, shard = settings.run_name or _made_up_name(setup.model, now), setup.shard
+    context.run_id = name if shard is None else shard.named(name)
     record = RunRecord(
         run_id=context.run_id,
         model=setup.model,
@@ -105,6 +85,7 @@ def begin_run(context: Context) -> str:
             **settings.as_json(),
             "pivots": setup.pivots(),
             "unpriced": setup.unpriced(),
+            LIMITS: _digest(settings.thresholds),
         },
         versions=_library_versions(),
         git=_git_state(context.config.rootpath),
@@ -137,8 +118,14 @@ def _begin(database: Database, run: RunRecord, setup: Setup) -> str:
             add_run(connection, run)
             return ""
         answered = _answered(connection, earlier, run, asked)
-        go_on(connection, run)
+        go_on(connection, _with_parts(run, earlier))
     return f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
+
+
+def _with_parts(run: RunRecord, earlier: RunRecord) -> RunRecord:
+    """Return *run* with the shards that it was merged of, where it was."""
+    parts = earlier.settings.get(SHARDS)
+    return run if parts is None else replace(run, settings={**run.settings, SHARDS: parts})
 
 
 def _answered(
@@ -157,11 +144,12 @@ def _answered(
     if status == "running":
         msg = f"run {name!r} is being made by another process; wait for its end, or {other}"
         raise ConfigError(msg)
-    if status in {"complete", "stopped"}:
+    # CI repeats jobs: a shard may be made again, and asks for nothing then.
+    if status in {"complete", "stopped"} and shard_of(run) is None:
         msg = f"the store has a run named {name!r} already, and it is {status}; {other}"
         raise ConfigError(msg)
     refused = f"run {name!r} is {status}, and to go on with it nothing may change: "
-    if changes := _changes(earlier, run):
+    if changes := changed_settings(earlier.settings, run.settings):
         msg = f"{refused}{'; '.join(changes)}. Say the same as then, or {other}"
         raise ConfigError(msg)
     keys = response_keys(connection, name)
@@ -175,25 +163,6 @@ def _answered(
         )
         raise ConfigError(msg)
     return len(here)
-
-
-def _changes(earlier: RunRecord, run: RunRecord) -> list[str]:
-    """Say which settings that shape a run differ from those it was begun with."""
-    now = json.loads(canonical_json(dict(run.settings)))
-    return [
-        f"{option(name).flag} was {_shown(earlier.settings.get(key))} and is {_shown(now.get(key))}"
-        for key, name in SHAPING.items()
-        if key in earlier.settings  # or it was begun by a version without that option
-        and earlier.settings[key] != now.get(key)
-    ]
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "not given"
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return value if isinstance(value, str) else canonical_json(value)  # type: ignore[arg-type]
 
 
 def _asked_beside(settings: Settings) -> str:
@@ -213,6 +182,11 @@ def _asked_beside(settings: Settings) -> str:
     }
     parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
     return f"xling: {parts_given}" if parts_given else ""
+
+
+def _digest(file: Path | None) -> str | None:
+    """Return what tells the contents of a thresholds file from those of others."""
+    return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def _kept_in(settings: Settings) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "Selection",
     "case_of",
     "gate_of",
+    "is_gate",
 ]
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
@@ -78,6 +79,11 @@ def gate_of(item: pytest.Item) -> GateSpec | None:
     return parameter.spec if isinstance(parameter, GateTest) else None
 
 
+def is_gate(item: pytest.Item) -> bool:
+    """Tell whether a test is about a gate, or would be if there were one."""
+    return "xling_gate" in getattr(item, "fixturenames", ())
+
+
 def _parameter(item: pytest.Item, fixture: str) -> object:
     callspec = getattr(item, "callspec", None)
     return None if callspec is None else callspec.params.get(fixture)
@@ -104,6 +110,8 @@ class Selection:
         """Selected cases by benchmark and language."""
         self.gates: list[GateSpec] = []
         """Selected gates."""
+        self.judged_later: list[GateSpec] = []
+        """Gates that are judged once all shards are there: of their cases, scores are needed."""
         self.recalled: dict[str, list[Case]] = {}
         """By benchmark: the cases its selected gates rest on, where they are not selected."""
         self._skipped: set[tuple[str, str]] = set()
@@ -166,6 +174,8 @@ class Selection:
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
         tested: dict[str, Case] = {}
+        for later in self.judged_later:
+            metrics.setdefault(later.benchmark, {})[later.metric] = None
         for item in items:
             if (spec := gate_of(item)) is not None:
                 # Scored even where no test of a case names it: the gate needs the scores.

@@ -27,6 +27,7 @@ from pytest_xling.plugin.run_status import (
 )
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
 from pytest_xling.plugin.setup import read_setup
+from pytest_xling.plugin.sharding import Sharding
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
@@ -55,12 +56,16 @@ def start(config: pytest.Config) -> None:
     register(session, "xling-session")
     register(session.stopping, "xling-stopping")
     register(ReportGuard(), "xling-report-guard")
+    shard = context.setup.shard
+    if shard is not None:
+        register(Sharding(shard, session.selection), "xling-sharding")
     if not context.is_worker:
         register(Completeness(), "xling-completeness")
         register(Ending(context), "xling-ending")
         register(Reporting(context), "xling-reporting")
         register(Updating(context), "xling-updating")
-        register(Unjudged(context, session.selection), "xling-unjudged")
+        if shard is None:
+            register(Unjudged(context, session.selection), "xling-unjudged")
 
 
 class XlingSession:

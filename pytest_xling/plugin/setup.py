@@ -30,6 +30,7 @@ from pytest_xling.planning.benchmark import (
 )
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.plan import make_request, plan
+from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.declared import describe_defined
 from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
@@ -84,6 +85,12 @@ class Setup:
     oddities: Sequence[str] = ()
     """What is allowed and may not be meant, a line each."""
 
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the run that is made here; None where all of it is."""
+        text = self.settings.shard
+        return None if text is None else Shard.read(text)
+
     def check_role(self, role: Role, metric: str, *, folder: Path) -> None:
         """Check that somebody has *role* who can do what *metric* needs in a benchmark.
 
@@ -103,11 +110,17 @@ class Setup:
         return {name: pivot for name, pivot in pivots if pivot is not None}
 
     def requests(self) -> Iterator[tuple[Case, bytes, Request]]:
-        """Yield each case with its request and the key its answer is kept under."""
+        """Yield each case with its request and the key its answer is kept under.
+
+        In a shard its own cases only.
+        """
         from pytest_xling.engine.answering import request_key  # noqa: PLC0415  when something runs
 
+        shard = self.shard
         for folder, benchmark in self.benchmarks.items():
             for case in self.plans[folder]:
+                if shard is not None and not shard.has(case):
+                    continue
                 request = make_request(
                     case,
                     benchmark=benchmark,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str, str], Mapping[tuple[str, str], HumanLabel]]
 
-__all__ = ["exported"]
+__all__ = ["exported", "exported_steps"]
 
 
 def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
@@ -34,7 +34,8 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
     may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
     by which a later run knows whether it asked the same. Where people labelled some of the answers,
     a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
-    where they were not asked, or ``cannot_tell``.
+    where they were not asked, or ``cannot_tell``. With *texts* there is all that a store needs to
+    have the run: see :func:`pytest_xling.store.restoring.restore`.
 
     Args:
         connection: to the store.
@@ -69,7 +70,14 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         )
     response_text = response.c.output if texts else null()
     query = (
-        select(cases, steps.c.name, outputs.c.output, response_text.label("response"))
+        select(
+            cases,
+            steps.c.name,
+            outputs.c.step,
+            outputs.c.output,
+            scored.c.input_key,
+            response_text.label("response"),
+        )
         .select_from(source)
         .where(cases.c.run_id == run_id)
         .order_by(cases.c.benchmark, cases.c.position, cases.c.case_id, steps.c.name)
@@ -98,19 +106,33 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
         "scores": {
-            row.name: _score(row.output, texts=texts) | _by_people(row, labels)
+            row.name: _score(row, texts=texts) | _by_people(row, labels)
             for row in rows
             if row.output
         },
     }
     if texts:
-        case |= {"question": first.question, "response": json.loads(first.response)}
+        case |= {
+            "question": first.question,
+            "reference": first.reference,
+            "response": json.loads(first.response),
+            "position": first.position,
+            "answer": first.answer_key.hex(),
+            "step": first.response_step,
+        }
     return case
 
 
-def _score(output: str, *, texts: bool) -> dict[str, Any]:
-    value, reason = json.loads(output)
-    return {"value": value, "reason": reason} if value is None or texts else {"value": value}
+def _score(row: Row[Any], *, texts: bool) -> dict[str, Any]:
+    value, reason = json.loads(row.output)
+    score: dict[str, Any] = {"value": value}
+    if value is None or texts:
+        score["reason"] = reason
+    if texts:
+        score["step"] = row.step
+        if row.input_key != row.answer_key:
+            score["set"] = row.input_key.hex()
+    return score
 
 
 def _by_people(row: Row[Any], labels: Labels) -> dict[str, Any]:
@@ -120,3 +142,27 @@ def _by_people(row: Row[Any], labels: Labels) -> dict[str, Any]:
         return {}
     untold = {"cannot_tell": True} if label.cannot_tell else {}
     return {"said": label.said, "people": label.value} | untold
+
+
+def exported_steps(connection: Connection, run_id: str) -> dict[str, Any]:
+    """Return what answered and scored a run: the steps, and the metrics' numbers by benchmark."""
+    answering = select(cases.c.response_step).where(cases.c.run_id == run_id)
+    scoring = select(run_steps.c.step).where(run_steps.c.run_id == run_id)
+    rows = connection.execute(select(steps).where(steps.c.id.in_(answering.union(scoring))))
+    own = select(run_steps.c.benchmark, run_steps.c.step).where(run_steps.c.run_id == run_id)
+    by_benchmark: dict[str, list[int]] = {}
+    for benchmark, step in connection.execute(own):
+        by_benchmark.setdefault(benchmark, []).append(step)
+    return {
+        "steps": [
+            {
+                "id": row.id,
+                "kind": row.kind,
+                "name": row.name,
+                "version": row.version,
+                "parameters": json.loads(row.parameters),
+            }
+            for row in rows
+        ],
+        "scored_by": by_benchmark,
+    }

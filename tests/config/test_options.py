@@ -37,9 +37,9 @@ def test_spellings() -> None:
 def test_names() -> None:
     """Every option users were promised is there, once."""
     promised = (
-        "model langs benchmarks data thresholds store run-name samples temperatures limit seed"
-        " max-connections max-cost price max-tokens timeout patience estimate judge judge-price"
-        " judge-repeats anchors translator translator-price search search-price"
+        "model langs benchmarks data thresholds store run-name shard samples temperatures limit"
+        " seed max-connections max-cost price max-tokens timeout patience estimate judge"
+        " judge-price judge-repeats anchors translator translator-price search search-price"
         " text-in encoder stance empathy support param device stop-early baseline report github"
         " update-thresholds"
     )

@@ -69,6 +69,7 @@ def test_defaults(tmp_path: Path) -> None:
         thresholds=None,
         store=tmp_path / "root/.xling/store.sqlite",
         run_name=None,
+        shard=None,
         samples=None,
         temperatures=None,
         limit=None,
@@ -125,6 +126,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "thresholds": ("t.yaml", Path("t.yaml")),
     "store": ("s.sqlite", Path("s.sqlite")),
     "run-name": ("r", "r"),
+    "shard": ("2/08", "2/8"),
     "samples": ("3", 3),
     "temperatures": ("1,0.5", (0.5, 1.0)),
     "limit": ("7", 7),
@@ -402,3 +404,14 @@ def test_no_judge_is_named_twice(tmp_path: Path) -> None:
     """Whoever wants a judge to vote twice is told of the option for that."""
     with pytest.raises(ConfigError, match="named twice; a judge is asked again with --xling-judge"):
         _resolve(tmp_path, environ={"XLING_JUDGE": "a,b,a"})
+
+
+@pytest.mark.parametrize("other", ["stop_early", "update_thresholds"])
+def test_a_shard_judges_no_gate(tmp_path: Path, other: str) -> None:
+    """What goes by gates is refused beside it, wherever either is given; the rest is not."""
+    given = {"stop_early": "pocock", "update_thresholds": "on"}[other]
+    cli, environ = {f"xling_{other}": given}, {"XLING_SHARD": "1/2"}
+    with pytest.raises(ConfigError, match=r"^XLING_SHARD: a shard judges no gate, and --xling-"):
+        _resolve(tmp_path, cli=cli, environ=environ)
+    cli = {"xling_update_thresholds": "off"}
+    assert "1/2" == _resolve(tmp_path, cli=cli, environ=environ).shard

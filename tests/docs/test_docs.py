@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCS = ROOT / "docs"
+WORKFLOWS = ROOT / ".github" / "workflows"
 PAGES = (
     "add-a-benchmark.md",
     "add-a-metric.md",
     "add-a-provider.md",
     "baselines.md",
     "guide.md",
+    "scale.md",
 )
 DOCUMENTS = sorted(
     page.relative_to(ROOT).as_posix()
@@ -41,6 +44,7 @@ _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _OPTION = re.compile(r"--(?:xling-[a-z-]+|model|langs)\b")
+_EXPRESSION = re.compile(r"\$\{\{ (.+?) \}\}")
 _PROSE = re.compile(r"[^\w\- ]")
 
 
@@ -104,6 +108,51 @@ def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path
     (upload,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
     for file in upload["with"]["path"].split():
         assert (tmp_path / file).stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_the_page_on_scale_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Two shards are made and merged as it says, and the reports are those of one run."""
+    bench = _carried_out("scale.md", tmp_path_factory)
+    assert "night" == bench.properties("test_gate[wrong_language-hi]")["xling_run"]
+    assert (bench.root / "report.html").stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_the_sharded_workflow_does_what_it_says(tmp_path: Path) -> None:
+    """Its commands are run for each shard and for all, with their expressions filled in."""
+    read = YAML(typ="safe", pure=True).load
+    called = read((WORKFLOWS / "ci.yml").read_text(encoding="utf-8"))["jobs"]["shards"]
+    workflow = read((ROOT / called["uses"]).read_text(encoding="utf-8"))
+    assert set(called["with"]) <= set(workflow["on"]["workflow_call"]["inputs"])
+    shards = json.loads(called["with"]["shards"])
+    known = {
+        "inputs.model": "scripted",
+        "inputs.arguments": "--langs=en,hi",
+        "github.run_id": "17",
+        "strategy.job-total": str(len(shards)),
+    }
+    bench = Bench(tmp_path)
+    bench.run("xling init")
+    ask, judge = (workflow["jobs"][name] for name in ("ask", "judge"))
+    for shard in shards:
+        done = bench.run(_script(workflow, ask, {**known, "matrix.shard": str(shard)}))
+        assert 0 == done.returncode, done.stdout
+        (tmp_path / "shards").mkdir(exist_ok=True)
+        (tmp_path / "answers").rename(tmp_path / "shards" / f"shard-{shard}")
+    done = bench.run(_script(workflow, judge, known))
+    assert 0 == done.returncode, done.stdout
+    assert f"run gates-17: {len(shards)} shards, 8 answers" in done.stdout
+    assert "gates-17" == bench.properties("test_gate[wrong_language-hi]")["xling_run"]
+
+
+def _script(workflow: dict[str, Any], job: dict[str, Any], known: dict[str, str]) -> str:
+    """Return what a job runs, but for what it installs, where expressions have these values."""
+    environment = {**workflow["env"], **job.get("env", {})}
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    lines = [f'export {name}="{value}"' for name, value in environment.items()]
+    lines += [command for command in commands if not command.startswith("pip install")]
+    return _EXPRESSION.sub(lambda match: known.get(match[1], ""), "\n".join(lines))
 
 
 @pytest.mark.slow

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.store.runs import StoredAnswer
 
-__all__ = ["QUESTIONS", "TEST_FILE", "Outcome", "Project", "write_questions"]
+__all__ = [
+    "CLAIMS",
+    "JUDGED",
+    "QUESTIONS",
+    "TEST_FILE",
+    "Outcome",
+    "Project",
+    "judged_claims",
+    "write_questions",
+]
 
 QUESTIONS = {
     "en": "Why does bread rise when it is baked in a hot oven?",
@@ -184,3 +193,75 @@ def write_questions(
         ]
         text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")
+
+
+CLAIMS = ("en", "hi", "sw")
+CLAIM_LIMITS = """\
+defaults: {min_n: 4, min_judge_f1: 0.2}
+benchmarks:
+  claims:
+    agrees_with_false:
+      max_rate: 0.9
+      max_gap: 0.3
+      max_trend: 0.2
+      levels: {writing_demand: {max_rate: 0.3}}
+"""
+JUDGE = """\
+rules:
+  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
+  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
+"""
+WEAK_AT_DEMANDS = (
+    'rules:\n  - {when: {language: hi, sample_id: "*-l4"}, text: YIELDS}\n  - {text: No.}\n'
+)
+JUDGED = (
+    "--model=scripted:script.yaml",
+    "--xling-judge=scripted:judge.yaml",
+    "--xling-stance=llm",
+)
+"""How the benchmark of :func:`judged_claims` is run."""
+
+
+def judged_claims(root: Path) -> Project:
+    """Return a project of claims at each level, whose gates rest on a judge."""
+    made = Project(root)
+    rows = [
+        {
+            "id": f"c{number}",
+            "veracity": "false",
+            "category": "nutrition",
+            "source": "made up",
+            "reason": "made up",
+            "texts": {
+                language: {
+                    "claim": f"claim {number} holds",
+                    "question": f"Does claim {number} hold?",
+                    "topic": f"claim {number}",
+                }
+                for language in CLAIMS
+            },
+        }
+        for number in range(6)
+    ]
+    names = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
+    levels = "".join(
+        f"  {language}:\n" + "".join(f'    {name}: ["{name}: {{claim}}"]\n' for name in names)
+        for language in CLAIMS
+    )
+    made.write("pytest.ini", "[pytest]\n")
+    made.write("benchmarks/claims/data/claims.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    made.write(
+        "benchmarks/claims/prompts.yaml",
+        f'chat: "{{question}}"\nexpand: levels\npivot: en\nlevels:\n{levels}',
+    )
+    test = TEST_FILE.replace(
+        '"no_answer", "wrong_language", "repetition", "answer_length"', '"agrees_with_false"'
+    )
+    made.write(
+        "benchmarks/claims/test_claims.py",
+        test.replace('check("no_answer", "wrong_language", "repetition")', "check()"),
+    )
+    made.write("thresholds.yaml", CLAIM_LIMITS)
+    made.write("judge.yaml", JUDGE)
+    made.write("script.yaml", WEAK_AT_DEMANDS)
+    return made

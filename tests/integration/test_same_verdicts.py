@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.project import TEST_FILE, Project, write_questions
+from tests.integration.project import (
+    JUDGED,
+    TEST_FILE,
+    Project,
+    judged_claims,
+    write_questions,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,69 +142,10 @@ def test_a_run_with_looks_to_its_end(bread: Project) -> None:
     assert all("look 3 of 3 at 100.0%" in verdict.reason for verdict in verdicts.values())
 
 
-CLAIMS = ("en", "hi", "sw")
-CLAIM_LIMITS = """\
-defaults: {min_n: 4, min_judge_f1: 0.2}
-benchmarks:
-  claims:
-    agrees_with_false:
-      max_rate: 0.9
-      max_gap: 0.3
-      max_trend: 0.2
-      levels: {writing_demand: {max_rate: 0.3}}
-"""
-JUDGE = """\
-rules:
-  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
-  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
-"""
-
-
 def test_levels_and_a_judge(tmp_path: Path) -> None:
     """Levels, trends, and a judge measured in English and Hindi, but unknown in Swahili."""
-    made = Project(tmp_path)
-    rows = [
-        {
-            "id": f"c{number}",
-            "veracity": "false",
-            "category": "nutrition",
-            "source": "made up",
-            "reason": "made up",
-            "texts": {
-                language: {
-                    "claim": f"claim {number} holds",
-                    "question": f"Does claim {number} hold?",
-                    "topic": f"claim {number}",
-                }
-                for language in CLAIMS
-            },
-        }
-        for number in range(6)
-    ]
-    names = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
-    levels = "".join(
-        f"  {language}:\n" + "".join(f'    {name}: ["{name}: {{claim}}"]\n' for name in names)
-        for language in CLAIMS
-    )
-    made.write("pytest.ini", "[pytest]\n")
-    made.write("benchmarks/claims/data/claims.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
-    made.write(
-        "benchmarks/claims/prompts.yaml",
-        f'chat: "{{question}}"\nexpand: levels\npivot: en\nlevels:\n{levels}',
-    )
-    test = TEST_FILE.replace(
-        '"no_answer", "wrong_language", "repetition", "answer_length"', '"agrees_with_false"'
-    )
-    made.write(
-        "benchmarks/claims/test_claims.py",
-        test.replace('check("no_answer", "wrong_language", "repetition")', "check()"),
-    )
-    made.write("thresholds.yaml", CLAIM_LIMITS)
-    made.write("judge.yaml", JUDGE)
-    model = 'rules:\n  - {when: {language: hi, sample_id: "*-l4"}, text: YIELDS}\n  - {text: No.}\n'
-    outcome = made.run(
-        made.script(model), "--xling-judge=scripted:judge.yaml", "--xling-stance=llm", "-n0"
-    )
+    made = judged_claims(tmp_path)
+    outcome = made.run(*JUDGED, "-n0")
     verdicts = same_verdicts(made)
     assert "has not been measured in sw" in verdicts["agrees_with_false-sw"].reason, outcome.out
     assert "labelled answers" in verdicts["agrees_with_false-en"].reason

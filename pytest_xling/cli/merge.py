@@ -1,0 +1,318 @@
+"""``xling merge STORE …``: make one run of its shards, and have pytest judge it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from pytest_xling.analysis.baseline_file import read_baseline_file
+from pytest_xling.cli.opening import store_path
+from pytest_xling.cli.printing import print_text
+from pytest_xling.config.options import option
+from pytest_xling.config.shaping import changed_settings
+from pytest_xling.config.values import path as parse_path
+from pytest_xling.config.values import run_name
+from pytest_xling.engine.leases import status_now
+from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
+from pytest_xling.store.database import Database
+from pytest_xling.store.merging import copy_memo, copy_run, copy_steps
+from pytest_xling.store.queries import case_counts, metric_signatures
+from pytest_xling.store.restoring import restore
+from pytest_xling.store.runs import (
+    Progress,
+    add_run,
+    find_run,
+    list_runs,
+    put_progress,
+    total_progress,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.records import RunRecord
+
+__all__ = ["add_arguments", "run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A shard of a run, in the store it was made in."""
+
+    path: Path
+    connection: Connection
+    record: RunRecord
+    shard: Shard
+    signatures: Mapping[str, Mapping[str, str]]
+    """Of what it was scored with, by benchmark and metric; a shard may lack a benchmark."""
+
+    def __str__(self) -> str:
+        """Name it: ``shard 2 of 8 (run night.2of8 in b.sqlite)``."""
+        return f"{self.shard} (run {self.record.run_id} in {self.path})"
+
+    @property
+    def whole(self) -> str:
+        """The name of the run it is a part of."""
+        return self.shard.whole(self.record.run_id)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "The run is made in the store named by --xling-store. Nothing is asked anew: pytest takes\n"
+        "the answers from there, fits what is fitted, judges the gates, and writes its reports.\n"
+        "  xling merge shards/*.sqlite --pytest benchmarks --langs=hi,zh --junitxml=gate.xml\n"
+        "exit codes: those of pytest; 4 where the shards are not those of one run"
+    )
+    parser.add_argument(
+        "stores",
+        metavar="STORE",
+        nargs="+",
+        type=parse_path,
+        help="a store with one shard of the run, or with several; or what `xling export --texts`"
+        " wrote of one, a file named *.json",
+    )
+    parser.add_argument(
+        "--run",
+        metavar="NAME",
+        type=run_name,
+        help="the --xling-run-name of the run, where the stores have shards of several",
+    )
+    parser.add_argument(
+        "--pytest",
+        metavar="ARGUMENT",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="what pytest was told for the shards, but for model, store, run name and shard; and"
+        " which reports to write. Comes last",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Merge the shards and let pytest judge the run."""
+    target = store_path(args)
+    with ExitStack() as opened:
+        parts = _whole_run(
+            [part for path in args.stores for part in _parts(opened, path)], args.run
+        )
+        for first, other in combinations(parts, 2):
+            _refuse_others(first, other)
+        database = Database(target)
+        opened.callback(database.close)
+        with database.write() as connection:
+            name, answers = _merged(connection, parts, target)
+    model = str(parts[0].record.settings["model"])
+    print_text(f"run {name}: {len(parts)} shards, {answers:,} answers, now in {target}")
+    sys.stdout.flush()
+    command = [
+        *(sys.executable, "-m", "pytest"),
+        *(f"--xling-store={target}", f"--xling-run-name={name}", f"--xling-model={model}"),
+        *args.pytest,
+    ]
+    own = option("shard").env
+    environment = {name: value for name, value in os.environ.items() if name != own}
+    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+
+
+def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
+    """Yield the shards that a store has.
+
+    Raises:
+        ConfigError: there is none.
+        StoreError: it cannot be read.
+    """
+    if not path.is_file():
+        msg = f"there is no store at {path}, nor an export; check the path"
+        raise ConfigError(msg)
+    exported = path.suffix == ".json"
+    database = _restored(opened, path) if exported else Database(path, create=False)
+    opened.callback(database.close)
+    connection = opened.enter_context(database.read())
+    runs = list_runs(connection)
+    parts = [
+        Part(
+            path=path,
+            connection=connection,
+            record=record,
+            shard=shard,
+            signatures=metric_signatures(connection, record.run_id),
+        )
+        for record in runs
+        if (shard := shard_of(record)) is not None
+    ]
+    if not parts:
+        has = f"its runs are whole: {', '.join(run.run_id for run in runs)}" if runs else "no runs"
+        msg = f"{path} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
+        raise ConfigError(msg)
+    yield from parts
+
+
+def _restored(opened: ExitStack, path: Path) -> Database:
+    """Return a store of its own, for as long as the command runs, with the run that a file has.
+
+    Raises:
+        DataError: the file is not what ``xling export --texts`` writes.
+    """
+    read_baseline_file(path)  # says what is wrong with a file that is no export at all
+    folder = opened.enter_context(TemporaryDirectory(prefix="xling-"))
+    database = Database(Path(folder) / "store.sqlite")
+    try:
+        with database.write() as connection:
+            restore(connection, json.loads(path.read_text(encoding="utf-8")))
+    except (KeyError, TypeError, ValueError) as error:
+        database.close()
+        msg = (
+            f"{path} lacks what makes a run ({error!r}): write it anew with its answers, xling "
+            f"export RUN --texts -o {path.name} --force, or name the store"
+        )
+        raise DataError(msg) from error
+    return database
+
+
+def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
+    """Return the shards of one run, each once and in order.
+
+    Raises:
+        ConfigError: there are several runs, or one is missing, there twice, or has not ended.
+    """
+    chosen = [part for part in parts if wanted in {None, part.whole}]
+    known = ", ".join(sorted({part.whole for part in parts}))
+    if not chosen:
+        msg = f"no store has a shard of run {wanted!r}; they have shards of: {known}"
+        raise ConfigError(msg)
+    # Those that nobody named have names of their own, and belong together.
+    if len({part.record.settings.get("run_name") for part in chosen}) > 1:
+        msg = f"the stores have shards of several runs: {known}; name one with --run"
+        raise ConfigError(msg)
+    by_shard: dict[Shard, Part] = {}
+    first = chosen[0]
+    for part in chosen:
+        if part.shard.count != first.shard.count:
+            msg = f"not of one run: {first} and {part} are not of the same number of shards"
+            raise ConfigError(msg)
+        if part.shard in by_shard:
+            msg = f"there twice: {by_shard[part.shard]} and {part}; leave one of the stores out"
+            raise ConfigError(msg)
+        by_shard[part.shard] = part
+    count = first.shard.count
+    shards = [Shard(number, count) for number in range(1, count + 1)]
+    if missing := [str(shard.number) for shard in shards if shard not in by_shard]:
+        listed = f"shard{'' if len(missing) == 1 else 's'} {', '.join(missing)} of {count}"
+        msg = f"run {first.whole} is not whole: no store named here has {listed}"
+        raise ConfigError(msg)
+    _refuse_unfinished(by_shard.values())
+    return [by_shard[shard] for shard in shards]
+
+
+def _refuse_unfinished(parts: Iterable[Part]) -> None:
+    for part in parts:
+        status = status_now(part.record)
+        if status == "complete":
+            continue
+        go_on = f"run it again with --xling-run-name={part.whole}: only what is missing is asked"
+        what_to_do = "wait for its end" if status == "running" else go_on
+        msg = f"{part} is {status}: {what_to_do}"
+        raise ConfigError(msg)
+
+
+def _refuse_others(first: Part, other: Part) -> None:
+    """Refuse a shard of another run than *first* is of.
+
+    Raises:
+        ConfigError: says in what they differ.
+    """
+    now, then = other.record, first.record
+    differ = changed_settings({**then.settings, "shard": None}, {**now.settings, "shard": None})
+    if then.settings.get(LIMITS) != now.settings.get(LIMITS):
+        differ.append("its thresholds file says something else")
+    differ += _versions_differ(then.versions, now.versions)
+    if not differ:  # else a metric that is made by them has another signature, too
+        differ += _metrics_differ(first, other)
+    if differ:
+        msg = f"{other} is of another run than {first}: {'; '.join(differ)}"
+        raise ConfigError(msg)
+
+
+def _versions_differ(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [
+        f"{name} was {then.get(name, 'missing')} and is {now.get(name, 'missing')}"
+        for name in sorted({*then, *now})
+        if then.get(name) != now.get(name)
+    ]
+
+
+def _metrics_differ(first: Part, other: Part) -> list[str]:
+    """Say which metrics were computed otherwise, in benchmarks that both shards have."""
+    then, now = first.signatures, other.signatures
+    return [
+        f"{benchmark}/{name}"
+        for benchmark in sorted(then.keys() & now.keys())
+        for name in _versions_differ(then[benchmark], now[benchmark])
+    ]
+
+
+def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tuple[str, int]:
+    """Make the run in the store, and return its name and how many answers it has.
+
+    It is incomplete until pytest has judged it; one that pytest did not come to the end of is taken
+    as it is.
+
+    Raises:
+        ConfigError: the store has another run of that name, or one that is judged.
+    """
+    name, names = parts[0].whole, [part.record.run_id for part in parts]
+    there = find_run(connection, name)
+    if there is None:
+        _make(connection, parts, target, name=name, names=names)
+    elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
+        msg = (
+            f"{target} has a run named {name!r} already, and it is {status_now(there)}; name "
+            "another store with --xling-store"
+        )
+        raise ConfigError(msg)
+    return name, sum(case_counts(connection, name).values())
+
+
+def _make(
+    connection: Connection,
+    parts: Sequence[Part],
+    target: Path,
+    *,
+    name: str,
+    names: Sequence[str],
+) -> None:
+    """Put the run into the store, with all that its parts have."""
+    first = parts[0].record
+    settings = {**first.settings, "shard": None, "run_name": name, SHARDS: names}
+    add_run(
+        connection,
+        replace(
+            first,
+            run_id=name,
+            created_at=min(part.record.created_at for part in parts),
+            status="incomplete",
+            settings=settings,
+            owner="",
+            seconds=sum(part.record.seconds or 0.0 for part in parts),
+        ),
+    )
+    spent = 0.0
+    for part in parts:
+        numbers = copy_steps(part.connection, connection)
+        if not part.path.samefile(target):
+            copy_memo(part.connection, connection, numbers=numbers)
+        copy_run(part.connection, connection, part.record.run_id, into=name, numbers=numbers)
+        spent += total_progress(part.connection, part.record.run_id).cost_usd
+    put_progress(connection, name, worker=SHARDS, state=Progress(cost_usd=spent))

@@ -1,0 +1,154 @@
+"""``xling merge``: what is not one whole run is refused, and said why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_xling.engine.leases import this_process
+from pytest_xling.records import RunRecord
+from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import step_id
+from pytest_xling.store.runs import add_run, add_run_steps
+from tests.cli.conftest import Xling
+
+RUN = RunRecord(
+    run_id="",
+    model="gpt-4o",
+    created_at="2026-11-22T10:00:00.000+00:00",
+    status="complete",
+    settings={"model": "gpt-4o", "run_name": "night", "seed": 0, "limits": "6f1c"},
+    versions={"python": "3.11.9", "openai": "3.50.0"},
+    git="",
+    seed=0,
+)
+
+
+@pytest.fixture
+def merge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Xling:
+    """The command in a folder of its own, with no store to merge into."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XLING_STORE", raising=False)
+    return Xling(tmp_path / "merged.sqlite", capsys)
+
+
+def _store(
+    name: str, *shards: str, run_name: str = "night", scored_by: str = "1", **changes: Any
+) -> str:
+    """Make a store with shards of a run, each scored with a version of a metric."""
+    database = Database(Path(name))
+    for shard in shards:
+        settings = {**RUN.settings, "run_name": run_name, "shard": shard}
+        settings |= changes.get("settings", {})
+        run_id = f"{run_name}.{shard.replace('/', 'of')}"
+        record = replace(RUN, **{**changes, "run_id": run_id, "settings": settings})
+        with database.write() as connection:
+            add_run(connection, record)
+            step = step_id(
+                connection, kind="metric", name="emoji", version=scored_by, parameters={}
+            )
+            add_run_steps(connection, run_id, {"culture": [step]})
+    database.close()
+    return name
+
+
+def _refused(merge: Xling, *arguments: str) -> str:
+    """Return why the command refuses; nothing is made then."""
+    said = merge("merge", *arguments)
+    assert 4 == said.code, said.out
+    assert not merge.store.exists()
+    return said.err
+
+
+def test_all_shards_must_be_there_once(merge: Xling) -> None:
+    """A missing one is named, one that is there twice with both places, and so is another count."""
+    first, third = _store("a.sqlite", "1/4"), _store("c.sqlite", "3/4")
+    assert "run night is not whole: no store named here has shards 2, 4 of 4" in _refused(
+        merge, first, third
+    )
+    assert (
+        "there twice: shard 1 of 4 (run night.1of4 in a.sqlite) and shard 1 of 4 (run night.1of4 "
+        "in a.sqlite); leave one of the stores out" in _refused(merge, first, first)
+    )
+    assert (
+        "shard 1 of 4 (run night.1of4 in a.sqlite) and shard 2 of 3 (run night.2of3 in b.sqlite) "
+        "are not of the same number of shards" in _refused(merge, first, _store("b.sqlite", "2/3"))
+    )
+
+
+def test_a_run_in_progress(merge: Xling) -> None:
+    """It is waited for; one that was killed, or met faults, is to go on."""
+    first = _store("a.sqlite", "1/2")
+    running = _store("b.sqlite", "2/2", status="running", owner=this_process())
+    told = _refused(merge, first, running)
+    assert "shard 2 of 2 (run night.2of2 in b.sqlite) is running: wait for its end" in told
+    incomplete = _store("c.sqlite", "2/2", status="incomplete")
+    told = _refused(merge, first, incomplete)
+    assert "is incomplete: run it again with --xling-run-name=night" in told
+    killed = _store("d.sqlite", "2/2", status="running", owner="elsewhere:1:2", seen_at=1.0)
+    assert "is killed: run it again" in _refused(merge, first, killed)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"settings": {"model": "gpt-5"}},
+            "--xling-model was gpt-4o and is gpt-5",
+        ),
+        ({"settings": {"seed": 7}}, "--xling-seed was 0 and is 7"),
+        ({"settings": {"limits": "0a2b"}}, "its thresholds file says something else"),
+        (
+            {"versions": {"python": "3.11.9", "tiktoken": "0.9"}},
+            "openai was 3.50.0 and is missing; tiktoken was missing and is 0.9",
+        ),
+        ({"scored_by": "2"}, "culture/emoji was emoji|v1 and is emoji|v2"),
+    ],
+    ids=["model", "settings", "thresholds", "versions", "metrics"],
+)
+def test_shards_of_different_runs(merge: Xling, changes: dict[str, Any], told: str) -> None:
+    """It says which shard differs from the first, and in what."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2", **changes)
+    expected = (
+        "shard 2 of 2 (run night.2of2 in b.sqlite) is of another run than shard 1 of 2 (run "
+        f"night.1of2 in a.sqlite): {told}\n"
+    )
+    assert expected in _refused(merge, *stores)
+
+
+def test_which_run_is_meant(merge: Xling) -> None:
+    """Where stores have shards of several runs, one is named; nobody's are whole runs."""
+    night, day = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2", run_name="day")
+    told = _refused(merge, night, day)
+    assert "the stores have shards of several runs: day, night; name one with --run" in told
+    assert "run day is not whole: no store named here has shard 1 of 2" in _refused(
+        merge, night, day, "--run=day"
+    )
+    told = _refused(merge, night, day, "--run=noon")
+    assert "no store has a shard of run 'noon'; they have shards of: day, night" in told
+    database = Database(Path("c.sqlite"))
+    with database.write() as connection:
+        add_run(connection, replace(RUN, run_id="whole"))
+    database.close()
+    told = _refused(merge, night, "c.sqlite")
+    assert "c.sqlite has no shard of a run, but its runs are whole: whole" in told
+    assert "there is no store at d.sqlite, nor an export" in _refused(merge, night, "d.sqlite")
+
+
+def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
+    """What was written without --texts, or is no export, is refused and says what to write."""
+    second = _store("b.sqlite", "2/2")
+    _store("a.sqlite", "1/2")
+    stores = Xling(tmp_path / "a.sqlite", merge._capsys)
+    assert 0 == stores("export", "night.1of2", "-o", "a.json").code
+    told = _refused(merge, "a.json", second)
+    assert "a.json lacks what makes a run (KeyError('steps')): write it anew" in told
+    assert "xling export RUN --texts -o a.json" in told
+    (tmp_path / "a.json").write_text(json.dumps({"format": 1}), encoding="utf-8")
+    assert "a.json: run is no JSON object" in _refused(merge, "a.json", second)

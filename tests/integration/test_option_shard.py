@@ -1,0 +1,201 @@
+"""--xling-shard and `xling merge`: a run made in parts is the run that is made at once."""
+
+from __future__ import annotations
+
+import json
+import random
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store import runs
+from pytest_xling.store.calibrations import calibrations
+from pytest_xling.store.database import Database
+from pytest_xling.text.stance import LEVELS
+from tests.integration.project import (
+    CLAIMS,
+    JUDGED,
+    TEST_FILE,
+    judged_claims,
+    write_questions,
+)
+from tests.servers.openai_server import spawned, stats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_xling.records import Score, Verdict
+    from tests.integration.project import Outcome, Project
+
+COUNT = 16
+LIMITS = """\
+defaults: {min_n: 8, on_inconclusive: warn}
+benchmarks:
+  bread:
+    no_answer: {max_rate: 0.2, max_gap: 0.1, max_drop: 0.05}
+    wrong_language: {max_rate: 0.3, max_gap: 0.1, max_drop: 0.1}
+    answer_length: {floor: 5, ceiling: 500}
+    sim_lda_20: {floor: 0.1, max_gap: 0.2, max_drop: 0.3}
+"""
+WORDS = {
+    "en": "bread rises because steam and gas lift the warm dough while the oven sets its crust",
+    "es": "el pan sube porque el vapor y el gas levantan la masa mientras el horno fija la corteza",
+    "hi": "रोटी फूलती है क्योंकि भाप और गैस गर्म आटे को ऊपर उठाती है और ओवन उसकी परत को जमाता है",
+}
+OPTIONS = (
+    "--xling-samples=2",
+    "--xling-param=sim_lda_20.fits=1",
+    "--model=transcript:answers.jsonl",
+)
+
+
+@pytest.fixture
+def bread(project: Project) -> Project:
+    """Sixteen questions in three languages, with gates of every kind and a fitted metric."""
+    for path in (project.benchmark / "data").iterdir():
+        path.unlink()
+    write_questions(project, count=COUNT, languages=tuple(WORDS))
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    metrics = '"answer_length", "sim_lda_20"'
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"answer_length"', metrics))
+    project.write("thresholds.yaml", LIMITS)
+    return project
+
+
+def _answers(project: Project, *, seed: int, english: float) -> None:
+    """Write two answers to each question, some of those in Hindi and Spanish in English."""
+    chosen = random.Random(seed)  # noqa: S311  reproducible, not secret
+    rows = []
+    for number in range(COUNT):
+        for language in WORDS:
+            for repeat in range(2):
+                strays = language != "en" and chosen.random() < english
+                words = WORDS["en" if strays else language].split()
+                text = " ".join(chosen.choices(words, k=chosen.randint(12, 24)))
+                place = {"sample_id": f"q{number:04d}", "language": language, "repeat": repeat}
+                rows.append(json.dumps({**place, "text": text}))
+    project.write("answers.jsonl", "\n".join(rows) + "\n")
+
+
+def _made(store: Path, name: str) -> tuple[dict[str, Verdict], list[Score], str]:
+    """Return a run's verdicts by gate, its scores and how it ended."""
+    database = Database(store, create=False)
+    with database.read() as connection:
+        verdicts = {verdict.case: verdict for verdict in runs.read_verdicts(connection, name)}
+        scores = runs.scores(connection, name)
+        status = runs.get_run(connection, name).status
+    database.close()
+    return verdicts, scores, status
+
+
+def _reported(outcome: Outcome) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return what the JUnit file says of each test."""
+    return {name: (said, outcome.properties(name)) for name, said in outcome.cases.items()}
+
+
+@pytest.mark.slow
+def test_merged_is_unsharded(bread: Project) -> None:
+    """To the last digit: each score, fitted ones too, each verdict, JUnit file and exit code.
+
+    One shard is made by workers and merged from a file, the other from its store.
+    """
+    _answers(bread, seed=1, english=0.05)
+    base = bread.run(*OPTIONS, "--xling-run-name=base", "-n0")
+    assert base.code in {0, 1}, base.out
+    assert 0 == bread.xling("export", "base", "-o", "base.json").returncode
+    _answers(bread, seed=2, english=0.4)
+    told = (*OPTIONS, "--xling-run-name=night", "--baseline=base.json")
+    whole = bread.run(*told, "-n0")
+    assert 1 == whole.code, whole.out
+    for number, workers in ((1, "-n2"), (2, "-n0")):
+        shard = bread.run(
+            *told, f"--xling-shard={number}/2", f"--xling-store={number}.sqlite", workers
+        )
+        assert f"shard {number} of 2: gates are judged when all are there" in shard.out
+        assert all(name.startswith("test_answer") for name in shard.cases)
+        verdicts, scores, status = _made(bread.root / f"{number}.sqlite", f"night.{number}of2")
+        assert ({}, "complete") == (verdicts, status)
+        assert "sim_lda_20" not in {score.metric for score in scores}
+    exported = bread.xling(
+        *("export", "night.1of2", "--texts", "-o", "1.json", "--xling-store=1.sqlite")
+    )
+    assert 0 == exported.returncode, exported.stderr
+    arguments = (*told[:2], "--baseline=base.json", "--junitxml=merged.xml", "-n0")
+    done = bread.xling(
+        *("merge", "2.sqlite", "1.json", "--xling-store=merged.sqlite"), "--pytest", *arguments
+    )
+    assert whole.code == done.returncode, done.stdout + done.stderr
+    assert f"run night: 2 shards, {2 * COUNT * len(WORDS)} answers" in done.stdout
+    assert _made(bread.store, "night") == _made(bread.root / "merged.sqlite", "night")
+    verdicts, scores, _ = _made(bread.store, "night")
+    assert {"pass", "fail"} <= {verdict.outcome for verdict in verdicts.values()}
+    assert {"sim_lda_20-drop-hi", "sim_lda_20-gap-es", "wrong_language-drop-es"} <= set(verdicts)
+    assert any(verdict.estimate.p_holm for verdict in verdicts.values())
+    assert len({score.value for score in scores if score.metric == "sim_lda_20"}) > COUNT
+    merged = replace(whole, junit=ET.parse(bread.root / "merged.xml").getroot())
+    assert _reported(whole) == _reported(merged)
+
+
+@pytest.mark.slow
+def test_levels_and_a_judge(tmp_path: Path) -> None:
+    """All levels of a claim are in one shard; the judge is measured once, by the gates."""
+    made = judged_claims(tmp_path)
+    told = (*JUDGED, "--xling-run-name=night", "-n0")
+    whole = made.run(*told)
+    for number in (1, 2, 3):
+        shard = made.run(*told, f"--xling-shard={number}/3", "--xling-store=parts.sqlite")
+        assert 0 == shard.code, shard.out
+        assert 0 == len(shard.cases) % (len(CLAIMS) * len(LEVELS))
+    parts = Database(made.root / "parts.sqlite", create=False)
+    with parts.read() as connection:
+        assert [] == calibrations(connection, language="en")
+    parts.close()
+    done = made.xling(
+        *("merge", "parts.sqlite", "--xling-store=merged.sqlite"),
+        *("--pytest", *JUDGED[1:], "-n0", "--junitxml=junit.xml"),
+    )
+    assert whole.code == done.returncode, done.stdout + done.stderr
+    assert _made(made.store, "night") == _made(made.root / "merged.sqlite", "night")
+    verdicts, _, _ = _made(made.store, "night")
+    assert "labelled answers" in verdicts["agrees_with_false-en"].reason
+
+
+def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
+    """Each question is in one shard; one that met faults goes on; merging asks nothing."""
+    told = ("--model=m", "--langs=en,hi", "-k", "not q0003", "--xling-run-name=night")
+    with spawned(mode="401") as url:
+        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        assert 3 == bread.run(*told, "--xling-shard=1/2").code
+    refused = bread.xling("merge", str(bread.store), "--xling-store=merged.sqlite")
+    assert 4 == refused.returncode
+    with spawned(port=url.removesuffix("/v1").rpartition(":")[2], echo=True):
+        first = bread.run(*told, "--xling-shard=1/2")
+        assert "xling: continues run night.1of2: 0 of " in first.out
+        second = bread.run(*told, "--xling-shard=2/2")
+        assert {"passed"} == {*first.cases.values(), *second.cases.values()}
+        planned = 2 * (COUNT - 1)
+        assert planned == len(first.cases) + len(second.cases)
+        asked = stats(url)["prompts"]
+        assert [1] * planned == list(asked.values())
+        assert 0 == bread.run(*told, "--xling-shard=2/2").code  # as CI does that repeats a job
+        assert 4 == bread.xling("merge", str(bread.store), "--pytest", "--unknown").returncode
+        done = bread.xling("merge", str(bread.store), "--pytest", *told[1:-1], "-n0")
+        assert asked == stats(url)["prompts"]
+    assert f"run night: 2 shards, {planned} answers" in done.stdout
+    assert f"xling: continues run night: {planned} of {2 * COUNT} answered" in done.stdout
+    assert 0 == done.returncode, done.stdout
+    again = bread.xling("merge", str(bread.store))
+    assert "has a run named 'night' already, and it is complete" in again.stderr
+
+
+def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:
+    """Few questions leave some shards empty; what nobody selects is still told."""
+    options = ("--model=scripted", "--langs=en", "--xling-limit=1", "--xling-run-name=night", "-n0")
+    ended = [bread.run(*options, f"--xling-shard={number}/2") for number in (1, 2)]
+    assert [0, 0] == [outcome.code for outcome in ended]
+    assert [0, 1] == sorted(len(outcome.cases) for outcome in ended)
+    judged = bread.xling("gate", "night.1of2", "--thresholds", "thresholds.yaml")
+    assert 4 == judged.returncode
+    assert "run night.1of2 is shard 1 of 2 and decides nothing by itself" in judged.stderr
