@@ -9,7 +9,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import Answer, Reading, Response, Sample
 from pytest_xling.text.display import printable
-from pytest_xling.text.support import check_support, checker, judged
+from pytest_xling.text.support import ClaimSupport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,44 +53,19 @@ class ClaimCount(Number[Answer]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Supported(Number[Answer]):
-    """A number of the claims of an answer that evidence supports.
+class _Supported(ClaimSupport[Answer]):
+    """A number of the claims of an answer that evidence supports."""
 
-    Attributes:
-        support: ``llm`` or ``nli:MODEL``, what says whether the evidence supports a claim.
-        max_unjudged: the share of claims that may stay without a verdict: these are left out. With
-            more there is no value.
-    """
-
-    bounds = (0.0, 1.0)
-    better = "higher"
     without_claims: ClassVar[float | None] = 0.0
     """The value of an answer that claims nothing."""
 
-    support: str = "llm"
-    max_unjudged: float = 0.1
     text_in: TextIn = field(default="english", init=False)
     """Claims and evidence are read in English, and there what judges them must be measured."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        if not 0 <= self.max_unjudged < 1:
-            msg = f"{self.name}: max_unjudged must be from 0 to below 1, not {self.max_unjudged}"
-            raise ConfigError(msg)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The claims, what was found on each, and what says whether it supports them."""
         return ("verifiable_claims", "evidence", self.checked_by)
-
-    @property
-    def checked_by(self) -> str:
-        """The annotator that says whether a text supports a claim."""
-        return checker(self.support)
-
-    def check(self) -> None:
-        """Raise ConfigError where no annotator is called so."""
-        check_support(self.support)
 
     def checks(self, answer: Answer, /) -> list[Answer]:
         """Return each claim on which something was found beside that; of the others none is so."""
@@ -111,9 +86,7 @@ class _Supported(Number[Answer]):
         unfound = [claim for claim, results in _searched(answer) if not results]
         if not answer.checks:
             return 0, unfound
-        supported, others, why = judged(
-            answer.checks, by=self.checked_by, max_unjudged=self.max_unjudged
-        )
+        supported, others, why = self.judged(answer.checks)
         if why:
             return Reading(value=None, reason=why)
         return len(supported), [*(each.sample.prompt["claim"] for each in others), *unfound]

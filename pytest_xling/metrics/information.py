@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.text.answer_text import needs_of, readable
 from pytest_xling.text.display import printable
-from pytest_xling.text.support import check_support, checker, judged
+from pytest_xling.text.support import ClaimSupport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.text.answer_text import Readable
 
 __all__ = ["Information", "InformationPrecision", "InformationRecall"]
@@ -25,45 +25,31 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Information(Number[AnswerSet]):
+class _Information(ClaimSupport[AnswerSet]):
     """A share of claims that the other answer supports.
 
     Attributes:
-        support: ``llm`` or ``nli:MODEL``, what says whether a text supports a claim.
         text_in: ``native`` compares answers as they are, ``english`` their translations.
         gamma: FActScore's length penalty: a share of *n* claims is multiplied by
             ``exp(1 - gamma / n)`` where *n* is smaller than it; 0 for none.
-        max_unjudged: the share of claims that may stay without a verdict: these are left out. With
-            more there is no value.
     """
 
-    bounds = (0.0, 1.0)
-    better = "higher"
     unit = "pivot"
 
-    support: str = "llm"
     text_in: TextIn = "native"
     gamma: int = 0
-    max_unjudged: float = 0.1
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
+        ClaimSupport.__post_init__(self)
         if self.gamma < 0:
             msg = f"{self.name}: gamma must be 0 or more, not {self.gamma}"
-            raise ConfigError(msg)
-        if not 0 <= self.max_unjudged < 1:
-            msg = f"{self.name}: max_unjudged must be from 0 to below 1, not {self.max_unjudged}"
             raise ConfigError(msg)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The claims, the translation where texts are read in English, and what checks claims."""
         return ("claims", *needs_of(self.text_in), self.checked_by)
-
-    @property
-    def checked_by(self) -> str:
-        """The annotator that says whether a text supports a claim."""
-        return checker(self.support)
 
     def checks(self, answers: AnswerSet, /) -> list[Answer]:
         """Return each answer's claims beside the pivot's answer, and the other way.
@@ -79,10 +65,6 @@ class _Information(Number[AnswerSet]):
             for claim in _claims(of)
         ]
 
-    def check(self) -> None:
-        """Raise ConfigError where no annotator is called so."""
-        check_support(self.support)
-
     def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[Answer], str]:
         """Return the share of a side's claims that are supported, the others, and why none is.
 
@@ -93,9 +75,7 @@ class _Information(Number[AnswerSet]):
         claims = [each for each in answers.checks if each.sample.metadata["side"] == name]
         if not claims:
             return None, [], _why_none(answers)
-        supported, unsupported, why = judged(
-            claims, by=self.checked_by, max_unjudged=self.max_unjudged
-        )
+        supported, unsupported, why = self.judged(claims)
         if why:
             return None, [], why
         count = len(supported) + len(unsupported)
