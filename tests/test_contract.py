@@ -107,7 +107,7 @@ def _annotations(text: str, language: str) -> dict[str, Annotation]:
     profile: dict[Mechanism, Presence | None] = dict.fromkeys(MECHANISMS, presence)
     for name in ("empathy_head", "empathy_llm"):
         values[name] = empathy_value(profile, reason="" if presence else reason)
-    for name in ("stance_head", "stance_llm", "stance_nli"):
+    for name in ("stance_llm", "stance_nli", "stance_reader"):
         values[name] = stance_value(stance, reason="" if stance else reason)
     values["claims"] = {
         "claims": [{"text": text, "sentence": text, "native": text}] * (number % 3) or None,

@@ -1,41 +1,20 @@
-"""``xling train``: make weights of the annotators ``stance_head`` and ``empathy_head``."""
+"""``xling train``: make weights of the annotators ``stance_reader`` and ``empathy_head``."""
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.stance.head.training.pairs import (
-    check_apart,
-    digest,
-    read_pairs,
-)
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
-from pytest_xling.cli.printing import color, print_text, width, written
+from pytest_xling.analysis.labelled import BUNDLED
 from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
 from pytest_xling.config.values import model as parse_model
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.sheet import Sheet, plain
-from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
-from pytest_xling.stats.labelling import labelling
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
-
-    from pytest_xling.annotators.stance.head.training.fitting import Trained
-    from pytest_xling.annotators.stance.head.training.pairs import LabelledPair
-    from pytest_xling.encoders import Encoder
-    from pytest_xling.text.stance import Stance
 
 __all__ = ["add_arguments", "run"]
-
-ALL = "all"
-BUNDLED_NAME = "bundled"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "A pair is a JSON object a line:\n"
         '  {"claim_id": "c1", "split": "train", "language": "hi", "claim": "…", "response": "…",\n'
         '   "label": "agree|disagree|neutral"}\n'
-        "Pairs of the split held_out are measured on, once. Then use the weights with\n"
-        "  pytest … --xling-stance=head --xling-param=stance_head.weights=FILE\n"
-        "For empathy, DIR holds EPITOME's three files, or FILE.jsonl our own layout; weights go "
-        "into a folder:\n"
+        "Pairs of the split held_out are measured on, once. Weights go into a folder, in which\n"
+        "training that was cut off goes on:\n"
+        "  xling train stance --pairs FILE -o OUT\n"
+        "  pytest … --xling-stance=reader:OUT\n"
+        "For empathy, DIR holds EPITOME's three files, or FILE.jsonl our own layout:\n"
         "  xling train empathy --data DIR -o OUT\n"
         "  pytest … --xling-empathy=head:OUT"
     )
@@ -59,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=parse_path,
         nargs="+",
-        help=f"of stance: learn from these; {BUNDLED_NAME} (the default) stands for the pairs that"
+        help=f"of stance: learn from these; {BUNDLED} (the default) stands for the pairs that"
         " come along",
     )
     parser.add_argument(
@@ -79,12 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FILE",
+        metavar="DIR",
         type=parse_path,
-        help="write the weights there (.npz); of empathy a folder, in which training that was cut"
-        " off goes on",
+        help="write the weights into this folder, in which training that was cut off goes on",
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--force", action="store_true", help="replace weights that are in DIR")
     parser.add_argument(
         "--seed", metavar="N", type=count(0), default=0, help="of whatever is drawn (default 0)"
     )
@@ -103,80 +82,6 @@ def run(args: argparse.Namespace) -> int:
         from pytest_xling.cli.train_empathy import run as train_empathy  # noqa: PLC0415  rich
 
         return train_empathy(args)
-    paths = args.pairs or [Path(BUNDLED_NAME)]
-    pairs = [
-        pair
-        for path in paths
-        for pair in read_pairs(BUNDLED_PAIRS if str(path) == BUNDLED_NAME else path)
-    ]
-    check_apart(pairs)
-    if args.output is None:
-        trained = _train(pairs, args)
-        print_text("Nothing is written: name a file with -o.")
-        return 0
-    # Opened before the minutes of training, so that they are not lost to a wrong name.
-    with written(Path(args.output), force=args.force) as file:
-        trained = _train(pairs, args)
-        from pytest_xling.annotators.stance.head.weights import save_weights  # noqa: PLC0415  numpy
+    from pytest_xling.cli.train_stance import run as train_stance  # noqa: PLC0415  rich
 
-        raw = io.BytesIO()
-        save_weights(raw, trained.weights)
-        binary: Any = file
-        binary.buffer.write(raw.getvalue())
-    print_text(f"{args.output}: weights of stance_head, {len(raw.getvalue()):,} bytes")
-    return 0
-
-
-def _train(pairs: Sequence[LabelledPair], args: argparse.Namespace) -> Trained:
-    from pytest_xling.annotators.stance.head.features import stance_features  # noqa: PLC0415  numpy
-    from pytest_xling.annotators.stance.head.training.fitting import predicted, train  # noqa: PLC0415  scipy
-    from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  looks for torch
-
-    encoder: Encoder = open_encoder("embedded", device=args.device, dtype="float32")
-    encoder.load()
-    learnt = [pair for pair in pairs if pair.split == "train"]
-    held_out = [pair for pair in pairs if pair.split == "held_out"]
-    trained = train(learnt, encoder, seed=args.seed)
-    _print(
-        learnt,
-        trained.unseen,
-        title=f"Claims left out in turn ({len(learnt)} pairs, penalty {trained.penalty:g})",
-        notes=(f"Pairs: {digest(learnt)[:12]}. The penalty was chosen on these numbers.",),
-    )
-    if held_out:
-        stances = predicted(
-            trained.weights, stance_features([pair.pair for pair in held_out], encoder)
-        )
-        _print(held_out, stances, title=f"Held out ({len(held_out)} pairs)")
-    return trained
-
-
-def _print(
-    pairs: Sequence[LabelledPair],
-    stances: Sequence[Stance],
-    *,
-    title: str,
-    notes: tuple[str, ...] = (),
-) -> None:
-    names = ("language", "pairs", *(f"F1 {stance}" for stance in STANCES), "macro F1 (95%)")
-    columns: dict[str, list[str]] = {name: [] for name in names}
-    languages = sorted({pair.pair.language for pair in pairs})
-    for language in (*languages, ALL):
-        of = [n for n, p in enumerate(pairs) if language in {p.pair.language, ALL}]
-        quality = labelling(
-            [pairs[n].label for n in of],
-            [stances[n] for n in of],
-            labels=STANCES,
-            clusters=[pairs[n].group for n in of],
-        )
-        cells = (
-            language,
-            str(quality.n),
-            *(measure_text(label.f1) for label in quality.labels),
-            measure_with_interval(quality.macro_f1),
-        )
-        for name, cell in zip(names, cells, strict=True):
-            columns[name].append(cell)
-    notes = (*notes, "Intervals: bootstrap over claims.")
-    sheet = Sheet(title=title, columns=columns, left=1, notes=notes)
-    print_text(plain(sheet, width=width(), color=color()))
+    return train_stance(args)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import Progress
-
 from pytest_xling.annotators.empathy.head.training.examples import read_epitome, read_pairs
 from pytest_xling.annotators.empathy.pair import BUNDLED_PAIRS
-from pytest_xling.cli.printing import check_free, color, print_text, width
+from pytest_xling.cli.printing import color, print_text, width
+from pytest_xling.cli.train_folder import shown_progress, unfinished
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.reports.terminal.calibration_table import measure_with_interval
@@ -20,13 +16,10 @@ from pytest_xling.text.empathy import PRESENCES
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
 
     from pytest_xling.annotators.empathy.head.training.fitting import Trained
 
 __all__ = ["run"]
-
-_UNFINISHED = "unfinished"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,50 +39,23 @@ def run(args: argparse.Namespace) -> int:
     from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  looks for torch
     from pytest_xling.files.whole import whole_bytes  # noqa: PLC0415  with the above
 
-    if folder.is_file():
-        msg = f"{folder} is a file; name a folder"
-        raise ConfigError(msg)
-    check_free(folder / FILE, force=args.force)
-    unfinished = folder / _UNFINISHED
-    try:
-        unfinished.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"cannot write to {folder}: {error.strerror or error}"
-        raise ConfigError(msg) from error
-    encoder = open_encoder(args.encoder, device=args.device, dtype="float32")
-    encoder.load()
-    with _shown() as progress:
-        trained = train(
-            examples,
-            encoder,
-            spec=args.encoder,
-            seed=args.seed,
-            folder=unfinished,
-            progress=progress,
-        )
-    with whole_bytes(folder / FILE) as file:
-        file.write(save_weights(trained.weights))
-    shutil.rmtree(unfinished)
+    with unfinished(folder, FILE, force=args.force) as kept:
+        encoder = open_encoder(args.encoder, device=args.device, dtype="float32")
+        encoder.load()
+        with shown_progress() as progress:
+            trained = train(
+                examples,
+                encoder,
+                spec=args.encoder,
+                seed=args.seed,
+                folder=kept,
+                progress=progress,
+            )
+        with whole_bytes(folder / FILE) as file:
+            file.write(save_weights(trained.weights))
     _print(trained)
     print_text(f"Use it with --xling-empathy=head:{folder}")
     return 0
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far training is, on standard error: bars on a terminal, else a line per step."""
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bars:
-        tasks = {}
-
-        def progress(what: str, done: int, whole: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what, total=whole)
-            bars.update(tasks[what], completed=done)
-            if done >= whole and not console.is_terminal:
-                console.print(f"{what}: {whole} done", highlight=False)
-
-        yield progress
 
 
 def _print(trained: Trained) -> None:

@@ -403,12 +403,12 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="stance",
         parse=values.stance,
-        default="head",
+        default="reader",
         in_file=True,
         metavar="HOW",
-        help="What finds whether an answer agrees with a claim: head (the classifier that comes"
-        " along, default), llm (the judge), or nli:NAME, the name or directory of a transformers"
-        " model of natural language inference.",
+        help="What finds whether an answer agrees with a claim: reader (the classifier that comes"
+        " along, default), reader:DIR (one that `xling train stance` made), llm (the judge), or"
+        " nli:NAME, the name or directory of a transformers model of natural language inference.",
     ),
     Option(
         name="empathy",

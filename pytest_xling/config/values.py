@@ -201,12 +201,13 @@ def text_in(text: str) -> str:
 
 
 def stance(text: str) -> str:
-    """Parse what finds stances: head, llm, or nli and a model."""
+    """Parse what finds stances: reader, reader and a folder, llm, or nli and a model."""
     how, colon, name = text.strip().partition(":")
-    if (how in {"head", "llm"} and not colon) or (how == "nli" and name.strip()):
+    if (how in {"reader", "llm"} and not colon) or (how in {"reader", "nli"} and name.strip()):
         return text.strip()
     msg = (
-        f"{text!r} is neither head nor llm nor nli:NAME, where NAME is a model's name or directory"
+        f"{text!r} is neither reader nor reader:DIR, where DIR is what xling train wrote, nor llm"
+        " nor nli:NAME, where NAME is a model's name or directory"
     )
     raise ValueError(msg)
 

@@ -6,7 +6,7 @@ import os
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["DTYPES", "choose_device", "choose_dtype", "share_cores"]
+__all__ = ["DTYPES", "can_multiply_bfloat16", "choose_device", "choose_dtype", "share_cores"]
 
 DTYPES = ("float32", "bfloat16", "float16")
 _MULTIPLY_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
@@ -80,8 +80,7 @@ def choose_dtype(dtype: str, *, device: str, quantized: bool) -> str:
         if dtype not in {"auto", "bfloat16"}:
             msg = f"quantized multiplies in bfloat16, not in {dtype}: leave one of the two out"
             raise ConfigError(msg)
-        able = torch.cpu.get_capabilities()
-        if not any(able.get(name) for name in _MULTIPLY_BFLOAT16):
+        if not can_multiply_bfloat16():
             msg = (
                 "quantized needs a CPU that multiplies bfloat16 (AVX512-BF16, AMX, or Arm's BF16), "
                 "which this one does not: leave it out"
@@ -92,3 +91,11 @@ def choose_dtype(dtype: str, *, device: str, quantized: bool) -> str:
         return dtype
     on_gpu = torch.device(device).type == "cuda"
     return "bfloat16" if on_gpu and torch.cuda.is_bf16_supported() else "float32"
+
+
+def can_multiply_bfloat16() -> bool:
+    """Tell whether this CPU multiplies bfloat16, which others only imitate."""
+    import torch  # noqa: PLC0415  an extra, and a second to import
+
+    able = torch.cpu.get_capabilities()
+    return any(able.get(name) for name in _MULTIPLY_BFLOAT16)

@@ -8,8 +8,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 __all__ = ["fit_logistic"]
@@ -24,7 +22,6 @@ def fit_logistic(
     classes: int,
     weights: NDArray[np.float64],
     penalty: float,
-    bounds: Sequence[tuple[float | None, float | None]] | None = None,
     tolerance: float = 1e-6,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return coefficients, shape (features, classes), and intercepts, shape (classes,).
@@ -38,7 +35,6 @@ def fit_logistic(
         classes: how many there are.
         weights: of the rows.
         penalty: on the coefficients, not on the intercepts.
-        bounds: the lowest and the highest of each coefficient, feature by feature.
         tolerance: see above.
     """
     wanted = np.eye(classes)[labels]
@@ -55,13 +51,11 @@ def fit_logistic(
         value += penalty * float((coefficients**2).sum()) / 2
         return value, np.concatenate([slope.ravel(), error.sum(axis=0)])
 
-    free = [(None, None)] * classes
     minimum: Any = minimize(
         loss,
         np.zeros(shape[0] * classes + classes),
         jac=True,
         method="L-BFGS-B",
-        bounds=None if bounds is None else [*bounds, *free],
         options={"maxiter": _ITERATIONS, "maxfun": _ITERATIONS, "ftol": 0.0, "gtol": tolerance},
     )
     return minimum.x[:-classes].reshape(shape), minimum.x[-classes:]

@@ -26,9 +26,9 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_bundled_labels_are_held_out_and_balanced() -> None:
-    """Four languages, each with all stances, each claim with its English version."""
+    """Each language with all stances, each claim with its English version."""
     found = bundled_labels("stance")
-    assert ("en", "es", "hi", "zh") == found.languages
+    assert ("ar", "en", "es", "hi", "zh") == found.languages
     assert not found.human
     assert found.source.startswith("bundled@")
     for language in found.languages:

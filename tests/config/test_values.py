@@ -96,7 +96,7 @@ def test_refused(parse: Callable[[str], object], text: str, expected: str) -> No
     assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["head", "llm", " nli:some/model "])
+@pytest.mark.parametrize("text", ["reader", " reader:out/own ", "llm", " nli:some/model "])
 def test_stance(text: str) -> None:
     """What finds stances; a model of inference is named."""
     assert text.strip() == values.stance(text)
@@ -115,10 +115,10 @@ def test_no_empathy(text: str) -> None:
         values.empathy(text)
 
 
-@pytest.mark.parametrize("text", ["", "nli", "nli:", "heads", "llm:gpt-4o", "NLI:x"])
+@pytest.mark.parametrize("text", ["", "nli", "nli:", "head", "reader:", "llm:gpt-4o", "NLI:x"])
 def test_no_stance(text: str) -> None:
     """All else says what there is."""
-    with pytest.raises(ValueError, match="neither head nor llm nor nli:NAME"):
+    with pytest.raises(ValueError, match="neither reader nor reader:DIR"):
         values.stance(text)
 
 

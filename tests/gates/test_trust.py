@@ -93,10 +93,10 @@ def test_nobody_asked() -> None:
 def test_without_trust_nothing_is_decided(outcome: Outcome) -> None:
     """Neither pass nor fail; the old reason stands last."""
     verdict = replace(VERDICT, outcome=outcome)
-    found = distrusted(verdict, "stance_head has F1 0.52 in hi, below 0.7")
+    found = distrusted(verdict, "stance_reader has F1 0.52 in hi, below 0.7")
     assert "inconclusive" == found.outcome
     assert (
-        "stance_head has F1 0.52 in hi, below 0.7: nothing is decided; 50 of 100 answers flagged"
+        "stance_reader has F1 0.52 in hi, below 0.7: nothing is decided; 50 of 100 answers flagged"
         == found.reason
     )
     assert (verdict.estimate, verdict.threshold) == (found.estimate, found.threshold)
@@ -105,7 +105,7 @@ def test_without_trust_nothing_is_decided(outcome: Outcome) -> None:
 def test_an_error_stays_one() -> None:
     """There scores are missing, whoever made them."""
     error = replace(VERDICT, outcome="error")
-    assert error == distrusted(error, "stance_head has not been measured in hi")
+    assert error == distrusted(error, "stance_reader has not been measured in hi")
 
 
 def _trusted(right: float, n: int, *, runs: int = 300) -> float:

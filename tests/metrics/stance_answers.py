@@ -24,7 +24,7 @@ def answer(
     language: str = "hi",
     reference: str | None = "false",
     level: int | str | None = 0,
-    by: str = "head",
+    by: str = "reader",
 ) -> Answer:
     """Return an answer about a claim, with the stance an annotator found in it."""
     prompt = {"question": "?", "claim": "hot water cures influenza"}

@@ -47,7 +47,12 @@ def test_says_what_it_is_of(name: str) -> None:
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.parametrize(
     ("stance", "annotator"),
-    [("head", "stance_head"), ("llm", "stance_llm"), ("nli:./models/x:y", "stance_nli")],
+    [
+        ("reader", "stance_reader"),
+        ("reader:out/own", "stance_reader"),
+        ("llm", "stance_llm"),
+        ("nli:./models/x:y", "stance_nli"),
+    ],
 )
 def test_reads_the_annotator_it_is_told_to(name: str, stance: str, annotator: str) -> None:
     """The model of an NLI annotator is the annotator's matter."""
@@ -59,12 +64,15 @@ def test_reads_the_annotator_it_is_told_to(name: str, stance: str, annotator: st
 @pytest.mark.parametrize(
     ("stance", "said"),
     [
-        ("haed", "--xling-stance=haed: no such annotator. Did you mean 'head'? Known: head, llm"),
-        ("", "no such annotator. Known: head, llm, nli:MODEL"),
+        (
+            "raeder",
+            "--xling-stance=raeder: no such annotator. Did you mean 'reader'? Known: reader",
+        ),
+        ("", "no such annotator. Known: reader, reader:DIR, llm, nli:MODEL"),
         ("nli", "--xling-stance=nli: name the model after the colon, such as nli:"),
         ("nli: ", "name the model after the colon"),
         ("llm:gpt-4o", "'llm' takes nothing after a colon. Its model is the one of --xling-judge."),
-        ("head:", "'head' takes nothing after a colon."),
+        ("reader:", "name the folder after the colon"),
     ],
 )
 def test_check_says_what_is_wrong_with_the_option(stance: str, said: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 
-def _answer(value: JsonValue, *, by: str = "stance_head") -> Answer:
+def _answer(value: JsonValue, *, by: str = "stance_reader") -> Answer:
     return Answer(
         sample=Sample(id="c1-l0", benchmark="b", language="hi", prompt={"question": "?"}),
         response=Response(text="…", stop_reason="stop"),
@@ -29,7 +29,7 @@ def _answer(value: JsonValue, *, by: str = "stance_head") -> Answer:
 def test_the_registry_knows_the_metric() -> None:
     """It is found under its file's name; its parameters say who finds the stance."""
     assert StanceScore is load("metric", "stance_score")
-    assert {"stance": "head", "text_in": "native"} == dataclasses.asdict(StanceScore())
+    assert {"stance": "reader", "text_in": "native"} == dataclasses.asdict(StanceScore())
 
 
 def test_neither_end_is_better() -> None:

@@ -83,7 +83,7 @@ COMMANDS: Final = (
 )
 OTHER_COMMANDS: Final = (
     (*COMMANDS[0], "--xling-text-in=english", "--xling-translator=scripted:translator.yaml"),
-    (*_MODELS, "benchmarks/claims", "--xling-stance=head"),
+    (*_MODELS, "benchmarks/claims", "--xling-stance=reader"),
 )
 
 _QUESTIONS = {

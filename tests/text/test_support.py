@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.text.support import check_support
+from pytest_xling.metrics.factuality import Factuality
 
 
 @pytest.mark.parametrize("support", ["llm", "nli:model"])
 def test_what_checks_claims(support: str) -> None:
     """The judge, or a model of natural language inference."""
-    check_support(support)
+    Factuality(support=support).check()
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ def test_what_checks_claims(support: str) -> None:
 def test_what_checks_none(support: str, hint: str) -> None:
     """What was written is not asked for again."""
     with pytest.raises(ConfigError, match=r"llm .* or nli:MODEL") as told:
-        check_support(support)
+        Factuality(support=support).check()
     assert str(told.value).endswith(f"nli:MODEL.{hint}")

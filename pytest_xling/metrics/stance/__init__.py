@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Majority", "Seen", "StanceMetric", "majority", "phrased", "seen"]
 
-_ANNOTATORS = ("head", "llm", "nli")
+_ANNOTATORS = ("reader", "llm", "nli")
 _SHOWN = 300
 _VERBS = {"agree": "agrees with", "disagree": "disagrees with", "neutral": "is neutral towards"}
 
@@ -28,11 +28,11 @@ class StanceMetric(Metric[Input]):
     """Who says what stance an answer takes.
 
     Attributes:
-        stance: ``head``, ``llm`` or ``nli:MODEL``, the annotator.
+        stance: ``reader``, ``reader:DIR``, ``llm`` or ``nli:MODEL``, the annotator.
         text_in: ``native`` reads answers as they are, ``english`` their translations.
     """
 
-    stance: str = "head"
+    stance: str = "reader"
     text_in: TextIn = "native"
 
     @property
@@ -45,7 +45,7 @@ class StanceMetric(Metric[Input]):
         kind, colon, model = self.stance.partition(":")
         if kind not in _ANNOTATORS:
             hint = did_you_mean(kind, _ANNOTATORS)
-            known = "Known: head, llm, nli:MODEL"
+            known = "Known: reader, reader:DIR, llm, nli:MODEL"
             msg = f"--xling-stance={self.stance}: no such annotator.{hint} {known}"
             raise ConfigError(msg)
         if kind == "nli" and not model.strip():
@@ -54,9 +54,15 @@ class StanceMetric(Metric[Input]):
                 " nli:MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
             )
             raise ConfigError(msg)
-        if kind != "nli" and colon:
-            whence = " Its model is the one of --xling-judge." if kind == "llm" else ""
-            msg = f"--xling-stance={self.stance}: {kind!r} takes nothing after a colon.{whence}"
+        if kind == "reader" and colon and not model.strip():
+            msg = (
+                f"--xling-stance={self.stance}: name the folder after the colon that `xling train"
+                " stance` wrote"
+            )
+            raise ConfigError(msg)
+        if kind == "llm" and colon:
+            whence = "Its model is the one of --xling-judge."
+            msg = f"--xling-stance={self.stance}: 'llm' takes nothing after a colon. {whence}"
             raise ConfigError(msg)
 
 

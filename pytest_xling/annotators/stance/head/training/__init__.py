@@ -1,1 +1,0 @@
-"""Train the classifier of stances that is shipped: labelled pairs, examples, fitting."""

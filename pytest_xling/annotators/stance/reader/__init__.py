@@ -1,0 +1,133 @@
+"""A response's stance towards a claim, by the embedded encoder tuned to read both at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import AnswerAnnotator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pytest_xling.annotators.stance.reader.weights import Weights
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
+
+__all__ = ["StanceReader"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StanceReader(PairAnnotator, AnswerAnnotator):
+    """Reads claim and response at once with the embedded encoder, whose upper layers were tuned.
+
+    It costs nothing. Of a long response it reads the first sentence, the last, and those that take
+    up the claim's words. It was trained on pairs in en, es, hi and zh, and on composed answers in
+    these and ar. Where the likeliest stance is less likely than ``least``, it gives none.
+
+    ``reasoning`` has the probabilities, in numbers of 32 bits on any device.
+    """
+
+    name = "stance_reader"
+    called = "the stance reader"
+    version = "1"
+    calibrated = True
+    libraries = ("sentencex",)
+
+    stance: str = "reader"
+    """``reader:`` and the folder that ``xling train stance`` wrote; without it the weights that
+    come along."""
+    least: float = 0.4
+    """Stances that are less likely are not given; 0 always gives one."""
+    device: str = "auto"
+    """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 0 <= self.least < 1:
+            msg = f"stance_reader: least must be at least 0 and below 1, not {self.least}"
+            raise ConfigError(msg)
+        PairAnnotator.__post_init__(self)
+
+    def check(self) -> None:
+        """Raise ConfigError where an extra is missing or the weights cannot be used."""
+        from pytest_xling.encoders.opening import check_encoder  # noqa: PLC0415  as load
+
+        check_encoder("embedded")
+        _weights(self.stance)
+
+    def load(self) -> None:
+        """Load encoder and weights.
+
+        Raises:
+            ConfigError: they cannot be used.
+        """
+        from pytest_xling.annotators.stance.reader.network import (  # noqa: PLC0415  torch
+            open_model,
+        )
+
+        open_model(_path(self.stance), device=self.device)
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return which weights these are, which encoder they change, and how much is read.
+
+        Raises:
+            ConfigError: the weights cannot be used.
+        """
+        from pytest_xling.annotators.stance.reader.excerpt import TOKENS  # noqa: PLC0415  numpy
+        from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
+
+        encoder = open_encoder("embedded", device=self.device, dtype="float32")
+        weights = _weights(self.stance)
+        return {"encoder": dict(encoder.signed()), "stance": weights.sha256, "tokens": TOKENS}
+
+    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
+        """Return one value per answer, in order.
+
+        Raises:
+            EvaluationError: the network gives NaN or infinity.
+        """
+        read = [pair_of(answer, text_in=self.text_in) for answer in answers]
+        pairs = [pair for pair in read if not isinstance(pair, str)]
+        if not pairs:
+            return [stance_value(None, reason=str(why)) for why in read]
+        from pytest_xling.annotators.stance.reader.network import (  # noqa: PLC0415  torch
+            open_model,
+        )
+
+        model = open_model(_path(self.stance), device=self.device)
+        likely = iter(model.probabilities(pairs))
+        return [
+            stance_value(None, reason=pair) if isinstance(pair, str) else self._value(next(likely))
+            for pair in read
+        ]
+
+    def _value(self, shares: NDArray[np.float64]) -> JsonValue:
+        from pytest_xling.text.stance import STANCES  # noqa: PLC0415  with the above
+
+        likely = dict(zip(STANCES, shares.tolist(), strict=True))
+        ranked = sorted(STANCES, key=lambda stance: -likely[stance])
+        told = ", ".join(f"{stance} {likely[stance]:.2f}" for stance in ranked)
+        if likely[ranked[0]] < self.least:
+            reason = f"no stance: none is as likely as {self.least:g}"
+            return stance_value(None, reason=reason, reasoning=told)
+        return stance_value(ranked[0], reasoning=told)
+
+
+def _path(stance: str) -> Path:
+    from pytest_xling.annotators.stance.reader.weights import FILE, SHIPPED  # noqa: PLC0415  numpy
+
+    folder = stance.partition(":")[2]
+    return (Path(folder).expanduser() if folder else SHIPPED) / FILE
+
+
+def _weights(stance: str) -> Weights:
+    from pytest_xling.annotators.stance.reader.weights import load_weights  # noqa: PLC0415  numpy
+
+    return load_weights(_path(stance))

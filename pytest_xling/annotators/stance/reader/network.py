@@ -1,0 +1,194 @@
+"""The embedded encoder reads a claim and a response at once, and a layer gives the stance."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+from torch import nn
+
+from pytest_xling.annotators.stance.reader.excerpt import excerpts
+from pytest_xling.annotators.stance.reader.weights import HEAD, load_weights
+from pytest_xling.encoders.source import EMBEDDED, Source
+from pytest_xling.encoders.tokens import Tokens
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.models.batches import batches
+from pytest_xling.models.devices import choose_device, share_cores
+from pytest_xling.models.loading import load_model, loading
+from pytest_xling.text.display import printable
+from pytest_xling.text.stance import STANCES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from pytest_xling.annotators.stance.pair import Pair
+    from pytest_xling.annotators.stance.reader.weights import Weights
+
+__all__ = ["FROZEN", "Network", "StanceModel", "open_model"]
+
+FROZEN: Final = 4
+"""So many of the lowest layers stay as they are, as the embeddings do."""
+_BUDGET_CPU = 1024
+_BUDGET_GPU = 1 << 15
+_SHOWN = 60
+_opening = threading.Lock()
+
+
+class Network(nn.Module):
+    """The encoder, and a layer that reads the mean states of the claim and of the response.
+
+    Raises:
+        ConfigError: the encoder cannot be loaded.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        source = Source.find(EMBEDDED)
+        with loading(f"{source.called}: its weights"):
+            from transformers import AutoModel  # noqa: PLC0415  a second to import
+
+            self.transformer, _ = load_model(
+                AutoModel, source.path, dtype=torch.float32, add_pooling_layer=False
+            )
+        self.tokens = Tokens(source.path, of=source.called)
+        self.head = nn.Linear(2 * self.transformer.config.hidden_size, len(STANCES))
+
+    def forward(self, rows: Sequence[tuple[list[int], int]]) -> torch.Tensor:
+        """Return scores: shape (rows, stances).
+
+        Args:
+            rows: ids of a claim and a response, and how many are the claim's.
+        """
+        device = self.head.weight.device
+        padded = nn.utils.rnn.pad_sequence(
+            [torch.tensor(ids) for ids, _ in rows], batch_first=True, padding_value=self.tokens.pad
+        ).to(device)
+        place = torch.arange(padded.shape[1], device=device)[None]
+        sizes, claims = (
+            torch.tensor(each, device=device)[:, None]
+            for each in ([len(ids) for ids, _ in rows], [claim for _, claim in rows])
+        )
+        there = place < sizes
+        states = self.transformer(padded, attention_mask=there.long()).last_hidden_state.float()
+        means = [
+            (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+            for mask in (place < claims, there & (place >= claims))
+        ]
+        scores: torch.Tensor = self.head(torch.cat(means, -1))
+        return scores
+
+    def tuned(self) -> dict[str, nn.Parameter]:
+        """Return by name what is learnt."""
+        below = tuple(f"transformer.encoder.layer.{number}." for number in range(FROZEN))
+        return {
+            name: parameter
+            for name, parameter in self.named_parameters()
+            if not name.startswith(("transformer.embeddings.", *below))
+        }
+
+    def add(self, differences: Mapping[str, NDArray[np.float32]]) -> None:
+        """Add *differences* to the encoder's tensors, and take over the layer of the stances.
+
+        Raises:
+            ConfigError: they are of another network.
+        """
+        tuned = self.tuned()
+        if {name: p.shape for name, p in tuned.items()} != {
+            name: each.shape for name, each in differences.items()
+        }:
+            msg = "stance_reader: the weights are of another network; make them anew"
+            raise ConfigError(msg)
+        with torch.no_grad():
+            for name, numbers in differences.items():
+                if name in HEAD:
+                    tuned[name].zero_()
+                tuned[name].add_(torch.from_numpy(numbers).to(tuned[name].device))
+
+    def restore(self, numbers: Mapping[str, NDArray[np.float32]]) -> None:
+        """Set what is learnt to *numbers*, as :meth:`numbers` returned them."""
+        with torch.no_grad():
+            for name, parameter in self.tuned().items():
+                parameter.copy_(torch.from_numpy(numbers[name]))
+
+    def numbers(self) -> dict[str, NDArray[np.float32]]:
+        """Return by name a copy of what is learnt."""
+        return {
+            name: each.detach().cpu().numpy().astype(np.float32).copy()
+            for name, each in self.tuned().items()
+        }
+
+
+class StanceModel:
+    """A network that has learnt.
+
+    Args:
+        weights: what it has learnt.
+        device: torch's name of it.
+    """
+
+    def __init__(self, weights: Weights, *, device: str) -> None:
+        share_cores()
+        self._network = Network()
+        self._network.add(weights.differences())
+        self._network.to(device).eval()
+        self._temperature = weights.temperature
+        self._budget = _BUDGET_CPU if device == "cpu" else _BUDGET_GPU
+        self._lock = threading.Lock()
+
+    def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """Return how likely each stance is: shape (pairs, stances).
+
+        Raises:
+            EvaluationError: the network gives NaN or infinity; says for which text.
+        """
+        with self._lock:
+            scores = scored(self._network, pairs, budget=self._budget)
+        for pair, row in zip(pairs, scores, strict=True):
+            if not np.isfinite(row).all():
+                shown = printable(pair.response, limit=_SHOWN)
+                msg = f"stance_reader gives NaN or infinity for the text {shown!r}"
+                raise EvaluationError(msg)
+        return softmax(scores / self._temperature)
+
+
+def scored(
+    network: Network, pairs: Sequence[Pair], *, budget: int = _BUDGET_CPU
+) -> NDArray[np.float64]:
+    """Return the scores of *pairs*, shape (pairs, stances); equal pairs are read once."""
+    distinct = list(dict.fromkeys(pairs))
+    rows = excerpts(distinct, network.tokens)
+    scores = np.empty((len(rows), len(STANCES)), np.float64)
+    for places in batches([len(ids) for ids, _ in rows], budget=budget):
+        with torch.inference_mode():
+            scores[places] = network([rows[place] for place in places]).cpu().double().numpy()
+    places_of = {pair: place for place, pair in enumerate(distinct)}
+    return scores[[places_of[pair] for pair in pairs]]
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities: shape (rows, labels), as *scores*."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def open_model(path: Path, *, device: str) -> StanceModel:
+    """Return the model with the weights at *path*; the same object each time in one process.
+
+    Raises:
+        ConfigError: there is no such device, or weights or encoder cannot be loaded.
+    """
+    weights = load_weights(path)
+    with _opening:
+        return _open(path, weights.sha256, choose_device(device))
+
+
+@cache
+def _open(path: Path, _sha256: str, device: str) -> StanceModel:
+    return StanceModel(load_weights(path), device=device)

@@ -1,0 +1,275 @@
+"""Train the stance reader: tune the upper layers of the embedded encoder on drawn examples.
+
+A share of the claims is left out, to set the temperature by which probabilities become as often
+right as they say (Guo et al. 2017, section 4.2) and to measure on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import torch
+from safetensors.torch import load, save
+
+from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
+from pytest_xling.annotators.stance.reader.network import FROZEN, Network, scored, softmax
+from pytest_xling.annotators.stance.reader.training.examples import EVIDENCE, FRAMES, examples
+from pytest_xling.annotators.stance.reader.training.pairs import digest
+from pytest_xling.annotators.stance.reader.weights import HEAD, Weights, packed
+from pytest_xling.errors import DataError
+from pytest_xling.files.digest import files_sha256
+from pytest_xling.files.whole import whole_bytes
+from pytest_xling.keys import content_key
+from pytest_xling.models.devices import can_multiply_bfloat16
+from pytest_xling.text.stance import STANCES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from pytest_xling.annotators.stance.reader.training.pairs import LabelledPair
+    from pytest_xling.text.stance import Stance
+
+__all__ = ["STEPS", "Trained", "train"]
+
+STEPS: Final = 400
+_BATCH = 16
+_SORTED = 16
+"""Batches are made of so many times their size, by length, so that little is padding."""
+_RATE = 1e-4
+_HEAD_RATE = 1e-3
+_DECAY = 0.01
+_WARM_UP = 0.08
+_SMOOTHING = 0.05
+_STEEPEST = 1.0
+_KEEP_EVERY = 50
+_FOLDS = 6
+"""One of them is left out."""
+_TEMPERATURES = np.exp(np.linspace(np.log(0.25), np.log(6), 200))
+_Row: TypeAlias = tuple[list[int], int]
+"""Ids of a claim and a response, and how many are the claim's."""
+_Batch: TypeAlias = tuple[list[_Row], list[int]]
+"""Rows, and the number of each one's stance."""
+_VERSION = "1"
+"""Raised whenever the same pairs would make other weights by a change of code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """Weights, and what they say of the claims that were left out."""
+
+    weights: Weights
+    left_out: tuple[LabelledPair, ...]
+    stances: tuple[Stance, ...]
+    """Of these, the likeliest."""
+
+
+def train(
+    pairs: Sequence[LabelledPair],
+    *,
+    seed: int,
+    folder: Path,
+    progress: Callable[[str, int, int], None],
+    device: str = "cpu",
+    steps: int | None = None,
+) -> Trained:
+    """Train on *pairs*; the same ones, in any order, with the same seed learn from the same texts.
+
+    Numbers may differ in their last digits between machines, and stances of close calls with them.
+
+    Args:
+        pairs: of the split ``train``.
+        seed: of the claims that are left out, of the examples, of first weights and of dropout.
+        folder: keeps what is learnt every 50 steps; training that was cut off goes on from there.
+        progress: told of a step, how much of it is done, and how much there is.
+        device: torch's name of it.
+        steps: of 16 examples; None for ``STEPS``.
+
+    Raises:
+        ConfigError: the encoder cannot be loaded.
+        DataError: the claims are too few to leave some out, or a stance is missing.
+    """
+    _check_enough(pairs)
+    steps = STEPS if steps is None else steps
+    pairs = sorted(pairs, key=_order)
+    groups = sorted({p.group for p in pairs}, key=lambda group: _drawn(seed, group))
+    out = frozenset(groups[: max(1, len(groups) // _FOLDS)])
+    learnt = [pair for pair in pairs if pair.group not in out]
+    left_out = tuple(pair for pair in pairs if pair.group in out)
+    about: dict[str, Any] = {
+        "pairs": digest(pairs),
+        "sentences": files_sha256([EVIDENCE, FRAMES]),
+        "seed": seed,
+        "steps": steps,
+        "tokens": TOKENS,
+        "frozen": FROZEN,
+        "training": _VERSION,
+    }
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = Network().to(device)
+        before = network.numbers()
+        kept = folder / f"{content_key(about).hex()[:16]}.safetensors"
+        _fit(network, _batches(learnt, out, network, seed), kept, steps, progress, seed=seed)
+    after = network.numbers()
+    tensors = packed(
+        {name: each if name in HEAD else each - before[name] for name, each in after.items()}
+    )
+    # Measured as it will be read: rounded to 8 bits.
+    weights = Weights(tensors=tensors, about=about)
+    network.restore(before)
+    network.add(weights.differences())
+    network.eval()
+    scores = scored(network, [pair.pair for pair in left_out])
+    labels = np.array([STANCES.index(pair.label) for pair in left_out])
+    losses = [_loss(scores / temperature, labels) for temperature in _TEMPERATURES]
+    about["temperature"] = round(float(_TEMPERATURES[int(np.argmin(losses))]), 4)
+    return Trained(
+        weights=Weights(tensors=tensors, about=about),
+        left_out=left_out,
+        stances=tuple(STANCES[place] for place in scores.argmax(axis=1)),
+    )
+
+
+def _fit(
+    network: Network,
+    batches: Callable[[int], _Batch],
+    kept: Path,
+    steps: int,
+    progress: Callable[[str, int, int], None],
+    *,
+    seed: int,
+) -> None:
+    """Tune *network*, from where *kept* left it.
+
+    The learning rate rises over the first steps and falls to nothing over all.
+    """
+    tuned = network.tuned()
+    for parameter in network.parameters():
+        parameter.requires_grad = False
+    for parameter in tuned.values():
+        parameter.requires_grad = True
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [p for name, p in tuned.items() if name not in HEAD], "lr": _RATE},
+            {"params": [tuned[name] for name in HEAD], "lr": _HEAD_RATE},
+        ],
+        weight_decay=_DECAY,
+    )
+    rates = [group["lr"] for group in optimizer.param_groups]
+    start = _resumed(kept, tuned, optimizer)
+    device = network.head.weight.device.type
+    half = device != "cpu" or can_multiply_bfloat16()
+    network.train()
+    for step in range(start, steps):
+        progress("training", step, steps)
+        torch.manual_seed(_drawn(seed, str(step)) % (1 << 31))  # of dropout, resumed or not
+        rows, labels = batches(step)
+        with torch.autocast(device, torch.bfloat16, enabled=half):
+            scores = network(rows)
+        loss = torch.nn.functional.cross_entropy(
+            scores.float(), torch.tensor(labels, device=device), label_smoothing=_SMOOTHING
+        )
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it
+        torch.nn.utils.clip_grad_norm_(tuned.values(), _STEEPEST)
+        share = min((step + 1) / (_WARM_UP * steps), (steps - step) / steps, 1.0)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = share * rate
+        optimizer.step()
+        if (step + 1) % _KEEP_EVERY == 0:
+            _keep(kept, tuned, optimizer, step + 1)
+    progress("training", steps, steps)
+
+
+def _batches(
+    pairs: Sequence[LabelledPair], out: frozenset[str], network: Network, seed: int
+) -> Callable[[int], _Batch]:
+    """Return what gives the rows of a step and their labels; any step, in any order."""
+    chunks: dict[int, list[list[tuple[_Row, int]]]] = {}
+
+    def batch(step: int) -> _Batch:
+        number, place = divmod(step, _SORTED)
+        if number not in chunks:
+            chunks.clear()
+            drawn = examples(pairs, count=_BATCH * _SORTED, seed=f"{seed} {number}", without=out)
+            rows = excerpts([each.pair for each in drawn], network.tokens)
+            ready = list(zip(rows, (STANCES.index(each.label) for each in drawn), strict=True))
+            ready.sort(key=lambda row: len(row[0][0]))
+            cut = [ready[start : start + _BATCH] for start in range(0, len(ready), _BATCH)]
+            random.Random(f"{seed} {number}").shuffle(cut)  # noqa: S311  no secrets are drawn
+            chunks[number] = cut
+        some = chunks[number][place]
+        return [row for row, _ in some], [label for _, label in some]
+
+    return batch
+
+
+def _keep(
+    kept: Path,
+    tuned: Mapping[str, torch.nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+    step: int,
+) -> None:
+    tensors = {name: each.detach().cpu().contiguous() for name, each in tuned.items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"{number}/{name}": each.cpu().contiguous() for name, each in state.items()}
+    with whole_bytes(kept) as file:
+        file.write(save(tensors, metadata={"step": str(step)}))
+
+
+def _resumed(
+    kept: Path,
+    tuned: Mapping[str, torch.nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+) -> int:
+    """Take over what was kept, if anything, and return how many steps are done."""
+    if not kept.exists():
+        return 0
+    raw = kept.read_bytes()
+    tensors = load(raw)
+    size = int.from_bytes(raw[:8], "little")
+    step = int(json.loads(raw[8 : 8 + size])["__metadata__"]["step"])
+    with torch.no_grad():
+        for name, parameter in tuned.items():
+            parameter.copy_(tensors[name])
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in tensors.items():
+        number, slash, key = name.partition("/")
+        if slash:
+            state.setdefault(int(number), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+    return step
+
+
+def _loss(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    likely = softmax(scores)[np.arange(len(labels)), labels]
+    return float(-np.log(np.maximum(likely, 1e-12)).mean())
+
+
+def _drawn(seed: int, text: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}\0{text}".encode()).digest()[:8], "big")
+
+
+def _check_enough(pairs: Sequence[LabelledPair]) -> None:
+    groups = {pair.group for pair in pairs}
+    for stance in STANCES:
+        of = {pair.group for pair in pairs if pair.label == stance}
+        if len(of) < 2:  # noqa: PLR2004  one left out, one to learn from
+            msg = (
+                f"too few pairs to train on: {len(pairs)} about {len(groups)} claims, and "
+                f"{stance!r} is the label of {len(of)} of these; give each label pairs about at "
+                "least two claims ('claim_id')"
+            )
+            raise DataError(msg)
+
+
+def _order(pair: LabelledPair) -> tuple[str, str, str, str]:
+    return pair.claim_id, pair.pair.language, pair.pair.claim, pair.pair.response
