@@ -75,6 +75,7 @@ ASKING = (
     "max-connections",
     "timeout",
     "patience",
+    "batch-wait",
     "param",
     "device",
 )

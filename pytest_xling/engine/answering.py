@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_xling.engine.asking import Gate, ask
+from pytest_xling.engine.asking import Gate, ask, ask_in_batches
 from pytest_xling.errors import PermanentFault, XlingError
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Response, Usage
@@ -16,6 +16,7 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
@@ -31,16 +32,25 @@ class Answering:
         provider: who answers.
         limit: how many requests may be in flight.
         cap: what may be spent; None where nothing costs.
+        batches: through which the provider is asked; None where it is asked one by one.
     """
 
     kind: ClassVar[str] = "answer"
     exclusive = True
 
-    def __init__(self, provider: Provider, *, limit: AdaptiveLimit, cap: CostCap | None) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        *,
+        limit: AdaptiveLimit,
+        cap: CostCap | None,
+        batches: BatchQueue | None = None,
+    ) -> None:
         self.name = provider.name
         self.version = "1"
         self.parameters: Mapping[str, JsonValue] = {}
-        self.gate = Gate(provider)
+        self.gate = Gate(batches or provider)
+        self.batches = batches
         self._provider = provider
         self._limit = limit
         self._cap = cap
@@ -74,6 +84,8 @@ class Answering:
 
     async def _answer(self, request: Request) -> Response | XlingError:
         try:
+            if self.batches is not None:
+                return await ask_in_batches(self.gate, request)
             return await ask(self.gate, request, limit=self._limit, cap=self._cap)
         except XlingError as fault:
             return fault

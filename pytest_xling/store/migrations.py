@@ -120,6 +120,17 @@ ANCHOR_CHECKS = (
         PRIMARY KEY (run_id, signature, language, aspect)) WITHOUT ROWID""",
 )
 
+BATCHES = (
+    """CREATE TABLE batches (
+        id INTEGER NOT NULL PRIMARY KEY, model TEXT NOT NULL, service TEXT NOT NULL,
+        file TEXT NOT NULL, batch TEXT, created_at FLOAT NOT NULL, status TEXT NOT NULL,
+        completed INTEGER NOT NULL, failed INTEGER NOT NULL, total INTEGER NOT NULL)""",
+    """CREATE TABLE batched (
+        input_key BLOB NOT NULL PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (id),
+        left_out TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE INDEX batched_by_batch ON batched (batch)""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -131,6 +142,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     TRANSLATION_NOISE,
     HUMAN_LABELS,
     ANCHOR_CHECKS,
+    BATCHES,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 
