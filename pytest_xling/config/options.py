@@ -307,8 +307,8 @@ OPTIONS: tuple[Option, ...] = (
         ini="float",
         metavar="SECONDS",
         in_file=True,
-        help="Wait so long for answers that come in batches (a model named batch:NAME), then exit 3;"
-        " a later run takes them in. 0: hand in and leave. Default: 86400, a day.",
+        help="Wait so long for answers that come in batches (of a model named batch:NAME), then"
+        " exit 3; a later run takes them in. 0: hand in and leave. Default: 86400, a day.",
     ),
     Option(
         name="estimate",

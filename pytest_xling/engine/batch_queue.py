@@ -325,7 +325,7 @@ class BatchQueue:
             msg = (
                 f"{self._service.url} knows no batch {batch!r}, which {followed.row.total:,} "
                 "requests were handed in with: is the key one of the project that they were handed "
-                f"in by? If the batch is gone, `xling batches --cancel {batch}` has them asked, "
+                f"in by? If the batch is gone, `xling batches --forget {batch}` has them asked, "
                 "and paid for, again"
             )
             raise PermanentFault(msg)

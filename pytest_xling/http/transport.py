@@ -136,8 +136,9 @@ class Screened(httpx2.AsyncBaseTransport):
 
     def _too_long(self) -> PermanentFault:
         return PermanentFault(
-            f"{self._url} sent more than {self._most_bytes >> 20} MB in reply to one question; no more "
-            "of it was read. Is it the API it should be, and a model kept to --xling-max-tokens?"
+            f"{self._url} sent more than {self._most_bytes >> 20} MB in reply to one question; no "
+            "more of it was read. Is it the API it should be, and a model kept to "
+            "--xling-max-tokens?"
         )
 
     async def aclose(self) -> None:

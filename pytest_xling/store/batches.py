@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
@@ -74,17 +74,19 @@ def add(
         file: the service's id of the requests' file.
         keys: the content keys of the requests, and which params each was sent without.
     """
-    values = {
-        "model": model,
-        "service": service,
-        "file": file,
-        "batch": None,
-        "created_at": time.time(),
-        "status": NOT_BEGUN,
-        "completed": 0,
-        "failed": 0,
-        "total": len(keys),
-    }
+    row = BatchRow(
+        id=0,
+        model=model,
+        service=service,
+        file=file,
+        batch=None,
+        created_at=time.time(),
+        status=NOT_BEGUN,
+        completed=0,
+        failed=0,
+        total=len(keys),
+    )
+    values = {name: value for name, value in asdict(row).items() if name != "id"}
     number = connection.execute(insert(batches).values(values).returning(batches.c.id)).scalar_one()
     statement = insert(batched)
     connection.execute(
@@ -97,7 +99,7 @@ def add(
             for key, left_out in keys.items()
         ],
     )
-    return BatchRow(id=number, **values)
+    return replace(row, id=number)
 
 
 def note(connection: Connection, row: BatchRow, state: BatchState) -> None:

@@ -288,7 +288,7 @@ def test_a_batch_that_the_service_has_forgotten_is_not_paid_for_again_by_itself(
     fault = asker.fault("a")
     assert isinstance(fault, PermanentFault)
     assert "knows no batch 'batch_2'" in str(fault)
-    assert "`xling batches --cancel batch_2` has them asked, and paid for, again" in str(fault)
+    assert "`xling batches --forget batch_2` has them asked, and paid for, again" in str(fault)
     assert [1] == server.sizes
 
 
@@ -320,6 +320,22 @@ def test_a_batch_that_was_not_begun_never_will_be(server: BatchServer, asker: As
     assert 1 == server.requests["DELETE /v1/files/ID"]
     assert [1] == list(server.asked.values())
     assert ["file-2"] == [batch.file for batch in server.batches.values()]
+
+
+@pytest.mark.parametrize("trouble", ["lost", "503"])
+def test_a_run_that_never_learnt_whether_its_batch_was_begun(
+    server: BatchServer, tmp_path: Path, trouble: str
+) -> None:
+    """The next one finds out: it takes the answers in, or has them asked, once."""
+    path = tmp_path / "s.sqlite"
+    server.troubles |= {BEGIN: deque([trouble]), LIST: deque(["503"] * 1000)}
+    assert isinstance(Asker(path, patience_s=0.2).fault("a"), GivenUp)
+    ((row, _),) = Asker(path).kept()
+    assert (None, "not begun") == (row.batch, row.status)
+    server.troubles.clear()
+    assert ["a"] == Asker(path).texts("a")
+    assert [1] == list(server.asked.values())
+    assert [1] == server.sizes
 
 
 @pytest.mark.parametrize("place", [UPLOAD, STATE, RESULTS])

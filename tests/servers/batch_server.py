@@ -88,29 +88,33 @@ class BatchServer:
 
     def handle(self, method: str, path: str, query: str, content: bytes) -> tuple[int, Any]:
         """Return status and body of a reply."""
-        parts = path.removeprefix("/v1/").split("/")
-        match method, *parts:
-            case "POST", "files":
-                return self._upload(content)
-            case "GET", "files", file, "content":
-                return (200, self.files[file]) if file in self.files else _missing(file)
-            case "DELETE", "files", file:
-                gone = self.files.pop(file, None) is not None
-                return (200, {"id": file, "deleted": True}) if gone else _missing(file)
-            case "POST", "batches":
-                return self._begin(json.loads(content))
-            case "GET", "batches":
-                return self._list(query)
-            case _, "batches", batch, *_ if batch not in self.batches:
-                return _missing(batch)
-            case "GET", "batches", batch:
-                return 200, self._described(self.batches[batch])
-            case "POST", "batches", batch, "cancel":
-                self.batches[batch].cancelled = True
-                return 200, self._described(self.batches[batch])
-            case "POST", "chat", "completions":
-                return self._answered("alone", json.loads(content))
-        return _missing(path)
+        room, *parts = path.removeprefix("/v1/").split("/")
+        if room == "files":
+            return self._of_files(method, parts, content)
+        if room == "batches":
+            return self._of_batches(method, parts, query, content)
+        return self._answered("alone", json.loads(content))
+
+    def _of_files(self, method: str, parts: list[str], content: bytes) -> tuple[int, Any]:
+        if method == "POST":
+            return self._upload(content)
+        if parts[0] not in self.files:
+            return _missing(parts[0])
+        if method == "GET":
+            return 200, self.files[parts[0]]
+        del self.files[parts[0]]
+        return 200, {"id": parts[0], "deleted": True}
+
+    def _of_batches(
+        self, method: str, parts: list[str], query: str, content: bytes
+    ) -> tuple[int, Any]:
+        if not parts:
+            return self._begin(json.loads(content)) if method == "POST" else self._list(query)
+        if parts[0] not in self.batches:
+            return _missing(parts[0])
+        batch = self.batches[parts[0]]
+        batch.cancelled |= parts[1:] == ["cancel"]
+        return 200, self._described(batch)
 
     def _upload(self, content: bytes) -> tuple[int, Any]:
         found = re.search(rb"\r\n\r\n(\{.*\}\n)\r\n--", content, re.DOTALL)
@@ -177,7 +181,8 @@ class BatchServer:
 
     def _results(self, batch: Batch, done: list[Line], undone: list[Line]) -> Line:
         """Write the files of results, and return where they are."""
-        answers, errors = [], []
+        answers: list[Line] = []
+        errors: list[Line] = []
         for line in done:
             status, body = self._answered(line["custom_id"], line["body"])
             result = {
@@ -244,9 +249,10 @@ class Handler(BaseHTTPRequestHandler):
         """Answer."""
         self._handle()
 
-    do_POST = do_DELETE = do_GET
+    do_POST = do_GET  # noqa: N815  the base class's names
+    do_DELETE = do_GET  # noqa: N815  likewise
 
-    def log_message(self, *_: Any) -> None:  # type: ignore[override]  # says nothing
+    def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
     def _handle(self) -> None:

@@ -35,28 +35,31 @@ class OpenaiClient:
         Raises:
             RateLimited, TransientFault, PermanentFault: nothing was answered.
         """
-        without: tuple[str, ...] | None = self._wording.left_out(request)
-        while without is not None:
-            left_out, body = without, self._wording.body(request, without)
-            start = time.perf_counter()
-            # The typed chat.completions.create checks what is sent and builds models of what comes
-            # back, for half a millisecond.
-            reply = await self._connection.exchange(
-                lambda client, body=body: client.post(PATH, body=body, cast_to=httpx2.Response)
-            )
-            if isinstance(reply, httpx2.Response):
-                latency_s = time.perf_counter() - start
-                response = read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)
-                return self._taken(response, left_out)
-            without = self._wording.otherwise(reply, body, request, left_out)
-        outcome = refused(reply, body, self._endpoint)
-        if isinstance(outcome, Response):
-            return self._taken(outcome, left_out)
-        raise outcome
+        return await self._ask(request, self._wording.left_out(request))
 
-    def _taken(self, response: Response, left_out: tuple[str, ...]) -> Response:
-        self._wording.learn(left_out)
-        return replace(response, left_out=left_out) if left_out else response
+    async def _ask(self, request: Request, left_out: tuple[str, ...]) -> Response:
+        body = self._wording.body(request, left_out)
+        start = time.perf_counter()
+        # The typed chat.completions.create checks what is sent and builds models of what comes
+        # back, for half a millisecond.
+        reply = await self._connection.exchange(
+            lambda client: client.post(PATH, body=body, cast_to=httpx2.Response)
+        )
+        if isinstance(reply, httpx2.Response):
+            latency_s = time.perf_counter() - start
+            response = read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)
+        else:
+            without = self._wording.otherwise(reply, body, request, left_out)
+            if without is not None:
+                return await self._ask(request, without)
+            outcome = refused(reply, body, self._endpoint)
+            if not isinstance(outcome, Response):
+                raise outcome
+            response = outcome
+        if left_out:
+            self._wording.learn(left_out)
+            response = replace(response, left_out=left_out)
+        return response
 
     async def aclose(self) -> None:
         """Close all connections."""

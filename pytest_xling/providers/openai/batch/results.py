@@ -13,10 +13,11 @@ from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, Tran
 from pytest_xling.http.reply import excerpt
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.providers.openai.reply import read_completion
-from pytest_xling.records import Response
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from pytest_xling.records import Response
 
 __all__ = ["Result", "read_results", "read_state"]
 

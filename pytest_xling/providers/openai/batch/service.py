@@ -62,7 +62,7 @@ class OpenaiBatches:
     def line(self, key: str, request: Request) -> Line:
         """Return the line that asks *request*."""
         left_out = self._without.get(key) or self._wording.left_out(request)
-        line = {
+        line: dict[str, JsonValue] = {
             "custom_id": key,
             "method": "POST",
             "url": _ENDPOINT,
@@ -111,13 +111,7 @@ class OpenaiBatches:
         """Look for the batch of a file among all batches, the newest of which come first."""
         after = ""
         while True:
-            query = {"limit": _PAGE, **({"after": after} if after else {})}
-            reply = await self._exchange(
-                lambda client, query=query: client.get(
-                    "/batches", options={"params": query}, cast_to=httpx2.Response
-                )
-            )
-            page = self._object(reply)
+            page = await self._page(after)
             listed = [each for each in page.get("data") or () if isinstance(each, dict)]
             for batch in listed:
                 if batch.get("input_file_id") == file:
@@ -128,6 +122,16 @@ class OpenaiBatches:
             if older or not page.get("has_more") or last.get("id") in {None, after}:
                 return None
             after = str(last["id"])
+
+    async def _page(self, after: str) -> dict[str, Any]:
+        """Return a page of the list of batches, which comes after one of them."""
+        query = {"limit": _PAGE, **({"after": after} if after else {})}
+        reply = await self._exchange(
+            lambda client: client.get(
+                "/batches", options={"params": query}, cast_to=httpx2.Response
+            )
+        )
+        return self._object(reply)
 
     async def state(self, batch: str) -> BatchState | None:
         """Return what has become of a batch."""
@@ -155,21 +159,7 @@ class OpenaiBatches:
         left_out: Mapping[str, tuple[str, ...]],
     ) -> dict[str, Response | ProviderFault]:
         """Fetch the files of results, and read those that are wanted."""
-        files = []
-        for file in state.files:
-            reply = await self._exchange(
-                lambda client, file=file: client.get(
-                    f"/files/{_part(file)}/content", cast_to=httpx2.Response
-                ),
-                missing=True,
-            )
-            if reply is None:
-                msg = (
-                    f"{self.url} no longer has file {file!r} with results of batch {state.id!r}; "
-                    f"`xling batches --cancel {state.id}` has its requests asked again"
-                )
-                raise PermanentFault(msg)
-            files.append(reply.content)
+        files = [await self._content(file, batch=state.id) for file in state.files]
         lines = read_results(files, requests.keys(), url=self.url, batch=state.id)
         # As they were sent: what is learnt from one of them must not change what others held.
         bodies = {
@@ -189,6 +179,21 @@ class OpenaiBatches:
                 result = replace(result, left_out=left_out[key])
             results[key] = result
         return results
+
+    async def _content(self, file: str, *, batch: str) -> bytes:
+        """Return a file of results."""
+        reply = await self._exchange(
+            lambda client: client.get(f"/files/{_part(file)}/content", cast_to=httpx2.Response),
+            missing=True,
+        )
+        if reply is None:
+            msg = (
+                f"{self.url} no longer has file {file!r} with results of batch {batch!r}; "
+                f"`xling batches --forget {batch}` has its requests asked, and paid for, again"
+            )
+            raise PermanentFault(msg)
+        content: bytes = reply.content
+        return content
 
     def _refused_line(
         self,
