@@ -116,6 +116,8 @@ class BatchQueue:
         self._most = 0
         """Requests in a batch; fewer than the service says where it has refused so many."""
         self._not_before = 0.0
+        self._full_with: frozenset[str] = frozenset()
+        """Files whose batches were in flight when the service would take no more."""
         self._new: dict[str, _Waiting] = {}
         self._lines: dict[str, Line] = {}
         """Of what is new."""
@@ -209,11 +211,10 @@ class BatchQueue:
     async def _collect(self) -> None:
         """Hand in what is new once nothing more comes, or there is enough for a batch."""
         begun = self._loop.time()
-        while (now := self._loop.time()) < self._not_before or not self._is_full():
-            ready = max(self._not_before, min(self._last_put + QUIET_S, begun + LONGEST_S))
-            if now >= ready:
-                break
-            await asyncio.sleep(min(ready - now, QUIET_S))
+        while not (  # noqa: ASYNC110  more may come, and room be made, at any time
+            self._has_room() and (self._is_full() or self._is_quiet(since=begun))
+        ):
+            await asyncio.sleep(QUIET_S / 4)
         self._collecting = None
         new, self._new = self._new, {}
         lines, self._lines = self._lines, {}
@@ -221,6 +222,14 @@ class BatchQueue:
         for keys in self._cut(lines):
             text = b"".join(lines[key].text for key in keys)
             self._start(self._hand_in({key: new[key] for key in keys}, text))
+
+    def _has_room(self) -> bool:
+        """Tell whether the service may take more: it has not said otherwise, or has less by now."""
+        less = not self._full_with or self._full_with - self._followed.keys()
+        return bool(less) and self._loop.time() >= self._not_before
+
+    def _is_quiet(self, *, since: float) -> bool:
+        return self._loop.time() >= min(self._last_put + QUIET_S, since + LONGEST_S)
 
     def _is_full(self) -> bool:
         return len(self._new) >= self._most or self._bytes >= self._service.most_bytes
@@ -367,14 +376,20 @@ class BatchQueue:
                 f"batch {state.id!r} of {self._service.url} is {state.status}, and has no result "
                 "of the request"
             )
-        if not isinstance(state.fault, RateLimited):
-            return state.fault
-        if self._left_s() <= 0:
-            return GivenUp(f"{state.fault}; run again", cause=f"{state.fault}; run again")
-        # A smaller one may be welcome, and any once others have been answered.
-        self._most = max(1, min(self._most, row.total // 2))
-        self._not_before = self._loop.time() + REFUSED_S
+        if isinstance(state.fault, RateLimited):
+            return self._too_much(row, state.fault)
         return state.fault
+
+    def _too_much(self, row: BatchRow, fault: RateLimited) -> RateLimited | GivenUp:
+        """Return what requests meet that a service takes once it has less to do, or in parts."""
+        self._full_with = frozenset(self._followed.keys() - {row.file})
+        if self._left_s() <= 0 and (self._full_with or row.total == 1):
+            msg = f"{fault}; run again once others have been answered"
+            return GivenUp(msg, cause=msg)
+        self._not_before = self._loop.time() + REFUSED_S
+        if not self._full_with:
+            self._most = max(1, min(self._most, row.total // 2))
+        return fault
 
     def _in_flight(self, state: BatchState) -> GivenUp:
         """Return the fault of those who waited for an answer as long as they were to."""

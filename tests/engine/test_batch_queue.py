@@ -47,7 +47,7 @@ LIST, RESULTS = "GET /v1/batches", "GET /v1/files/ID/content"
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_queue, "QUIET_S", 0.02)
     monkeypatch.setattr(batch_queue, "POLL_S", (0.01, 0.05))
-    monkeypatch.setattr(batch_queue, "REFUSED_S", 0.02)
+    monkeypatch.setattr(batch_queue, "REFUSED_S", 0.05)
 
 
 @pytest.fixture
@@ -246,11 +246,28 @@ def test_what_the_server_does_not_take_is_left_out_of_the_next_batch(
     assert [2, 2] == server.sizes
 
 
-def test_a_batch_that_is_too_much_is_halved(server: BatchServer, asker: Asker) -> None:
+@pytest.mark.parametrize("delay_s", [0.0, 0.15])
+def test_a_batch_that_is_too_much_is_halved_or_waits_for_others(
+    server: BatchServer, asker: Asker, delay_s: float
+) -> None:
     """Services limit the tokens of all batches together, which only they can count."""
-    server.most_lines = 3
+    server.most_enqueued, server.delay_s = 3, delay_s
     assert list("abcdefgh") == asker.texts(*"abcdefgh")
-    assert [8, 4, 4, 2, 2, 2, 2] == server.sizes
+    assert {8, 4, 2} == set(server.sizes)
+    assert {1} == set(server.asked.values())
+
+
+def test_what_is_too_much_is_left_for_another_run_where_nobody_waits(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """Half of it is in flight, and taken in later."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.most_enqueued, server.delay_s = 3, 0.3
+    faults = asker.ask(*"abcd")
+    assert {GivenUp} == set(map(type, faults))
+    assert 2 == sum("run again once others have been answered" in str(each) for each in faults)
+    while any(isinstance(each, GivenUp) for each in asker.ask(*"abcd")):
+        assert server.asked.total() <= 4
     assert {1} == set(server.asked.values())
 
 

@@ -27,6 +27,7 @@ __all__ = ["BatchServer", "serving_batches"]
 Line: TypeAlias = dict[str, Any]
 PAGE = 2
 """Batches in one reply, so that lists have several pages."""
+FLYING = ("validating", "in_progress", "finalizing")
 BROKEN = ("cancelled", "expired")
 """Of batches that end so, the first half is answered."""
 
@@ -58,8 +59,8 @@ class BatchServer:
     delay_s: float = 0.0
     partial: bool = False
     """Whether there is a file with the first half of the answers before a batch is over."""
-    most_lines: int = 50_000
-    """Longer batches fail as if they had too many tokens."""
+    most_enqueued: int = 50_000
+    """Batches fail that would make it more requests in flight, as if they had too many tokens."""
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     """By ``custom_id``."""
@@ -131,7 +132,7 @@ class BatchServer:
         assert ("/v1/chat/completions", "24h") == (asked["endpoint"], asked["completion_window"])
         lines = [json.loads(line) for line in self.files[file].splitlines()]
         fate = self.fates.popleft() if self.fates else "completed"
-        if len(lines) > self.most_lines:
+        if len(lines) + self._enqueued() > self.most_enqueued:
             fate = "token_limit_exceeded"
         number = f"batch_{next(self.numbers)}"
         batch = self.batches[number] = Batch(number, file, lines, fate, time.monotonic())
@@ -139,6 +140,12 @@ class BatchServer:
         if fate in {"completed", "stuck"}:  # of the others those are counted that were answered
             self._count(batch, lines)
         return 200, self._described(batch)
+
+    def _enqueued(self) -> int:
+        """Return how many requests are in flight."""
+        described = map(self._described, self.batches.values())
+        flying = (state for state in described if state["status"] in FLYING)
+        return sum(state["request_counts"]["total"] for state in flying)
 
     def _count(self, batch: Batch, lines: list[Line]) -> None:
         if not batch.counted:
@@ -170,8 +177,7 @@ class BatchServer:
             errors = [{"code": fate, "message": "It cannot be taken.", "line": 1}]
             return described | {"status": "failed", "errors": {"data": errors}}
         if fate == "stuck" or (share < 1 and not batch.cancelled):
-            names = ("validating", "in_progress", "finalizing")
-            described["status"] = names[min(int(share * 3), 2)]
+            described["status"] = FLYING[min(int(share * 3), 2)]
             if self.partial:
                 described |= self._results(batch, half, [])
             return described
