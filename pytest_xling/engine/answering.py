@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.engine.asking import Gate, ask, ask_in_batches
 from pytest_xling.errors import PermanentFault, XlingError
+from pytest_xling.interfaces.batching import Batching
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.display import clean
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
 
-__all__ = ["Answering", "decode_response", "encode_response", "request_key"]
+__all__ = ["Answering", "decode_response", "encode_response", "kept_as", "request_key"]
 
 
 class Answering:
@@ -46,7 +47,7 @@ class Answering:
         cap: CostCap | None,
         batches: BatchQueue | None = None,
     ) -> None:
-        self.name = provider.name
+        self.name = kept_as(provider)
         self.version = "1"
         self.parameters: Mapping[str, JsonValue] = {}
         self.gate = Gate(batches or provider)
@@ -100,6 +101,11 @@ class Answering:
 def request_key(provider: Provider, request: Request) -> bytes:
     """Return the content key of a request: all that determines the answer, and the repeat."""
     return content_key(_identity(provider, request))
+
+
+def kept_as(provider: Provider) -> str:
+    """Return the name under which a provider's answers are kept."""
+    return provider.answers_as if isinstance(provider, Batching) else provider.name
 
 
 def _identity(provider: Provider, request: Request) -> dict[str, JsonValue]:

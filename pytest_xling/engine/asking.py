@@ -23,10 +23,8 @@ from pytest_xling.records import MOST_TOKENS
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.breaker import Breaker
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-    from pytest_xling.interfaces.provider import Provider
     from pytest_xling.records import Request, Response, Usage
 
 __all__ = ["Answers", "Gate", "ask", "ask_in_batches", "with_tokens"]
@@ -132,6 +130,15 @@ class Answers(Protocol):
 
     async def generate(self, request: Request) -> Response:
         """Ask once."""
+        ...
+
+
+class Named(Answers, Protocol):
+    """A provider, or a queue of batches before it."""
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
         ...
 
 
@@ -266,7 +273,7 @@ class _Exchange:
 class Gate:
     """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
 
-    def __init__(self, provider: Provider | BatchQueue) -> None:
+    def __init__(self, provider: Named) -> None:
         self._provider = provider
         self._closed = asyncio.Event()
         self._reason = "the run is being stopped"

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.engine.answering import Answering, request_key
+from pytest_xling.engine.answering import Answering, kept_as, request_key
 from pytest_xling.engine.batch_queue import BatchQueue
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
@@ -201,7 +201,7 @@ class RoleAsk:
         """
         name, provider = self._model.name, self._model.provider
         bare = Request(model=name, messages=(Message(role="user", content=""),), params={})
-        return f"{provider.name}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
+        return f"{kept_as(provider)}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
 
     def anew(self, edition: int) -> RoleAsk:
         """Return what asks everything anew that another *edition* has asked."""

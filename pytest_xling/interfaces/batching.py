@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+from pytest_xling.interfaces.provider import Provider
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -106,9 +108,11 @@ class BatchService(Protocol):
 
 
 @runtime_checkable
-class Batching(Protocol):
+class Batching(Provider, Protocol):
     """A provider that is asked through batches instead of by ``generate``."""
 
+    answers_as: ClassVar[str]
+    """The provider that would give the same answers: they are kept under its name."""
     price_share: ClassVar[float]
     """What an answer costs there, as a share of the list price."""
 

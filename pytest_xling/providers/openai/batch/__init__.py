@@ -25,8 +25,10 @@ class BatchProvider(OpenaiProvider):
         device: unused; the server has one.
     """
 
+    name: ClassVar[str] = "batch"
     # A batch counts as asked at once: so many requests may be on their way together.
     max_connections: ClassVar[int] = 50_000
+    answers_as: ClassVar[str] = OpenaiProvider.name
     price_share: ClassVar[float] = 0.5
 
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
