@@ -447,8 +447,15 @@ def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
     return max(1, min(allowed, provider.max_connections) // workers)
 
 
-def price_paid(provider: Provider, price: tuple[float, float]) -> tuple[float, float]:
-    """Return what is paid where the list price, in and out, is *price*."""
+def price_paid(
+    provider: Provider | type[Provider], price: tuple[float, float]
+) -> tuple[float, float]:
+    """Return what is paid for tokens in and out where their list price is *price*.
+
+    Args:
+        provider: who is paid, or its class.
+        price: US dollars per million tokens, as is what is returned.
+    """
     share = provider.price_share if isinstance(provider, Batching) else 1.0
     return share * price[0], share * price[1]
 

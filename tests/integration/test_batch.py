@@ -113,14 +113,14 @@ def test_killed_ten_times_at_random_moments_nothing_is_lost_or_asked_twice(
 ) -> None:
     """What is in flight is taken in by the next run, whatever the last one was doing."""
     rng = random.Random(17)  # noqa: S311  moments, no secrets
-    server.delay_s = 3.0
+    server.delay_s, server.reply_s = 3.0, 0.05  # so that many a kill hits between both
     questions, killed = 4, 0
     while killed < 10:
         process = project.popen(*OPTIONS, new_session=True)
         due = server.requests.total() + rng.randrange(1, 7)
         while process.poll() is None and server.requests.total() < due:
             time.sleep(0.002)
-        time.sleep(rng.random() * 0.05)
+        time.sleep(rng.random() * 0.1)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             killed += 1

@@ -57,6 +57,8 @@ class BatchServer:
     answer: Callable[[Line], str | Line] = echo
     """From a request's body to the text of its answer, or to a status and an error."""
     delay_s: float = 0.0
+    reply_s: float = 0.0
+    """How long a reply takes once what was asked is done."""
     partial: bool = False
     """Whether there is a file with the first half of the answers before a batch is over."""
     most_enqueued: int = 50_000
@@ -278,6 +280,7 @@ class Handler(BaseHTTPRequestHandler):
         if trouble == "lost":
             self.close_connection = True
             return
+        time.sleep(shared.reply_s)
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(sent)))
