@@ -126,6 +126,8 @@ class BatchQueue:
         self._collecting: asyncio.Task[None] | None = None
         self._followed: dict[str, _Followed] = {}
         """By the id of the requests' file."""
+        self._left: set[str] = set()
+        """Files whose batches nobody waits for any more, and are in flight."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     @cached_property
@@ -322,6 +324,7 @@ class BatchQueue:
                         taken_in = done
                         await self._take_in(followed, state)
                     elif self._left_s() <= 0:
+                        self._left.add(row.file)
                         raise self._in_flight(state)
                     pause_s = min(1.5 * pause_s, POLL_S[1], max(self._left_s(), POLL_S[0]))
             finally:
@@ -382,7 +385,7 @@ class BatchQueue:
 
     def _too_much(self, row: BatchRow, fault: RateLimited) -> RateLimited | GivenUp:
         """Return what requests meet that a service takes once it has less to do, or in parts."""
-        self._full_with = frozenset(self._followed.keys() - {row.file})
+        self._full_with = frozenset((self._left | self._followed.keys()) - {row.file})
         if self._left_s() <= 0 and (self._full_with or row.total == 1):
             msg = f"{fault}; run again once others have been answered"
             return GivenUp(msg, cause=msg)
