@@ -41,9 +41,9 @@ LONGEST_S = 60.0
 """Where more comes all the time, a batch is handed in after so long."""
 POLL_S = (0.5, 60.0)
 """How often a service is asked about a batch: first and longest pause."""
-ENDED = "the run has ended; run again to take in what is in flight"
 REFUSED_S = 30.0
 """How long to wait before a service is given more that has too much already."""
+ENDED = "the run has ended; run again to take in what is in flight"
 
 
 @dataclass(slots=True)

@@ -103,6 +103,7 @@ def test_what_a_batch_says_of_itself() -> None:
         state.files,
     )
     assert not read_state(told | {"status": "pondering"}, url=URL).over
+    assert not read_state(told | {"output_file_id": None}, url=URL).over  # it has three answers
 
 
 @pytest.mark.parametrize(

@@ -42,14 +42,16 @@ def read_state(batch: Mapping[str, Any], *, url: str) -> BatchState:
         raise TransientFault(msg)
     counts = batch.get("request_counts")
     counts = counts if isinstance(counts, dict) else {}
-    named = (batch.get("output_file_id"), batch.get("error_file_id"))
+    completed = _count(counts.get("completed"))
+    answers, errors = batch.get("output_file_id"), batch.get("error_file_id")
     return BatchState(
         id=number,
         status=excerpt(status),
-        over=status in _OVER,
-        completed=_count(counts.get("completed")),
+        # Where answers are counted and their file is missing, it is yet to come: they are paid for.
+        over=status in _OVER and bool(answers or not completed),
+        completed=completed,
         failed=_count(counts.get("failed")),
-        files=tuple(file for file in named if isinstance(file, str) and file),
+        files=tuple(file for file in (answers, errors) if isinstance(file, str) and file),
         fault=_fault(batch, url) if status == "failed" else None,
     )
 
