@@ -62,12 +62,14 @@ def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
     project: Project, server: BatchServer
 ) -> None:
     """Answers, their claims, what supports them: a batch each; 1,000 tokens in and 100 out."""
-    outcome = project.run(*OPTIONS, "--xling-price=2,10")
+    judge = ("--xling-judge=batch:judge", "--xling-judge-price=4,0")
+    outcome = project.run(*OPTIONS, *judge, "--xling-price=2,10")
     assert 0 == outcome.code, outcome.out
     claims, support = 8, 8
     assert [8, claims, support] == server.sizes
     assert {1} == set(server.asked.values())
-    paid = (8 + claims + support) * (1_000 * 1 + 100 * 5) / 1e6
+    assert ["m"] * 8 + ["judge"] * (claims + support) == [b["model"] for b in server.bodies]
+    paid = (8 * (1_000 * 1 + 100 * 5) + (claims + support) * 1_000 * 2) / 1e6
     (run,) = json.loads(project.xling("runs", "--json").stdout)
     assert pytest.approx(paid) == run["cost_usd"]
     assert {1.0} == {s.value for s in project.scores() if s.metric == "information_precision"}
