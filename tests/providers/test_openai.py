@@ -246,6 +246,23 @@ def test_log_probabilities_one_can_do_without_are_left_out() -> None:
     assert "optional_logprobs" not in body
 
 
+def test_max_tokens_is_renamed_for_all_that_were_asked_at_once() -> None:
+    """Each of them is refused before any knows better."""
+    message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
+    with serving(refuse_params="max_tokens", refuse_message=message) as newer:
+
+        async def main() -> list[Response]:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", newer.url)
+                provider = OpenaiProvider("m-1")
+            try:
+                return await asyncio.gather(*(provider.generate(_request()) for _ in range(4)))
+            finally:
+                await provider.aclose()
+
+        assert ["The answer is forty-two."] * 4 == [each.text for each in asyncio.run(main())]
+
+
 def test_max_tokens_is_renamed_where_it_is_refused() -> None:
     """A server of newer models gets max_completion_tokens, from the second request on at once."""
     message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
