@@ -110,6 +110,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "verifiable_claims": "claims.verifiable:VerifiableClaims",
     },
     "provider": {
+        "batch": "openai.batch:BatchProvider",
         "bm25": "bm25:Bm25Provider",
         "embedded": "embedded:EmbeddedProvider",
         "hf": "hf:HfProvider",

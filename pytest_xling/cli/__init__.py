@@ -28,6 +28,7 @@ COMMANDS = {
     "merge": "make one run of its shards, and judge it",
     "compare": "show what has changed since a baseline, question by question",
     "plan": "say how many questions and repeats find a difference, and what they cost",
+    "batches": "list the batches that answers are waited for of, cancel one, or forget it",
     "promote": "let later runs of a model be compared with a run",
     "tune": "propose limits that runs like these would pass, and say how often they err",
     "export": "write a run as JSON, to be kept as a baseline",

@@ -60,6 +60,7 @@ SHARED = (
     "max-connections",
     "timeout",
     "patience",
+    "batch-wait",
     "seed",
     "device",
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import price as parse_pair
+from pytest_xling.engine.models import price_paid, provider_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.registry import load
@@ -329,7 +330,8 @@ def _comparisons(languages: int, *, baseline: str | None) -> int:
 def _price(record: RunRecord) -> tuple[float, float] | None:
     stored = record.settings.get("price")
     if isinstance(stored, list) and len(stored) == 2:  # noqa: PLR2004  a pair
-        return float(stored[0]), float(stored[1])
+        listed = float(stored[0]), float(stored[1])
+        return price_paid(load("provider", provider_of(record.model)[0]), listed)
     return None
 
 

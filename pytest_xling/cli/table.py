@@ -82,6 +82,7 @@ ASKING = (
     "max-connections",
     "timeout",
     "patience",
+    "batch-wait",
     "param",
     "device",
 )

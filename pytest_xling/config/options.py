@@ -308,6 +308,16 @@ OPTIONS: tuple[Option, ...] = (
         " it says instead: 429, 5xx, no connection (default 120).",
     ),
     Option(
+        name="batch-wait",
+        parse=values.number(minimum=0),
+        default=86_400.0,
+        ini="float",
+        metavar="SECONDS",
+        in_file=True,
+        help="Wait so long for answers that come in batches (of a model named batch:NAME), then"
+        " exit 3; a later run takes them in. 0: hand in and leave. Default: 86400, a day.",
+    ),
+    Option(
         name="estimate",
         parse=values.flag,
         default=False,

@@ -56,6 +56,8 @@ class Settings:
     timeout_s: float = option("timeout").default
     patience_s: float = option("patience").default
     """How long a model may answer nothing before nothing more is asked of it."""
+    batch_wait_s: float = option("batch-wait").default
+    """How long answers are waited for that come in batches."""
     estimate: bool = option("estimate").default
     device: str = option("device").default
     judge: tuple[str, ...] = ()
@@ -112,6 +114,7 @@ class Settings:
             "max_tokens": self.max_tokens,
             "timeout_s": self.timeout_s,
             "patience_s": self.patience_s,
+            "batch_wait_s": self.batch_wait_s,
             "estimate": self.estimate,
             "device": self.device,
             "judge": _alone(self.judge),
@@ -268,6 +271,7 @@ def resolve(
         max_tokens=find("max-tokens").value,
         timeout_s=find("timeout").value,
         patience_s=find("patience").value,
+        batch_wait_s=find("batch-wait").value,
         estimate=find("estimate").value,
         device=find("device").value,
         judge=find("judge").value or (),

@@ -7,8 +7,9 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_xling.engine.asking import Gate, ask
+from pytest_xling.engine.asking import Gate, ask, ask_in_batches
 from pytest_xling.errors import PermanentFault, XlingError
+from pytest_xling.interfaces.batching import Batching
 from pytest_xling.keys import canonical_json, content_key
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.display import clean
@@ -16,12 +17,13 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
 
-__all__ = ["Answering", "decode_response", "encode_response", "request_key"]
+__all__ = ["Answering", "decode_response", "encode_response", "kept_as", "request_key"]
 
 
 class Answering:
@@ -31,16 +33,25 @@ class Answering:
         provider: who answers.
         limit: how many requests may be in flight.
         cap: what may be spent; None where nothing costs.
+        batches: through which the provider is asked; None where it is asked one by one.
     """
 
     kind: ClassVar[str] = "answer"
     exclusive = True
 
-    def __init__(self, provider: Provider, *, limit: AdaptiveLimit, cap: CostCap | None) -> None:
-        self.name = provider.name
+    def __init__(
+        self,
+        provider: Provider,
+        *,
+        limit: AdaptiveLimit,
+        cap: CostCap | None,
+        batches: BatchQueue | None = None,
+    ) -> None:
+        self.name = kept_as(provider)
         self.version = "1"
         self.parameters: Mapping[str, JsonValue] = {}
-        self.gate = Gate(provider)
+        self.gate = Gate(batches or provider)
+        self.batches = batches
         self._provider = provider
         self._limit = limit
         self._cap = cap
@@ -74,6 +85,8 @@ class Answering:
 
     async def _answer(self, request: Request) -> Response | XlingError:
         try:
+            if self.batches is not None:
+                return await ask_in_batches(self.gate, request)
             return await ask(self.gate, request, limit=self._limit, cap=self._cap)
         except XlingError as fault:
             return fault
@@ -88,6 +101,11 @@ class Answering:
 def request_key(provider: Provider, request: Request) -> bytes:
     """Return the content key of a request: all that determines the answer, and the repeat."""
     return content_key(_identity(provider, request))
+
+
+def kept_as(provider: Provider) -> str:
+    """Return the name under which a provider's answers are kept."""
+    return provider.answers_as if isinstance(provider, Batching) else provider.name
 
 
 def _identity(provider: Provider, request: Request) -> dict[str, JsonValue]:

@@ -25,11 +25,12 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from pytest_xling.engine.breaker import Breaker
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-    from pytest_xling.interfaces.provider import Provider
     from pytest_xling.records import Request, Response, Usage
 
-__all__ = ["Answers", "Gate", "ask", "with_tokens"]
+__all__ = ["Answers", "Gate", "ask", "ask_in_batches", "with_tokens"]
 
+ATTEMPTS = 6
+"""How often a request is asked that meets faults which may pass."""
 MESSAGE_TOKENS = 4
 """What a message takes beside its text: its role and where it begins and ends."""
 _counting = threading.Lock()  # several threads would each build the encoding
@@ -56,7 +57,7 @@ async def ask(
     *,
     limit: AdaptiveLimit,
     cap: CostCap | None = None,
-    attempts: int = 6,
+    attempts: int = ATTEMPTS,
 ) -> Response:
     """Ask *provider*, and again where that may help; each attempt holds a slot of *limit*.
 
@@ -95,11 +96,49 @@ async def ask(
         raise
 
 
+async def ask_in_batches(
+    answers: Answers, request: Request, *, attempts: int = ATTEMPTS
+) -> Response:
+    """Ask through batches, and through others where that may help.
+
+    Args:
+        answers: knows itself when to ask, how many at once, and for how long.
+        request: what to ask.
+        attempts: batches that may fail for other reasons than a rate limit, the first included.
+
+    Raises:
+        TransientFault: the last attempt failed, too.
+        PermanentFault: asking again will not help.
+        GivenUp: the wait is over, or nothing more is asked.
+        BudgetExceeded: the cost cap is reached.
+    """
+    failed = 0
+    while True:
+        try:
+            return await answers.generate(request)
+        except RateLimited:
+            continue
+        except TransientFault as fault:
+            failed += 1
+            if failed >= attempts:
+                msg = f"{fault} (gave up after {failed} failed attempts)"
+                raise TransientFault(msg) from fault
+
+
 class Answers(Protocol):
     """What is asked: a provider, or what stands before one."""
 
     async def generate(self, request: Request) -> Response:
         """Ask once."""
+        ...
+
+
+class Named(Answers, Protocol):
+    """A provider, or a queue of batches before it."""
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
         ...
 
 
@@ -234,7 +273,7 @@ class _Exchange:
 class Gate:
     """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
 
-    def __init__(self, provider: Provider) -> None:
+    def __init__(self, provider: Named) -> None:
         self._provider = provider
         self._closed = asyncio.Event()
         self._reason = "the run is being stopped"

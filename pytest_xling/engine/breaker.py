@@ -46,7 +46,7 @@ class Breaker:
     """
 
     def __init__(self, name: str = "the model", *, patience_s: float = PATIENCE_S) -> None:
-        self._name = name
+        self.name = name
         self._patience_s = patience_s
         self._never_seen_s = min(NEVER_SEEN_S, patience_s)
         self._replied = False
@@ -101,7 +101,7 @@ class Breaker:
         if last is None or self.stopped:
             return ""
         seconds = min(time.monotonic() - self._row_at, self._allowed_s)
-        return f"{self._name}: {_brief(last)}, {seconds:.0f} of {self._allowed_s:g} s"
+        return f"{self.name}: {_brief(last)}, {seconds:.0f} of {self._allowed_s:g} s"
 
     def check(self) -> None:
         """Raise if the provider was given up.
@@ -173,7 +173,7 @@ class Breaker:
             return
         self._end_row()
         because = f"{why}: {cause}" if why else cause
-        message = f"nothing more is asked of {self._name}: {because}"
+        message = f"nothing more is asked of {self.name}: {because}"
         self._stopped = GivenUp(message, cause=cause)
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting:

@@ -286,13 +286,16 @@ class CostCap:
         # A millionth of tolerance: sums of decimal prices are not exact.
         return expected > self.max_usd * 1.000001
 
-    def admit(self) -> None:
+    def admit(self, *, sent: bool = False) -> None:
         """Let one more request go out; :meth:`settle` must follow.
+
+        Args:
+            sent: whether it has gone out before, and will be paid for whatever is left.
 
         Raises:
             BudgetExceeded: it would probably cost more than is left.
         """
-        if self._is_spent() or self._is_over():
+        if not sent and (self._is_spent() or self._is_over()):
             msg = (
                 f"the cost cap of {self.max_usd:g} US$ is reached: {self.spent_usd:.4g} US$ "
                 f"are spent, {self._in_flight} requests are in flight, the next would cost "

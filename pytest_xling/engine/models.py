@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.engine.answering import Answering
+from pytest_xling.engine.answering import Answering, kept_as, request_key
+from pytest_xling.engine.batch_queue import BatchQueue
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
 from pytest_xling.engine.memo import Memo
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
+from pytest_xling.interfaces.batching import Batching
 from pytest_xling.interfaces.provider import Translating
 from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request
@@ -38,6 +41,7 @@ __all__ = [
     "make_models",
     "make_provider",
     "make_roles",
+    "price_paid",
     "provider_of",
 ]
 
@@ -66,6 +70,8 @@ class Model:
     """How many requests may be in flight."""
     cap: CostCap | None
     """What may be spent; None where nothing costs."""
+    batch_wait_s: float = 0.0
+    """How long answers are waited for that come in batches."""
 
 
 class Models:
@@ -82,16 +88,32 @@ class Models:
     def __init__(
         self, tested: Model, roles: Mapping[Role, Sequence[Model]], store: StoreWriter
     ) -> None:
-        self.tested = Answering(tested.provider, limit=tested.limit, cap=tested.cap)
         self._tested = tested
         self._roles = roles
         self._store = store
+        self.tested = self._answering(tested)
         # A model with two roles is asked by one step: its limits hold for all of its requests.
         self._steps = {id(tested): self.tested}
         for model in chain.from_iterable(roles.values()):
             if id(model) not in self._steps:
-                self._steps[id(model)] = Answering(model.provider, limit=model.limit, cap=model.cap)
+                self._steps[id(model)] = self._answering(model)
         self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
+
+    def _answering(self, model: Model) -> Answering:
+        """Return the step that asks *model*, in batches where its provider says so."""
+        provider, queue = model.provider, None
+        if isinstance(provider, Batching):
+            queue = BatchQueue(
+                provider,
+                name=provider.name,
+                model=model.limit.breaker.name,
+                key=partial(request_key, provider),
+                store=self._store,
+                breaker=model.limit.breaker,
+                cap=model.cap,
+                wait_s=model.batch_wait_s,
+            )
+        return Answering(provider, limit=model.limit, cap=model.cap, batches=queue)
 
     async def memo(self) -> Memo[Request, Response]:
         """Return the memo of the step that asks the model under test."""
@@ -126,7 +148,10 @@ class Models:
 
     async def close(self, *, grace_s: float) -> None:
         """Ask no model anything more, and wait up to *grace_s* for what is under way."""
-        await asyncio.gather(*(step.gate.close(grace_s=grace_s) for step in self._steps.values()))
+        steps = self._steps.values()
+        closing = [step.gate.close(grace_s=grace_s) for step in steps]
+        queues = [step.batches for step in steps if step.batches is not None]
+        await asyncio.gather(*closing, *(queue.close() for queue in queues))
 
     @property
     def providers(self) -> list[Provider]:
@@ -139,9 +164,11 @@ class Models:
 
     @property
     def waiting(self) -> str:
-        """Which models answer nothing just now, and for how long; "" where all do."""
+        """Which models answer nothing just now, for how long, and which batches are in flight."""
         limits = {id(m.limit): m.limit for m in self._all}.values()
-        return "; ".join(filter(None, (limit.breaker.waiting for limit in limits)))
+        queues = [step.batches for step in self._steps.values() if step.batches is not None]
+        waiting = (*(lim.breaker.waiting for lim in limits), *(queue.progress for queue in queues))
+        return "; ".join(filter(None, waiting))
 
     @property
     def spent_usd(self) -> float:
@@ -174,7 +201,7 @@ class RoleAsk:
         """
         name, provider = self._model.name, self._model.provider
         bare = Request(model=name, messages=(Message(role="user", content=""),), params={})
-        return f"{provider.name}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
+        return f"{kept_as(provider)}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
 
     def anew(self, edition: int) -> RoleAsk:
         """Return what asks everything anew that another *edition* has asked."""
@@ -400,6 +427,7 @@ def make_models(
         name=_asked_name(model),
         limit=_limit(settings, provider, model, workers=workers),
         cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
+        batch_wait_s=settings.batch_wait_s,
     )
     roles: dict[Role, list[Model]] = {}
     models, budget = {id(provider): tested}, tested.cap
@@ -414,6 +442,7 @@ def make_models(
                     name=_asked_name(name),
                     limit=_limit(settings, other, name, workers=workers),
                     cap=cap,
+                    batch_wait_s=settings.batch_wait_s,
                 )
         roles[role] = [models[id(other)] for other in providers]
     return tested, roles
@@ -423,6 +452,19 @@ def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
     """Return how many requests one of *workers* processes may have in flight with *provider*."""
     allowed = settings.max_connections or provider.max_connections
     return max(1, min(allowed, provider.max_connections) // workers)
+
+
+def price_paid(
+    provider: Provider | type[Provider], price: tuple[float, float]
+) -> tuple[float, float]:
+    """Return what is paid for tokens in and out where their list price is *price*.
+
+    Args:
+        provider: who is paid, or its class.
+        price: US dollars per million tokens, as is what is returned.
+    """
+    share = provider.price_share if isinstance(provider, Batching) else 1.0
+    return share * price[0], share * price[1]
 
 
 def _limit(settings: Settings, provider: Provider, model: str, *, workers: int) -> AdaptiveLimit:
@@ -445,7 +487,7 @@ def _cap(
     """Return what may be spent on *provider*, together with those *beside* it."""
     if price is None or not provider.paid:
         return None
-    price_in, price_out = price if isinstance(price, tuple) else (0.0, 0.0)
+    price_in, price_out = price_paid(provider, price) if isinstance(price, tuple) else (0.0, 0.0)
     request_usd = 0.0 if isinstance(price, tuple) else price / 1e3
     first_usd = (FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6
     first_usd += request_usd

@@ -55,14 +55,22 @@ class Screened(httpx2.AsyncBaseTransport):
     Args:
         endpoint: where requests go.
         inner: the transport that sends them.
+        most_bytes: how long a reply may be, unpacked.
     """
 
-    def __init__(self, endpoint: Endpoint, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        inner: httpx2.AsyncBaseTransport,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self._url = endpoint.url
         self._secrets = endpoint.secrets
         self._query = endpoint.query.encode()
         self._authorization = endpoint.authorization
         self._inner = inner
+        self._most_bytes = most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send *request* and return the whole reply.
@@ -105,7 +113,7 @@ class Screened(httpx2.AsyncBaseTransport):
     async def _read(self, response: httpx2.Response) -> bytes:
         """Return the body of *response*, unpacked; of an error its beginning is enough."""
         refused = response.status_code >= httpx2.codes.MULTIPLE_CHOICES
-        most = _MOST_OF_AN_ERROR if refused else MOST_BYTES
+        most = _MOST_OF_AN_ERROR if refused else self._most_bytes
         packing = response.headers.get("content-encoding", "identity").strip().lower()
         if packing not in {"gzip", "identity", "x-gzip", ""}:
             msg = f"packed with {packing!r}, which was not asked for"
@@ -128,8 +136,9 @@ class Screened(httpx2.AsyncBaseTransport):
 
     def _too_long(self) -> PermanentFault:
         return PermanentFault(
-            f"{self._url} sent more than {MOST_BYTES >> 20} MB in reply to one question; no more "
-            "of it was read. Is it the API it should be, and a model kept to --xling-max-tokens?"
+            f"{self._url} sent more than {self._most_bytes >> 20} MB in reply to one question; no "
+            "more of it was read. Is it the API it should be, and a model kept to "
+            "--xling-max-tokens?"
         )
 
     async def aclose(self) -> None:

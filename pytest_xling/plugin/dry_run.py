@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.engine.models import price_paid
 from pytest_xling.errors import XlingError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.dry_run import Lengths, dry_run
@@ -43,17 +44,19 @@ def _estimate(setup: Setup) -> str:
         if key not in stored
     }
     means = {place: lengths.expected(*place) for place in sorted(set(places.values()))}
+    listed = setup.settings.price
+    price = None if listed is None else price_paid(setup.provider, listed)
     rows = dry_run(
         {key: request for key, (_, request) in asked.items()},
         stored=stored,
         expected={key: mean for key, place in places.items() if (mean := means[place]) is not None},
-        price=setup.settings.price,
+        price=price,
     )
     return dry_run_text(
         rows,
         model=setup.model,
         paid=setup.provider.paid,
-        price=setup.settings.price,
+        price=price,
         sources=lengths.sources,
     )
 

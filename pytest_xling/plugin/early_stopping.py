@@ -9,6 +9,7 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import Decision
+from pytest_xling.interfaces.batching import Batching
 from pytest_xling.planning.plan import groups_of, planned_scores
 from pytest_xling.plugin.selection import GROUP_CASES, case_of
 from pytest_xling.records import Expected
@@ -64,8 +65,13 @@ class EarlyStopping:
 
     @property
     def per_worker(self) -> int:
-        """In how many units a worker gets its questions: one for each look, or more."""
-        return PER_WORKER if self._how is None else max(PER_WORKER, int(self._how.split(":")[1]))
+        """In how many units a worker gets its questions: one for each look, or more.
+
+        Where answers come in batches, a unit makes one: as few as may be.
+        """
+        batching = isinstance(self._context.setup.provider, Batching)
+        fewest = 1 if batching else PER_WORKER
+        return fewest if self._how is None else max(fewest, int(self._how.split(":")[1]))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

@@ -122,6 +122,17 @@ ANCHOR_CHECKS = (
 
 CANNOT_TELL = ("""ALTER TABLE human_labels ADD COLUMN cannot_tell INTEGER NOT NULL DEFAULT 0""",)
 
+BATCHES = (
+    """CREATE TABLE batches (
+        id INTEGER NOT NULL PRIMARY KEY, model TEXT NOT NULL, service TEXT NOT NULL,
+        file TEXT NOT NULL, batch TEXT, created_at FLOAT NOT NULL, status TEXT NOT NULL,
+        completed INTEGER NOT NULL, failed INTEGER NOT NULL, total INTEGER NOT NULL)""",
+    """CREATE TABLE batched (
+        input_key BLOB NOT NULL PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (id),
+        left_out TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE INDEX batched_by_batch ON batched (batch)""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     MEMO,
     RUNS,
@@ -134,6 +145,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     HUMAN_LABELS,
     ANCHOR_CHECKS,
     CANNOT_TELL,
+    BATCHES,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

@@ -16,7 +16,10 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "anchor_checks",
     "baselines",
+    "batched",
+    "batches",
     "calibrations",
     "cases",
     "faulted",
@@ -253,5 +256,38 @@ baselines = Table(
     Column("benchmark", Text, primary_key=True),
     Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
     Column("promoted_at", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Files of requests that a service was given to answer in its own time (`batch:` models).
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("model", Text, nullable=False),
+    # Its address.
+    Column("service", Text, nullable=False),
+    # The service's id of the requests' file, by which a batch is found that was begun, and whose
+    # own id was never learnt.
+    Column("file", Text, nullable=False),
+    # The service's id of the batch; NULL: not known to have been begun.
+    Column("batch", Text),
+    Column("created_at", Float, nullable=False),
+    # As last heard.
+    Column("status", Text, nullable=False),
+    Column("completed", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+)
+
+# The requests of batches whose answers have not been stored.
+batched = Table(
+    "batched",
+    metadata,
+    Column("input_key", LargeBinary, primary_key=True),
+    Column("batch", Integer, ForeignKey("batches.id"), nullable=False),
+    # The optional params that were not sent, as JSON.
+    Column("left_out", Text, nullable=False),
+    Index("batched_by_batch", "batch"),
     sqlite_with_rowid=False,
 )

@@ -80,6 +80,7 @@ def test_defaults(tmp_path: Path) -> None:
         max_tokens=2048,
         timeout_s=120.0,
         patience_s=120.0,
+        batch_wait_s=86_400.0,
         estimate=False,
         device="auto",
         judge=(),
@@ -117,6 +118,7 @@ FIELDS = {
     "max-cost": "max_cost_usd",
     "timeout": "timeout_s",
     "patience": "patience_s",
+    "batch-wait": "batch_wait_s",
 }
 """Where a setting is not called like its option."""
 WRITTEN: dict[str, tuple[str, object]] = {
@@ -137,6 +139,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "max-tokens": ("64", 64),
     "timeout": ("2.5", 2.5),
     "patience": ("9.5", 9.5),
+    "batch-wait": ("0", 0.0),
     "estimate": ("1", True),
     "device": ("cuda:0", "cuda:0"),
     "judge": ("openai:gpt-4o,gpt-5", ("openai:gpt-4o", "gpt-5")),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_xling.config.settings import Settings
-from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.engine.models import make_provider, make_roles, price_paid
 from pytest_xling.errors import ConfigError
+from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.providers.openai.batch import BatchProvider
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,10 @@ def test_a_model_with_a_role_is_no_search_either(settings: Settings) -> None:
     """That of the run is refused as a search, too, and so is one that judges or translates."""
     with pytest.raises(ConfigError, match=r"--xling-search=embedded: this is no search\."):
         make_roles(settings, make_provider(settings))
+
+
+def test_half_of_the_list_price_is_paid_for_what_is_asked_in_batches() -> None:
+    """Of a provider, and of its class where there is none at hand."""
+    assert (1.0, 4.0) == price_paid(BatchProvider, (2.0, 8.0))
+    assert (1.0, 4.0) == price_paid(BatchProvider("m"), (2.0, 8.0))
+    assert (2.0, 8.0) == price_paid(OpenaiProvider, (2.0, 8.0))

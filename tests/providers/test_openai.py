@@ -27,7 +27,8 @@ from pytest_xling.errors import (
 )
 from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.providers.openai import client as _openai_client
+from pytest_xling.providers.openai import connection as _connection
+from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 from pytest_xling.providers.openai.reply import read_reply
 from pytest_xling.records import Message, Request, Response, Usage
 from tests.servers.openai_server import serving, spawned, stats
@@ -245,6 +246,23 @@ def test_log_probabilities_one_can_do_without_are_left_out() -> None:
     assert "optional_logprobs" not in body
 
 
+def test_max_tokens_is_renamed_for_all_that_were_asked_at_once() -> None:
+    """Each of them is refused before any knows better."""
+    message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
+    with serving(refuse_params="max_tokens", refuse_message=message) as newer:
+
+        async def main() -> list[Response]:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_BASE_URL", newer.url)
+                provider = OpenaiProvider("m-1")
+            try:
+                return await asyncio.gather(*(provider.generate(_request()) for _ in range(4)))
+            finally:
+                await provider.aclose()
+
+        assert ["The answer is forty-two."] * 4 == [each.text for each in asyncio.run(main())]
+
+
 def test_max_tokens_is_renamed_where_it_is_refused() -> None:
     """A server of newer models gets max_completion_tokens, from the second request on at once."""
     message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
@@ -428,7 +446,7 @@ def test_a_connection_that_is_not_made_names_the_seconds_waited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Connecting has less time than answering, and the message says how much."""
-    monkeypatch.setattr(_openai_client, "CONNECT_S", 0.2)
+    monkeypatch.setattr(_connection, "CONNECT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and no more
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
         with pytest.raises(TransientFault, match=r"did not take a connection within 0\.2 s"):
@@ -536,12 +554,17 @@ def test_azure_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "The answer is forty-two." == asyncio.run(main()).text
 
 
-def test_openai_itself_gets_the_newer_parameter() -> None:
+def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reasoning models refuse max_tokens."""
-    from pytest_xling.providers.openai.client import _renamed  # noqa: PLC0415  brings the client
+    from pytest_xling.providers.openai.wording import Wording  # noqa: PLC0415  brings httpx2
 
-    assert {"max_completion_tokens": 9} == _renamed({"max_tokens": 9})
-    assert {"max_completion_tokens": 5} == _renamed({"max_completion_tokens": 5})
+    wording = Wording(OpenaiEndpoint.from_environment(), "m")
+    body = wording.body(_request(), ())
+    assert 64 == body["max_completion_tokens"]
+    assert "max_tokens" not in body
+    assert 5 == wording.body(_request(max_completion_tokens=5), ())["max_completion_tokens"]
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert 64 == Wording(OpenaiEndpoint.from_environment(), "m").body(_request(), ())["max_tokens"]
 
 
 def test_equal_questions_share_a_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Behaviour", "OpenaiServer", "cipher", "serving", "spawned", "stats"]
+__all__ = ["Behaviour", "OpenaiServer", "cipher", "judged", "serving", "spawned", "stats"]
 
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -354,7 +354,7 @@ _FENCED = re.compile(r"<<<BEGIN ([A-Z]+) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.D
 _CLAIMS_KEY = re.compile(r"claims_[0-9a-f]{16}")
 
 
-def _judged(prompt: str) -> str:
+def judged(prompt: str) -> str:
     """Return what a judge replies that knows nothing but numbers; "" where it is not asked."""
     parts = {name: text for name, _, text in _FENCED.findall(prompt)}
     if "CLAIM" in parts:
@@ -387,7 +387,7 @@ def cipher(sentence: str, *, source: str, target: str) -> str:
     return re.sub("[A-Za-z]+", lambda word: word[0][::-1], sentence)
 
 
-def _translated(prompt: str, how: str) -> str:
+def translated(prompt: str, how: str) -> str:
     """Return the translation that is asked for; "" where none is."""
     parts = {name: text for name, _, text in _FENCED.findall(prompt)}
     languages = _INTO.search(prompt)
@@ -521,9 +521,9 @@ class Connection(asyncio.Protocol):
         if _KEY_BLANK.encode() in reply:
             said = json.loads(reply)["choices"][0]["message"]["content"]
             reply = server.named(_completion(_choice(_with_key(said, _prompt(body)))))
-        if server.behaviour.claims and (said := _judged(_prompt(body))):
+        if server.behaviour.claims and (said := judged(_prompt(body))):
             reply = server.named(_completion(_choice(said)))
-        if (how := server.behaviour.translator) and (said := _translated(_prompt(body), how)):
+        if (how := server.behaviour.translator) and (said := translated(_prompt(body), how)):
             reply = server.named(_completion(_choice(said)))
         if server.behaviour.echo:
             reply = server.named(_completion(_choice(_prompt(body))))

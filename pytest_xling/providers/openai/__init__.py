@@ -68,7 +68,7 @@ class OpenaiProvider:
                 OpenaiClient,
             )
 
-            self._client = OpenaiClient(self._endpoint, timeout_s=self._timeout_s)
+            self._client = OpenaiClient(self._endpoint, self._model, timeout_s=self._timeout_s)
 
     async def generate(self, request: Request) -> Response:
         """Ask once.
@@ -78,12 +78,7 @@ class OpenaiProvider:
         """
         self.prepare()
         assert self._client is not None  # noqa: S101  prepare sets it
-        params = {name: value for name, value in request.params.items() if value is not None}
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        body: dict[str, JsonValue] = {"model": self._model, "messages": messages, **params}
-        if "top_logprobs" in params:
-            body["logprobs"] = True
-        return await self._client.ask(body)
+        return await self._client.ask(request)
 
     async def aclose(self) -> None:
         """Close all connections."""

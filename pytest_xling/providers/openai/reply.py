@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import StopReason
 
-__all__ = ["read_reply"]
+__all__ = ["read_completion", "read_reply"]
 
 # OpenAI's own reasons, and those of servers that only claim to speak its protocol.
 _STOP_REASONS: Mapping[str, StopReason] = {
@@ -40,7 +40,17 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
         PermanentFault: the model did something else than answer, such as to call a tool.
         RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
     """
-    reply = read_json(body, url=url, ends="/v1")
+    return read_completion(read_json(body, url=url, ends="/v1"), url=url, latency_s=latency_s)
+
+
+def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Response:
+    """Return the answer in *reply*, which *url* sent as JSON.
+
+    Raises:
+        TransientFault: it has no answer in it.
+        PermanentFault: the model did something else than answer, such as to call a tool.
+        RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
+    """
     if not isinstance(reply, dict):
         msg = f"{url} sent JSON that is no chat completion: {excerpt(str(reply))!r}"
         raise TransientFault(msg)

@@ -1,0 +1,471 @@
+"""Have requests answered in batches: collect them, hand them in, wait for what comes of them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_xling.engine.asking import with_tokens
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    ProviderFault,
+    RateLimited,
+    TransientFault,
+    XlingError,
+)
+from pytest_xling.records import Response
+from pytest_xling.store import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+
+    from pytest_xling.engine.breaker import Breaker
+    from pytest_xling.engine.limits import CostCap
+    from pytest_xling.engine.store_writer import StoreWriter
+    from pytest_xling.interfaces.batching import Batching, BatchService, BatchState, Line
+    from pytest_xling.records import Request
+    from pytest_xling.store.batches import BatchRow
+
+__all__ = ["BatchQueue"]
+
+T = TypeVar("T")
+
+QUIET_S = 1.0
+"""A batch is handed in once nothing more has come for so long: then what follows waits for it."""
+LONGEST_S = 60.0
+"""Where more comes all the time, a batch is handed in after so long."""
+POLL_S = (0.5, 60.0)
+"""How often a service is asked about a batch: first and longest pause."""
+REFUSED_S = 30.0
+"""How long to wait before a service is given more that has too much already."""
+ENDED = "the run has ended; run again to take in what is in flight"
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A request, and who waits for its answer."""
+
+    request: Request
+    answer: asyncio.Future[Response]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A batch that answers are waited for of."""
+
+    row: BatchRow
+    waiting: dict[str, _Waiting] = field(default_factory=dict)
+    """By key."""
+    state: BatchState | None = None
+    """As last heard."""
+
+
+class BatchQueue:
+    """Stands before a service of batches and answers single requests, each one attempt.
+
+    What a batch holds is in the store before the batch is begun, and stays there until its answers
+    are. So nobody asks again what is on its way, whoever handed it in and whatever became of them:
+
+    1. The file of requests is handed in, which costs nothing.
+    2. Its id and the requests' keys are kept.
+    3. A batch is begun of the file: from now on it is paid for.
+    4. The batch's id is kept. Where it is missing, 3 may have happened or not: the service's list
+       of batches says which, and if it has not, deleting the file makes sure that it never will.
+
+    Args:
+        provider: who answers.
+        name: of the provider.
+        model: as it was named.
+        key: returns a request's content key.
+        store: keeps batches.
+        breaker: gives the service up when it is not to be reached.
+        cap: what may be spent; None where nothing costs.
+        wait_s: how long answers are waited for, from the first request on.
+    """
+
+    def __init__(
+        self,
+        provider: Batching,
+        *,
+        name: str,
+        model: str,
+        key: Callable[[Request], bytes],
+        store: StoreWriter,
+        breaker: Breaker,
+        cap: CostCap | None,
+        wait_s: float,
+    ) -> None:
+        self.name = name
+        self._provider = provider
+        self._model = model
+        self._key = key
+        self._store = store
+        self._breaker = breaker
+        self._cap = cap
+        self._wait_s = wait_s
+        self._loop = asyncio.get_running_loop()
+        self._deadline: float | None = None
+        self._over = ""
+        """Why nothing more may be paid for."""
+        self._most = 0
+        """Requests in a batch; fewer than the service says where it has refused so many."""
+        self._not_before = 0.0
+        self._full_with: frozenset[str] = frozenset()
+        """Files whose batches were in flight when the service would take no more."""
+        self._new: dict[str, _Waiting] = {}
+        self._lines: dict[str, Line] = {}
+        """Of what is new."""
+        self._bytes = 0
+        self._last_put = 0.0
+        self._collecting: asyncio.Task[None] | None = None
+        self._followed: dict[str, _Followed] = {}
+        """By the id of the requests' file."""
+        self._left: set[str] = set()
+        """Files whose batches nobody waits for any more, and are in flight."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @cached_property
+    def _service(self) -> BatchService:
+        return self._provider.service()
+
+    @property
+    def progress(self) -> str:
+        """What is waited for, such as ``batch:gpt-4o: 120 of 500 in 1 batch``; "" for nothing."""
+        if not self._followed:
+            return ""
+        followed = self._followed.values()
+        states = [each.state for each in followed if each.state is not None]
+        done = sum(state.completed + state.failed for state in states)
+        total = sum(each.row.total for each in followed)
+        many = "1 batch" if len(followed) == 1 else f"{len(followed)} batches"
+        return f"{self._model}: {done:,} of {total:,} in {many}"
+
+    async def generate(self, request: Request) -> Response:
+        """Have *request* answered by the batch it is in already, or else by the next one.
+
+        Raises:
+            RateLimited, TransientFault: another batch may answer it.
+            PermanentFault: none will.
+            GivenUp: the wait is over, or the service is not to be reached.
+            BudgetExceeded: the cost cap is reached.
+        """
+        if self._deadline is None:
+            self._deadline = self._loop.time() + self._wait_s
+            self._most = self._service.most_requests
+            await self._store.write(batches.tidy)
+        content_key = self._key(request)
+        held = await self._store.read(partial(batches.holding, key=content_key))
+        await self._admit(sent=held is not None)
+        waiting = _Waiting(request, self._loop.create_future())
+        response: Response | None = None
+        try:
+            if held is None:
+                self._put(content_key.hex(), waiting)
+            else:
+                row, waiting.left_out = held
+                self._follow(row, {content_key.hex(): waiting})
+            response = await waiting.answer
+            if self._cap is not None and not self._cap.request_usd:
+                response = await with_tokens(request, response)
+        finally:
+            if self._cap is not None:
+                self._cap.settle(None if response is None else response.usage)
+        return response
+
+    async def _admit(self, *, sent: bool) -> None:
+        """Wait until a request may be paid for; one that was sent is, whatever is left.
+
+        Raises:
+            GivenUp, BudgetExceeded: it may not.
+        """
+        self._breaker.check()
+        if self._cap is None:
+            return
+        if not sent:
+            await self._cap.room()
+            self._breaker.check()
+        if self._over and not sent:
+            msg = f"nothing more is asked of {self._model}: {self._over}"
+            raise GivenUp(msg, cause=self._over)
+        try:
+            self._cap.admit(sent=sent)
+        except BudgetExceeded as over:
+            self._over = str(over)
+            raise
+
+    # Collecting
+
+    def _put(self, key: str, waiting: _Waiting) -> None:
+        line = self._service.line(key, waiting.request)
+        waiting.left_out = line.left_out
+        self._new[key], self._lines[key] = waiting, line
+        self._bytes += len(line.text)
+        self._last_put = self._loop.time()
+        if self._collecting is None:
+            self._collecting = self._start(self._collect())
+
+    async def _collect(self) -> None:
+        """Hand in what is new once nothing more comes, or there is enough for a batch."""
+        begun = self._loop.time()
+        while not (  # noqa: ASYNC110  more may come, and room be made, at any time
+            self._has_room() and (self._is_full() or self._is_quiet(since=begun))
+        ):
+            await asyncio.sleep(QUIET_S / 4)
+        self._collecting = None
+        new, self._new = self._new, {}
+        lines, self._lines = self._lines, {}
+        self._bytes = 0
+        for keys in self._cut(lines):
+            text = b"".join(lines[key].text for key in keys)
+            self._start(self._hand_in({key: new[key] for key in keys}, text))
+
+    def _has_room(self) -> bool:
+        """Tell whether the service may take more: it has not said otherwise, or has less by now."""
+        less = not self._full_with or self._full_with - self._followed.keys()
+        return bool(less) and self._loop.time() >= self._not_before
+
+    def _is_quiet(self, *, since: float) -> bool:
+        return self._loop.time() >= min(self._last_put + QUIET_S, since + LONGEST_S)
+
+    def _is_full(self) -> bool:
+        return len(self._new) >= self._most or self._bytes >= self._service.most_bytes
+
+    def _cut(self, lines: Mapping[str, Line]) -> Iterator[list[str]]:
+        """Cut what is new into batches that the service takes."""
+        keys: list[str] = []
+        size = 0
+        for key, line in lines.items():
+            longer = size + len(line.text)
+            if keys and (len(keys) >= self._most or longer > self._service.most_bytes):
+                yield keys
+                keys, longer = [], len(line.text)
+            keys.append(key)
+            size = longer
+        if keys:
+            yield keys
+
+    async def _hand_in(self, new: dict[str, _Waiting], text: bytes) -> None:
+        with self._told(new):
+            file = await self._patiently(partial(self._service.upload, text))
+            row = await self._store.write(
+                partial(
+                    batches.add,
+                    model=self._model,
+                    service=self._service.url,
+                    file=file,
+                    keys={bytes.fromhex(key): each.left_out for key, each in new.items()},
+                )
+            )
+            state = await self._begin(row)
+            self._follow(replace(row, batch=state.id), new)
+
+    async def _begin(self, row: BatchRow) -> BatchState:
+        """Begin a batch, which must not happen twice."""
+        begin = partial(self._service.begin, row.file)
+        try:
+            state = await self._patiently(begin, again=RateLimited)
+        except TransientFault:
+            return await self._found(row)  # it may have been begun all the same
+        except GivenUp:
+            raise
+        except PermanentFault:
+            await self._store.write(partial(batches.drop, row=row))
+            raise
+        await self._store.write(partial(batches.note, row=row, state=state))
+        return state
+
+    async def _found(self, row: BatchRow) -> BatchState:
+        """Return the batch that may have been begun of a file.
+
+        Raises:
+            TransientFault: none was, and none can be any more.
+        """
+        find = partial(self._service.find, row.file, since_s=row.created_at)
+        state = await self._patiently(find)
+        if state is None:
+            # What was sent to begin it may still be under way.
+            await self._patiently(partial(self._service.delete, row.file))
+            state = await self._patiently(find)
+        if state is None:
+            await self._store.write(partial(batches.drop, row=row))
+            msg = f"{self._service.url} has not begun the batch it was in"
+            raise TransientFault(msg)
+        await self._store.write(partial(batches.note, row=row, state=state))
+        return state
+
+    # Waiting
+
+    def _follow(self, row: BatchRow, waiting: Mapping[str, _Waiting]) -> None:
+        """Let those who wait for answers of a batch know what comes of it."""
+        followed = self._followed.get(row.file)
+        if followed is None:
+            followed = self._followed[row.file] = _Followed(row)
+            self._start(self._wait(followed))
+        followed.waiting.update(waiting)
+
+    async def _wait(self, followed: _Followed) -> None:
+        """Ask for a batch again and again until all have their answers, or the wait is over."""
+        row, pause_s = followed.row, POLL_S[0]
+        with self._told(followed.waiting):
+            try:
+                batch = row.batch or (await self._found(row)).id
+                taken_in = 0
+                while followed.waiting:
+                    await asyncio.sleep(pause_s)
+                    state = await self._heard(followed, batch)
+                    done = state.completed + state.failed
+                    if state.over or (state.files and done != taken_in):
+                        taken_in = done
+                        await self._take_in(followed, state)
+                    elif self._left_s() <= 0:
+                        self._left.add(row.file)
+                        raise self._in_flight(state)
+                    pause_s = min(1.5 * pause_s, POLL_S[1], max(self._left_s(), POLL_S[0]))
+            finally:
+                del self._followed[row.file]
+
+    async def _heard(self, followed: _Followed, batch: str) -> BatchState:
+        """Return what the service says of a batch, and keep it."""
+        state = await self._patiently(partial(self._service.state, batch))
+        if state is None:
+            msg = (
+                f"{self._service.url} knows no batch {batch!r}, which {followed.row.total:,} "
+                "requests were handed in with: is the key one of the project that they were handed "
+                f"in by? If the batch is gone, `xling batches --forget {batch}` has them asked, "
+                "and paid for, again"
+            )
+            raise PermanentFault(msg)
+        if state != followed.state:
+            await self._store.write(partial(batches.note, row=followed.row, state=state))
+            followed.state = state
+        return state
+
+    async def _take_in(self, followed: _Followed, state: BatchState) -> None:
+        """Hand out the results there are; of a batch that is over, faults where there is none."""
+        wanted = dict(followed.waiting)
+        results = await self._patiently(
+            partial(
+                self._service.results,
+                state,
+                {key: each.request for key, each in wanted.items()},
+                {key: each.left_out for key, each in wanted.items()},
+            )
+        )
+        if state.over:
+            lacking = self._fault(followed.row, state)
+            results = {**dict.fromkeys(wanted, lacking), **results}
+        faults = [key for key, result in results.items() if not isinstance(result, Response)]
+        # Before they are asked again.
+        await self._store.write(partial(batches.forget, keys=[bytes.fromhex(k) for k in faults]))
+        for key, result in results.items():
+            answer = followed.waiting.pop(key).answer
+            if answer.done():
+                continue
+            if isinstance(result, Response):
+                answer.set_result(result)
+            else:
+                answer.set_exception(result)
+
+    def _fault(self, row: BatchRow, state: BatchState) -> ProviderFault:
+        """Return what a request meets that a batch which is over has no result of."""
+        if state.fault is None:
+            return TransientFault(
+                f"batch {state.id!r} of {self._service.url} is {state.status}, and has no result "
+                "of the request"
+            )
+        if isinstance(state.fault, RateLimited):
+            return self._too_much(row, state.fault)
+        return state.fault
+
+    def _too_much(self, row: BatchRow, fault: RateLimited) -> RateLimited | GivenUp:
+        """Return what requests meet that a service takes once it has less to do, or in parts."""
+        self._full_with = frozenset((self._left | self._followed.keys()) - {row.file})
+        if self._left_s() <= 0 and (self._full_with or row.total == 1):
+            msg = f"{fault}; run again once others have been answered"
+            return GivenUp(msg, cause=msg)
+        self._not_before = self._loop.time() + REFUSED_S
+        if not self._full_with:
+            self._most = max(1, min(self._most, row.total // 2))
+        return fault
+
+    def _in_flight(self, state: BatchState) -> GivenUp:
+        """Return the fault of those who waited for an answer as long as they were to."""
+        msg = (
+            f"in flight in batch {state.id!r} of {self._model} ({state.status}: "
+            f"{state.completed + state.failed:,} done); run again to take in the answers"
+        )
+        return GivenUp(msg, cause=msg)
+
+    def _left_s(self) -> float:
+        """Return how much longer answers are waited for, in seconds; negative where no more."""
+        return (self._deadline or self._loop.time()) - self._loop.time()
+
+    async def _patiently(
+        self,
+        call: Callable[[], Awaitable[T]],
+        *,
+        again: tuple[type[RateLimited], type[TransientFault]] | type[RateLimited] = (
+            RateLimited,
+            TransientFault,
+        ),
+    ) -> T:
+        """Return what *call* does, called again after faults that may pass, within the patience.
+
+        Raises:
+            GivenUp: the service has not answered for that long.
+            TransientFault, PermanentFault: it met a fault that is not one of *again*.
+        """
+        while True:
+            self._breaker.check()
+            try:
+                result = await call()
+            except again as fault:
+                self._breaker.failed(fault)
+                self._breaker.check()
+                pause_s = self._breaker.pause_s(fault.retry_after_s)
+            except PermanentFault as fault:
+                self._breaker.failed(fault)
+                raise
+            else:
+                self._breaker.answered()
+                return result
+            await asyncio.sleep(pause_s)
+
+    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    @contextmanager
+    def _told(self, waiting: Mapping[str, _Waiting]) -> Iterator[None]:
+        """Let those who wait know of the fault that ends the block, whatever it is."""
+        try:
+            yield
+        except XlingError as fault:
+            _fail(waiting, fault)
+        except asyncio.CancelledError:
+            _fail(waiting, GivenUp(ENDED, cause=ENDED))
+            raise
+        except BaseException as error:
+            _fail(waiting, PermanentFault(f"provider {self.name!r} broke: {error!r}"))
+            raise
+
+    async def close(self) -> None:
+        """Wait for nothing more; batches stay in flight, and in the store."""
+        _fail(self._new, GivenUp(ENDED, cause=ENDED))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _fail(waiting: Mapping[str, _Waiting], fault: XlingError) -> None:
+    for each in waiting.values():
+        if not each.answer.done():
+            each.answer.set_exception(fault)

@@ -1,0 +1,148 @@
+"""Read what the Batch API says of a batch, and its files of results."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import httpx2
+import openai
+
+from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
+from pytest_xling.http.reply import excerpt
+from pytest_xling.interfaces.batching import BatchState
+from pytest_xling.providers.openai.reply import read_completion
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from pytest_xling.records import Response
+
+__all__ = ["Result", "read_results", "read_state"]
+
+Result: TypeAlias = "Response | ProviderFault | openai.APIStatusError"
+
+_log = logging.getLogger(__name__)
+
+_OVER = frozenset({"cancelled", "completed", "expired", "failed"})
+# Why a batch is turned away that would be taken later, or a smaller one now.
+_TOO_MUCH = frozenset({"token_limit_exceeded"})
+
+
+def read_state(batch: Mapping[str, Any], *, url: str) -> BatchState:
+    """Return what *batch*, which *url* sent, says of itself.
+
+    Raises:
+        TransientFault: it has no id or status.
+    """
+    number, status = batch.get("id"), batch.get("status")
+    if not isinstance(number, str) or not number or not isinstance(status, str):
+        msg = f"{url} sent a batch without id or status: {excerpt(str(dict(batch)))!r}"
+        raise TransientFault(msg)
+    counts = batch.get("request_counts")
+    counts = counts if isinstance(counts, dict) else {}
+    completed = _count(counts.get("completed"))
+    answers, errors = batch.get("output_file_id"), batch.get("error_file_id")
+    return BatchState(
+        id=number,
+        status=excerpt(status),
+        # Where answers are counted and their file is missing, it is yet to come: they are paid for.
+        over=status in _OVER and bool(answers or not completed),
+        completed=completed,
+        failed=_count(counts.get("failed")),
+        files=tuple(file for file in (answers, errors) if isinstance(file, str) and file),
+        fault=_fault(batch, url) if status == "failed" else None,
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _fault(batch: Mapping[str, Any], url: str) -> ProviderFault:
+    """Return why a service took none of a batch."""
+    errors = batch.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    first = listed[0] if isinstance(listed, list) and listed else {}
+    first = first if isinstance(first, dict) else {}
+    place = f" (line {first['line']})" if isinstance(first.get("line"), int) else ""
+    reason = excerpt(str(first.get("message") or "it does not say why"))
+    msg = f"{url} took nothing of batch {batch['id']!r}: {reason!r}{place}"
+    if first.get("code") in _TOO_MUCH:
+        return RateLimited(msg)
+    return PermanentFault(msg, every_request=True)
+
+
+def read_results(
+    files: Iterable[bytes], wanted: Collection[str], *, url: str, batch: str
+) -> dict[str, Result]:
+    """Return the results in *files* by their ``custom_id``, an error's status as the client's own.
+
+    What nobody wants is passed over. Of two results for one id the first counts: either was paid
+    for, and the order of lines says nothing.
+
+    Args:
+        files: JSONL: answers, and errors.
+        wanted: ids.
+        url: who sent them.
+        batch: its id, for messages.
+    """
+    results: dict[str, Result] = {}
+    twice = unreadable = 0
+    for line in _lines(files):
+        key = line.get("custom_id") if isinstance(line, dict) else None
+        if not isinstance(line, dict) or not isinstance(key, str):
+            unreadable += 1
+        elif key in results:
+            twice += 1
+        elif key in wanted:
+            results[key] = _result(line, url)
+    if twice or unreadable:
+        _log.warning(
+            "xling: batch %s of %s: results given twice: %d; lines that cannot be read: %d",
+            batch,
+            url,
+            twice,
+            unreadable,
+        )
+    return results
+
+
+def _lines(files: Iterable[bytes]) -> Iterator[object]:
+    """Yield the lines of *files*; None for what is no JSON."""
+    for file in files:
+        for line in file.splitlines():
+            if not line.strip():
+                continue
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                yield None
+
+
+def _result(line: Mapping[str, Any], url: str) -> Result:
+    """Return what became of one request."""
+    response, error = line.get("response"), line.get("error")
+    if not isinstance(response, dict):
+        told = error.get("message") or error.get("code") if isinstance(error, dict) else error
+        return TransientFault(f"{url} did not ask it: {excerpt(str(told))!r}")
+    status, body = response.get("status_code"), response.get("body")
+    if not isinstance(status, int) or status >= httpx2.codes.BAD_REQUEST:
+        return _status_error(status if isinstance(status, int) else 500, body, url)
+    try:
+        return read_completion(body, url=url)
+    except ProviderFault as fault:
+        return fault.with_traceback(None)
+
+
+def _status_error(status: int, body: object, url: str) -> openai.APIStatusError:
+    """Return the error that the client would have raised for this reply."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    message = error.get("message") if isinstance(error, dict) else None
+    reply = httpx2.Response(
+        status,
+        content=json.dumps(body).encode(),
+        request=httpx2.Request("POST", url),
+    )
+    return openai.APIStatusError(str(message or error), response=reply, body=error)

@@ -1,0 +1,159 @@
+"""The batches that services were given, and which requests are in them."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, delete, exists, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from pytest_xling.keys import canonical_json
+from pytest_xling.store.schema import batched, batches, outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from pytest_xling.interfaces.batching import BatchState
+
+__all__ = ["BatchRow", "add", "drop", "forget", "holding", "list_batches", "note", "tidy"]
+
+NOT_BEGUN = "not begun"
+"""The status of a batch whose id is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """A batch, as the store knows it."""
+
+    id: int
+    """In this store."""
+    model: str
+    """As it was named: ``batch:gpt-4o``."""
+    service: str
+    """Its address."""
+    file: str
+    """The service's id of the file of requests."""
+    batch: str | None
+    """The service's id of the batch; None: not known to have been begun."""
+    created_at: float
+    """Seconds since 1970."""
+    status: str
+    """As the service last said."""
+    completed: int
+    failed: int
+    total: int
+
+
+_COLUMNS = [batches.c[name] for name in BatchRow.__slots__]
+_holding = (
+    select(*_COLUMNS, batched.c.left_out)
+    .join(batched, batched.c.batch == batches.c.id)
+    .where(batched.c.input_key == bindparam("key"))
+)
+
+
+def add(
+    connection: Connection,
+    *,
+    model: str,
+    service: str,
+    file: str,
+    keys: Mapping[bytes, tuple[str, ...]],
+) -> BatchRow:
+    """Keep that a batch of *file* is about to be begun.
+
+    Args:
+        connection: inside a write transaction.
+        model: as it was named.
+        service: its address.
+        file: the service's id of the requests' file.
+        keys: the content keys of the requests, and which params each was sent without.
+    """
+    row = BatchRow(
+        id=0,
+        model=model,
+        service=service,
+        file=file,
+        batch=None,
+        created_at=time.time(),
+        status=NOT_BEGUN,
+        completed=0,
+        failed=0,
+        total=len(keys),
+    )
+    values = {name: value for name, value in asdict(row).items() if name != "id"}
+    number = connection.execute(insert(batches).values(values).returning(batches.c.id)).scalar_one()
+    statement = insert(batched)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["input_key"],
+            set_={name: statement.excluded[name] for name in ("batch", "left_out")},
+        ),
+        [
+            {"input_key": key, "batch": number, "left_out": canonical_json(left_out)}
+            for key, left_out in keys.items()
+        ],
+    )
+    return replace(row, id=number)
+
+
+def note(connection: Connection, row: BatchRow, state: BatchState) -> None:
+    """Keep what the service says of a batch."""
+    connection.execute(
+        update(batches)
+        .where(*_is(row))
+        .values(batch=state.id, status=state.status, completed=state.completed, failed=state.failed)
+    )
+
+
+def holding(connection: Connection, key: bytes) -> tuple[BatchRow, tuple[str, ...]] | None:
+    """Return the batch that a request is in, and the params it was sent without; None of others."""
+    row = connection.execute(_holding, {"key": key}).mappings().one_or_none()
+    if row is None:
+        return None
+    values = dict(row)
+    left_out = tuple(json.loads(values.pop("left_out")))
+    return BatchRow(**values), left_out
+
+
+def forget(connection: Connection, keys: Iterable[bytes]) -> None:
+    """Take requests out of their batches: they were answered with a fault, or not at all."""
+    rows = [{"k": key} for key in keys]
+    if rows:
+        connection.execute(delete(batched).where(batched.c.input_key == bindparam("k")), rows)
+
+
+def drop(connection: Connection, row: BatchRow) -> int:
+    """Forget a batch and return how many of its requests will be asked again."""
+    if not connection.execute(select(exists().where(*_is(row)))).scalar():
+        return 0  # another process has
+    requests = connection.execute(delete(batched).where(batched.c.batch == row.id)).rowcount
+    connection.execute(delete(batches).where(*_is(row)))
+    return requests
+
+
+def tidy(connection: Connection) -> None:
+    """Forget what has come to its end: requests whose answers are stored, and empty batches."""
+    connection.execute(
+        delete(batched).where(exists().where(outputs.c.input_key == batched.c.input_key))
+    )
+    connection.execute(delete(batches).where(~exists().where(batched.c.batch == batches.c.id)))
+
+
+def list_batches(connection: Connection) -> list[tuple[BatchRow, int]]:
+    """Return the batches, oldest first, each with how many answers are yet to be stored."""
+    stored = exists().where(outputs.c.input_key == batched.c.input_key)
+    waiting = select(func.count()).where(batched.c.batch == batches.c.id, ~stored).scalar_subquery()
+    query = select(*_COLUMNS, waiting.label("waiting")).order_by(batches.c.id)
+    rows = [dict(row) for row in connection.execute(query).mappings()]
+    return [(BatchRow(**row), waits) for row in rows for waits in (row.pop("waiting"),)]
+
+
+def _is(row: BatchRow) -> tuple[ColumnElement[bool], ...]:
+    """Return what is true of a batch alone: SQLite gives numbers of rows that are gone again."""
+    return batches.c.id == row.id, batches.c.file == row.file

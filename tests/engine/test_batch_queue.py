@@ -1,0 +1,431 @@
+"""Batches: collected, handed in, waited for, resumed, and asked again where that may help."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.engine import batch_queue
+from pytest_xling.engine.breaker import Breaker
+from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.engine.models import Model, Models
+from pytest_xling.engine.store_writer import StoreWriter
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    RateLimited,
+    TransientFault,
+    XlingError,
+)
+from pytest_xling.providers.openai import OpenaiProvider
+from pytest_xling.providers.openai.batch import BatchProvider
+from pytest_xling.providers.openai.batch import service as _service
+from pytest_xling.records import Message, Request, Response
+from pytest_xling.store.batches import list_batches
+from pytest_xling.store.database import Database
+from tests.servers.batch_server import BatchServer, serving_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.store.batches import BatchRow
+
+KEY = "sk-proj-Tn0tARealKey0123456789"
+BEGIN, STATE, UPLOAD = "POST /v1/batches", "GET /v1/batches/ID", "POST /v1/files"
+LIST, RESULTS = "GET /v1/batches", "GET /v1/files/ID/content"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Reading all authorities' certificates for each client would take half of the time.
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setattr(batch_queue, "QUIET_S", 0.02)
+    monkeypatch.setattr(batch_queue, "POLL_S", (0.01, 0.05))
+    monkeypatch.setattr(batch_queue, "REFUSED_S", 0.05)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
+    """A server whose batches are over at once."""
+    with serving_batches() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield running
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Asks questions as a run does, each time as a process of its own would."""
+
+    path: Path
+    wait_s: float = 60.0
+    patience_s: float = 6.0
+    max_usd: float | None = None
+
+    def ask(
+        self, *questions: str, provider: type[Provider] = BatchProvider, **params: JsonValue
+    ) -> list[Response | XlingError]:
+        """Return responses, and faults in their place."""
+        return asyncio.run(
+            self._ask([request(question, **params) for question in questions], provider)
+        )
+
+    async def _ask(
+        self, requests: Sequence[Request], make: type[Provider]
+    ) -> list[Response | XlingError]:
+        database = Database(self.path)
+        store = StoreWriter(database)
+        provider = make("m")
+        limit = AdaptiveLimit(9, breaker=Breaker("batch:m", patience_s=self.patience_s))
+        cap = CostCap(self.max_usd, 1.0, 10.0, first_usd=0.001) if self.max_usd else None
+        model = Model(provider=provider, name="m", limit=limit, cap=cap, batch_wait_s=self.wait_s)
+        models = Models(model, {}, store)
+        try:
+            memo = await models.memo()
+            outcomes = await asyncio.gather(*map(memo, requests), return_exceptions=True)
+        finally:
+            await models.close(grace_s=1.0)
+            await store.aclose()
+            await provider.aclose()
+            database.close()
+        return [outcome for outcome in outcomes if isinstance(outcome, Response | XlingError)]
+
+    def texts(self, *questions: str, **more: Any) -> list[str | None]:
+        """Return the answers; all are there."""
+        outcomes = self.ask(*questions, **more)
+        assert all(isinstance(each, Response) for each in outcomes), outcomes
+        return [each.text for each in outcomes if isinstance(each, Response)]
+
+    def fault(self, question: str) -> XlingError:
+        """Return the fault that a question meets."""
+        (fault,) = self.ask(question)
+        assert isinstance(fault, XlingError)
+        return fault
+
+    def kept(self) -> list[tuple[BatchRow, int]]:
+        """Return the batches in the store that answers are missing of."""
+        with Database(self.path).read() as connection:
+            return [(row, waiting) for row, waiting in list_batches(connection) if waiting]
+
+
+@pytest.fixture
+def asker(tmp_path: Path) -> Asker:
+    """An asker with a store of its own."""
+    return Asker(tmp_path / "s.sqlite")
+
+
+def request(question: str, **params: JsonValue) -> Request:
+    """Return a request that asks *question*."""
+    messages = (Message(role="user", content=question),)
+    return Request(model="m", messages=messages, params={"max_tokens": 9, **params})
+
+
+def test_what_comes_together_is_one_batch_with_the_stores_keys(
+    server: BatchServer, asker: Asker
+) -> None:
+    """And nothing of it is asked again, nor listed as in flight."""
+    assert ["a", "b", "c"] == asker.texts("a", "b", "c")
+    assert [3] == server.sizes
+    keys = {request_key_of(text) for text in "abc"}
+    assert keys == set(server.asked)
+    assert ["c", "b"] == asker.texts("c", "b")
+    assert [3] == server.sizes
+    assert not asker.kept()
+
+
+def request_key_of(question: str) -> str:
+    """Return a question's content key in the store, as hexadecimal digits."""
+    from pytest_xling.engine.answering import request_key  # noqa: PLC0415  needs the environment
+
+    return request_key(BatchProvider("m"), request(question)).hex()
+
+
+def test_answers_count_whichever_way_they_were_asked_for(server: BatchServer, asker: Asker) -> None:
+    """A batch does not ask what was asked alone, and the reverse."""
+    assert ["a"] == asker.texts("a", provider=OpenaiProvider)
+    assert ["a", "b"] == asker.texts("a", "b")
+    assert [1] == server.sizes
+    assert ["b"] == asker.texts("b", provider=OpenaiProvider)
+    assert 1 == server.asked["alone"]
+
+
+@pytest.mark.parametrize(("limit", "value"), [("most_requests", 2), ("most_bytes", 520)])
+def test_batches_keep_within_the_services_limits(
+    server: BatchServer, asker: Asker, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    """By number and by size; a line of these has some 210 bytes."""
+    monkeypatch.setattr(_service.OpenaiBatches, limit, value)
+    assert list("abcde") == asker.texts(*"abcde")
+    assert 5 == sum(server.sizes)
+    assert 2 == max(server.sizes)
+    assert {1} == set(server.asked.values())
+    assert max(len(server.files[batch.file]) for batch in server.batches.values()) <= 520
+
+
+def test_a_run_that_waits_no_longer_says_so_and_the_next_takes_the_answers_in(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """With a wait of 0 what is new is handed in, and nothing is paid for twice."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.fates.append("stuck")
+    (fault,) = asker.ask("a")
+    assert isinstance(fault, GivenUp)
+    assert "in flight in batch 'batch_2' of batch:m" in str(fault)
+    assert "run again" in fault.cause
+    ((row, waiting),) = asker.kept()
+    assert ("batch_2", 1, "batch:m", server.url) == (row.batch, waiting, row.model, row.service)
+    assert isinstance(asker.fault("a"), GivenUp)
+    server.stuck()
+    assert ["a"] == asker.texts("a")
+    assert [1] == list(server.asked.values())
+
+
+def test_an_answer_comes_before_its_batch_is_over_where_the_service_gives_it(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """The half of a stuck batch that is answered is kept; the rest stays in flight."""
+    server.fates.append("stuck")
+    server.partial = True
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0.2)
+    outcomes = asker.ask("a", "b")
+    assert {Response, GivenUp} == set(map(type, outcomes))
+    assert [1] == [waiting for _, waiting in asker.kept()]
+
+
+@pytest.mark.parametrize("fate", ["expired", "cancelled"])
+def test_what_a_broken_batch_did_not_answer_is_asked_again(
+    server: BatchServer, asker: Asker, fate: str
+) -> None:
+    """And what it did is not."""
+    server.fates.append(fate)
+    assert list("abcd") == asker.texts(*"abcd")
+    assert [4, 2] == server.sizes
+    assert {1} == set(server.asked.values())
+
+
+def test_a_request_is_not_asked_for_ever(server: BatchServer, asker: Asker) -> None:
+    """As often as one that is asked alone, six times."""
+    server.fates.extend(["expired"] * 12)
+    server.answer = lambda _: {"status": 500, "error": {"message": "Oh no."}}
+    fault = asker.fault("a")
+    assert isinstance(fault, TransientFault)
+    assert "gave up after 6 failed attempts" in str(fault)
+    assert [1] * 6 == server.sizes
+
+
+def test_an_error_is_the_fault_of_its_request_alone(server: BatchServer, asker: Asker) -> None:
+    """One that asking again will not mend is not asked again."""
+    refusal = {"message": "It is too long.", "code": "context_length_exceeded"}
+    server.answer = lambda body: (
+        {"status": 400, "error": refusal} if body["messages"][-1]["content"] == "b" else "yes"
+    )
+    first, fault = asker.ask("a", "b")
+    assert isinstance(first, Response)
+    assert isinstance(fault, PermanentFault)
+    assert "too long for model 'm'" in str(fault)
+    assert [2] == server.sizes
+    assert not asker.kept()
+
+
+def test_what_the_server_does_not_take_is_left_out_of_the_next_batch(
+    server: BatchServer, asker: Asker
+) -> None:
+    """And the answers say so, also to a later run that takes them in."""
+    error = {"message": "Unsupported parameter: 'response_format'", "param": "response_format"}
+    server.answer = lambda body: (
+        {"status": 400, "error": error} if "response_format" in body else "yes"
+    )
+    outcomes = asker.ask("a", "b", response_format={"type": "json_object"})
+    assert [("response_format",)] * 2 == [getattr(each, "left_out", None) for each in outcomes]
+    assert [2, 2] == server.sizes
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.15])
+def test_a_batch_that_is_too_much_is_halved_or_waits_for_others(
+    server: BatchServer, asker: Asker, delay_s: float
+) -> None:
+    """Services limit the tokens of all batches together, which only they can count."""
+    server.most_enqueued, server.delay_s = 3, delay_s
+    assert list("abcdefgh") == asker.texts(*"abcdefgh")
+    assert {8, 4, 2} == set(server.sizes)
+    assert {1} == set(server.asked.values())
+
+
+def test_what_is_too_much_is_left_for_another_run_where_nobody_waits(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """Half of it is in flight, and taken in later."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.most_enqueued, server.delay_s = 3, 0.3
+    faults = asker.ask(*"abcd")
+    assert {GivenUp} == set(map(type, faults))
+    assert 2 == sum("run again once others have been answered" in str(each) for each in faults)
+    while any(isinstance(each, GivenUp) for each in asker.ask(*"abcd")):
+        assert server.asked.total() <= 4
+    assert {1} == set(server.asked.values())
+
+
+def test_a_batch_that_is_wrong_is_the_fault_of_all_in_it(server: BatchServer, asker: Asker) -> None:
+    """The service says why."""
+    server.fates.append("failed")
+    fault, other = asker.ask("a", "b")
+    assert isinstance(fault, PermanentFault)
+    assert isinstance(other, PermanentFault)
+    assert "took nothing of batch 'batch_2': 'It cannot be taken.' (line 1)" in str(fault)
+    assert not server.asked
+
+
+def test_results_with_unknown_double_and_missing_ids(server: BatchServer, asker: Asker) -> None:
+    """What is unknown or double is passed over, and what is missing is asked again."""
+
+    def spoil(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if len(lines) == 1:
+            return lines
+        return [lines[0] | {"custom_id": "ff" * 32}, lines[1], lines[1], {"odd": 1}, *lines[2:]]
+
+    server.spoil = spoil
+    assert list("abc") == asker.texts(*"abc")
+    assert [3, 1] == server.sizes
+
+
+def test_a_batch_that_the_service_has_forgotten_is_not_paid_for_again_by_itself(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """A key of another project sees none either; the fault says what to do."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.fates.append("stuck")
+    asker.ask("a")
+    server.batches.clear()
+    fault = asker.fault("a")
+    assert isinstance(fault, PermanentFault)
+    assert "knows no batch 'batch_2'" in str(fault)
+    assert "`xling batches --forget batch_2` has them asked, and paid for, again" in str(fault)
+    assert [1] == server.sizes
+
+
+def test_results_that_the_service_has_deleted(server: BatchServer, tmp_path: Path) -> None:
+    """The fault names the file and the way out."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.fates.append("stuck")
+    asker.ask("a")
+    server.stuck()
+    server.troubles[RESULTS] = deque(["404"])
+    assert "no longer has file 'file-output-batch_2'" in str(asker.fault("a"))
+    assert ["a"] == asker.texts("a")
+
+
+def test_a_reply_that_is_lost_begins_no_second_batch(server: BatchServer, asker: Asker) -> None:
+    """It is looked for in the service's list, whose pages are short."""
+    for text in "xyz":
+        asker.ask(text)
+    server.troubles[BEGIN] = deque(["lost"])
+    assert ["a", "b"] == asker.texts("a", "b")
+    assert {1} == set(server.asked.values())
+    assert [1, 1, 1, 2] == server.sizes
+
+
+def test_a_batch_that_was_not_begun_never_will_be(server: BatchServer, asker: Asker) -> None:
+    """Its file is deleted before its requests are handed in again."""
+    server.troubles[BEGIN] = deque(["503"])
+    assert ["a"] == asker.texts("a")
+    assert 1 == server.requests["DELETE /v1/files/ID"]
+    assert [1] == list(server.asked.values())
+    assert ["file-2"] == [batch.file for batch in server.batches.values()]
+
+
+@pytest.mark.parametrize("trouble", ["lost", "503"])
+def test_a_run_that_never_learnt_whether_its_batch_was_begun(
+    server: BatchServer, tmp_path: Path, trouble: str
+) -> None:
+    """The next one finds out: it takes the answers in, or has them asked, once."""
+    path = tmp_path / "s.sqlite"
+    server.troubles |= {BEGIN: deque([trouble]), LIST: deque(["503"] * 1000)}
+    assert isinstance(Asker(path, patience_s=0.2).fault("a"), GivenUp)
+    ((row, _),) = Asker(path).kept()
+    assert (None, "not begun") == (row.batch, row.status)
+    server.troubles.clear()
+    assert ["a"] == Asker(path).texts("a")
+    assert [1] == list(server.asked.values())
+    assert [1] == server.sizes
+
+
+@pytest.mark.parametrize("place", [UPLOAD, STATE, RESULTS])
+@pytest.mark.parametrize("trouble", ["429", "500", "lost"])
+def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, trouble: str) -> None:
+    """A request of ours that fails is repeated; none of the answers is paid for twice."""
+    server.troubles[place] = deque([trouble])
+    assert ["a"] == asker.texts("a")
+    assert [1] == list(server.asked.values())
+
+
+def test_a_service_that_is_gone_is_given_up_and_nothing_is_lost(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """After --xling-patience; what it has is taken in later."""
+    asker = Asker(tmp_path / "s.sqlite", patience_s=0.2)
+    server.troubles[STATE] = deque(["503"] * 1000)
+    fault = asker.fault("a")
+    assert isinstance(fault, GivenUp)
+    assert "no answer for 0.2 s (--xling-patience)" in str(fault)
+    server.troubles.clear()
+    assert ["a"] == asker.texts("a")
+    assert [1] == list(server.asked.values())
+
+
+def test_a_server_without_batches(server: BatchServer, asker: Asker) -> None:
+    """Says what to do instead; no secret is shown."""
+    server.troubles[UPLOAD] = deque(["404"])
+    fault = asker.fault("a")
+    assert "It seems to have no Batch API: leave `batch:` out" in str(fault)
+    assert KEY not in str(fault)
+
+
+def test_a_wrong_key_is_told_without_the_key(server: BatchServer, asker: Asker) -> None:
+    """Once, and nothing is asked again."""
+    server.troubles[UPLOAD] = deque(["401"] * 9)
+    fault = asker.fault("a")
+    assert "OPENAI_API_KEY is missing, wrong or for another server" in str(fault)
+    assert KEY not in str(fault)
+    assert 1 == server.requests[UPLOAD]
+
+
+def test_the_cap_holds_for_batches_and_what_was_sent_is_taken_in_whatever_is_left(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """An answer here costs 0.002 US$, so that a cap of 0.003 lets the second out and no third."""
+    path = tmp_path / "s.sqlite"
+    outcomes = Asker(path, max_usd=0.003).ask("a", "b", "c", "d", "e")
+    over = [each for each in outcomes if isinstance(each, BudgetExceeded | GivenUp)]
+    answered = [each for each in outcomes if isinstance(each, Response)]
+    assert 5 == len(over) + len(answered)
+    assert len(answered) == server.asked.total() < 5
+    server.fates.append("stuck")
+    Asker(path, wait_s=0).ask("f", "g", "h")
+    server.stuck()
+    asked = server.asked.copy()
+    assert list("fgh") == Asker(path, max_usd=0.000001).texts("f", "g", "h")
+    assert asked == server.asked
+
+
+def test_a_rate_limit_is_no_attempt() -> None:
+    """Whoever says when to come back is not broken."""
+    from pytest_xling.engine.asking import ask_in_batches  # noqa: PLC0415  beside its test
+
+    faults = [RateLimited("full"), TransientFault("odd"), RateLimited("full")]
+
+    class Busy:
+        async def generate(self, _: Request) -> Response:
+            if faults:
+                raise faults.pop()
+            return Response(text="yes", stop_reason="stop")
+
+    assert "yes" == asyncio.run(ask_in_batches(Busy(), request("a"), attempts=2)).text

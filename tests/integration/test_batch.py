@@ -1,0 +1,138 @@
+"""Batches in whole runs: waves, half the price, two workers, an end before the answers, kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.batch_server import serving_batches
+from tests.servers.openai_server import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.batch_server import BatchServer
+
+LANGUAGES = ("en", "hi")
+FACT = {"en": "Fact number {} is well known here.", "hi": "यहाँ तथ्य संख्या {} सब लोग जानते हैं।"}
+TEST_FILE = """
+import pytest
+
+pytestmark = pytest.mark.xling(metrics=["no_answer", "information_precision"])
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer")
+"""
+OPTIONS = ("--model=batch:m", "-q")
+
+
+def answer(body: dict[str, Any]) -> str:
+    """Tell a fact with the question's number, and judge claims by the numbers in them."""
+    prompt = str(body["messages"][-1]["content"])
+    if said := judged(prompt):
+        return said
+    language = "en" if prompt.isascii() else "hi"
+    number = prompt.rpartition("(")[2].rstrip(")")
+    return FACT[language].format(1000 + int(number))
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[BatchServer]:
+    """A server of batches, and a project of which a judge reads claims, then what supports them."""
+    shutil.rmtree(project.benchmark / "data")
+    write_questions(project, count=4, languages=LANGUAGES)
+    project.write("benchmarks/bread/prompts.yaml", 'pivot: en\nchat: "{question}"\n')
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    with serving_batches(answer=answer) as running:
+        project.environment.update(OPENAI_BASE_URL=running.url, OPENAI_API_KEY="k")
+        yield running
+
+
+def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
+    project: Project, server: BatchServer
+) -> None:
+    """Answers, their claims, what supports them: a batch each; 1,000 tokens in and 100 out."""
+    judge = ("--xling-judge=batch:judge", "--xling-judge-price=4,0")
+    outcome = project.run(*OPTIONS, *judge, "--xling-price=2,10")
+    assert 0 == outcome.code, outcome.out
+    claims, support = 8, 8
+    assert [8, claims, support] == server.sizes
+    assert {1} == set(server.asked.values())
+    assert ["m"] * 8 + ["judge"] * (claims + support) == [b["model"] for b in server.bodies]
+    paid = (8 * (1_000 * 1 + 100 * 5) + (claims + support) * 1_000 * 2) / 1e6
+    (run,) = json.loads(project.xling("runs", "--json").stdout)
+    assert pytest.approx(paid) == run["cost_usd"]
+    assert {1.0} == {s.value for s in project.scores() if s.metric == "information_precision"}
+
+
+def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) -> None:
+    """US$ 2 for a million tokens is 1 in a batch."""
+    options = ("--xling-estimate", "--xling-price=2e6,0")
+    outcome = project.run(*OPTIONS, *options)
+    assert 0 == outcome.code, outcome.out
+    total = next(line for line in outcome.out.splitlines() if line.startswith("all")).split()
+    assert float(total[3].replace(",", "")) == float(total[5].replace(",", ""))
+    assert not server.requests
+
+
+def test_workers_make_a_batch_each(project: Project, server: BatchServer) -> None:
+    """And nothing is asked twice."""
+    outcome = project.run(*OPTIONS, "-n2")
+    assert 0 == outcome.code, outcome.out
+    assert 8 == sum(server.sizes[:2])
+    assert {1} == set(server.asked.values())
+
+
+def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> None:
+    """It exits 3 and says what to do, and `xling batches` lists what is in flight."""
+    server.fates.append("stuck")
+    left = project.run(*OPTIONS, "--xling-batch-wait=0")
+    assert 3 == left.code, left.out
+    assert "in flight in batch 'batch_2' of batch:m" in left.out
+    assert "run again" in left.out
+    listed = project.xling("batches").stdout
+    assert "batch_2  batch:m         8     0           8  " in listed
+    server.stuck()
+    again = project.run(*OPTIONS)
+    assert 0 == again.code, again.out
+    assert {1} == set(server.asked.values())
+    assert "No batch in the store" in project.xling("batches").stdout
+
+
+@pytest.mark.slow
+def test_killed_ten_times_at_random_moments_nothing_is_lost_or_asked_twice(
+    project: Project, server: BatchServer
+) -> None:
+    """What is in flight is taken in by the next run, whatever the last one was doing."""
+    rng = random.Random(17)  # noqa: S311  moments, no secrets
+    server.delay_s, server.reply_s = 3.0, 0.05  # so that many a kill hits between both
+    questions, killed = 4, 0
+    while killed < 10:
+        process = project.popen(*OPTIONS, new_session=True)
+        due = server.requests.total() + rng.randrange(1, 7)
+        while process.poll() is None and server.requests.total() < due:
+            time.sleep(0.002)
+        time.sleep(rng.random() * 0.1)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            killed += 1
+            process.communicate()
+        else:  # all is answered: ask more
+            assert 0 == process.wait(), process.communicate()
+            questions += 4
+            write_questions(project, count=questions, languages=LANGUAGES)
+    outcome = project.run(*OPTIONS)
+    assert 0 == outcome.code, outcome.out
+    assert 2 * questions == len(project.answers())
+    assert {1} == set(server.asked.values())
+    assert (2 + 2 + 2) * questions == len(server.asked)
