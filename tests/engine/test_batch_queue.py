@@ -256,7 +256,8 @@ def test_a_batch_that_is_too_much_is_halved_or_waits_for_others(
     """Services limit the tokens of all batches together, which only they can count."""
     server.most_enqueued, server.delay_s = 3, delay_s
     assert list("abcdefgh") == asker.texts(*"abcdefgh")
-    assert {8, 4, 2} == set(server.sizes)
+    # On a busy machine a batch may still be in flight when the next is refused: half again.
+    assert {8, 4, 2} <= set(server.sizes) <= {8, 4, 2, 1}
     assert {1} == set(server.asked.values())
 
 
