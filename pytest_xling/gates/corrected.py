@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Labels = Mapping[tuple[str, str], HumanLabel]
 
 __all__ = [
+    "NOT_COUNTED",
     "by_level",
     "corrected",
     "corrected_gap",
@@ -38,6 +39,7 @@ REACHES_0: Final = (
     "the baseline's interval reaches 0, of which no share is known; limit the drop in the metric's "
     "units"
 )
+NOT_COUNTED: Final = "labels of people do not count"
 NOT_AT_LOOKS: Final = " in runs with interim looks"
 NO_CLAIM: Final = "no claim has values at all levels"
 WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
@@ -97,7 +99,7 @@ def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: 
         why = _too_few({name: _many(labels) for name, labels in sides.items()})
     if not why:
         return verdict
-    reason = f"{verdict.reason}; labels of people do not count{why}"
+    reason = f"{verdict.reason}; {NOT_COUNTED}{why}"
     if limits.estimate == "corrected":
         return replace(verdict, outcome="inconclusive", reason=reason)
     return replace(verdict, reason=reason)

@@ -127,6 +127,14 @@ def test_a_gate_near_its_limit_says_how_many_labels_it_needs() -> None:
     assert "labels at this value; has 40 (xling review --decide)" in verdict.reason
 
 
+def test_no_more_labels_are_asked_for_than_there_are_answers() -> None:
+    """What then decides is more answers."""
+    judged, truth = blind_judge()
+    verdict = gate(judged, labels_of(judged, truth, every=4), threshold(max_rate=0.33))
+    assert "inconclusive" == verdict.outcome
+    assert "has 100, of more answers than the 400 there are" in verdict.reason
+
+
 @pytest.mark.parametrize("labelled", [0, LEAST_LABELS - 1])
 def test_too_few_labels_decide_nothing(labelled: int) -> None:
     """Where corrected is asked for; elsewhere the judge decides, as it did before."""

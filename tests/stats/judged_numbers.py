@@ -1,4 +1,4 @@
-"""Runs drawn by chance: answers that people and a judge give numbers to, and few of them labelled."""
+"""Runs drawn by chance: people and a judge give numbers to answers, and few are labelled."""
 
 from __future__ import annotations
 
