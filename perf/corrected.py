@@ -15,7 +15,7 @@ import itertools
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 
     Cell = dict[str, tuple[float, float, float]]
     """By kind of interval: the share wholly above, the share wholly below, and the mean width."""
-
-_Settings = TypeVar("_Settings", list[Setting], list[Numbers])
-_One = TypeVar("_One", list[Setting], list[Numbers], contravariant=True)
-
-
-class _Measure(Protocol[_One]):
-    def __call__(self, kind: Kind, settings: _One, *, runs: int, seed: int) -> Measured: ...
-
 
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
 LABELS = (20, 30, 50, 100, 200, 400)
@@ -104,7 +96,7 @@ def numbers(kind: Kind) -> Iterator[list[Numbers]]:
 
 
 def show_together(
-    kind: Kind, every: Sequence[_Settings], measure: _Measure[_Settings], *, runs: int, many: int
+    kind: Kind, every: Sequence[object], measure: Callable[..., Measured], *, runs: int, many: int
 ) -> None:
     """Print how often what is made of several holds, and the settings in which it does least."""
     order = np.random.default_rng(0).permutation(len(every))

@@ -101,7 +101,7 @@ def undecided_line(verdicts: Sequence[Verdict]) -> str:
 
 
 def passed_without_labels(verdicts: Sequence[Verdict]) -> list[str]:
-    """Say which gates passed without labels that people have made, and why; of others reasons do."""
+    """Say which gates passed without labels that people made, and why; others say it themselves."""
     gates: dict[str, list[str]] = {}
     for verdict in verdicts:
         _, told, rest = verdict.reason.partition(f"; {NOT_COUNTED}")
