@@ -327,7 +327,7 @@ def _by_kind(
     baseline: BaselineSide | None,
     labels: Sequence[Labels],
 ) -> Verdict:
-    """Judge a gate by the scores at its level, and people's labels of all sides; none count not."""
+    """Judge a gate by the scores at its level, and by labels of each side where they count."""
     metric = load("metric", threshold.metric)
     values: MetricKind = "flag" if metric.share else "number"
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
