@@ -2,6 +2,7 @@
 
     python perf/corrected.py --runs 2000
     python perf/corrected.py --runs 1000 --settings 150 --together drop
+    python perf/corrected.py --runs 300 --settings 60 --together drop --numbers
 
 Tables are over judges (sensitivity and specificity from .6 to .99), designs, ICCs, rates, numbers
 of labels; then comes PPI where it is at home, then the worst settings of all (docs/corrected.md).
@@ -14,16 +15,18 @@ import itertools
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from tests.stats.judged_runs import Setting, draw, measure_together
+from tests.stats.judged_numbers import Numbers, measure_numbers
+from tests.stats.judged_runs import Kind, Setting, draw, measure_together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from tests.stats.judged_runs import Design, Kind
+    from tests.stats.judged_numbers import Shape
+    from tests.stats.judged_runs import Design, Measured
 
     Cell = dict[str, tuple[float, float, float]]
     """By kind of interval: the share wholly above, the share wholly below, and the mean width."""
@@ -33,6 +36,8 @@ LABELS = (20, 30, 50, 100, 200, 400)
 JUDGES = ((0.6, 0.6), (0.6, 0.99), (0.99, 0.6), (0.85, 0.93), (0.99, 0.99))
 ICCS = ((0.0, 4, 400), (0.2, 4, 400), (0.5, 4, 1000), (0.5, 10, 400))
 DESIGNS: tuple[Design, ...] = ("random", "equal", "neyman")
+NUMBERED = (20, 50, 200, 400)
+NUMBER_ICCS = ((0.0, 4), (0.5, 4), (0.5, 10))
 KINDS = ("corrected", "alone", "wilson", "ppi", "judge")
 
 
@@ -65,11 +70,38 @@ def together(kind: Kind) -> Iterator[list[Setting]]:
             yield [replace(last, rate=rate, answers=answers, repeats=repeats) for rate in rates]
 
 
-def show_together(kind: Kind, *, runs: int, many: int) -> None:
-    """Print how often drops, ratios or slopes hold, and the settings in which they do least."""
-    order = np.random.default_rng(0).permutation(len(every := list(together(kind))))
+def numbers(kind: Kind) -> Iterator[list[Numbers]]:
+    """Yield settings of numbers likewise: alike, or .4 standard deviations worse in all."""
+    count, answers = {"mean": (1, 400), "slope": (5, 200)}.get(kind, (2, 400))
+    shapes: tuple[Shape, ...] = ("five points", "all over", "stances")
+    for shape, labels, like, (icc, repeats), stratified, worse in itertools.product(
+        shapes, NUMBERED, (0.3, 0.9), NUMBER_ICCS, (False, True), (0.0, 0.4)
+    ):
+        made = Numbers(
+            shape=shape,
+            labels=labels,
+            like=like,
+            icc=icc,
+            repeats=max(1, repeats * answers // 400),
+            answers=answers,
+            stratified=stratified,
+        )
+        # What may be below 0 has no ratio; what is hardly ever the same no strata.
+        fits = not (stratified and shape == "all over") and not (
+            kind == "ratio" and shape == "stances"
+        )
+        if fits and labels <= answers and not (kind == "mean" and worse):
+            step = worse / max(count - 1, 1)
+            yield [replace(made, worse=step * at) for at in range(count)]
+
+
+def show_together(
+    kind: Kind, every: Sequence[object], measure: Callable[..., Measured], *, runs: int, many: int
+) -> None:
+    """Print how often what is made of several holds, and the settings in which it does least."""
+    order = np.random.default_rng(0).permutation(len(every))
     measured = [
-        (measure_together(kind, every[number], runs=runs, seed=int(number)), every[number])
+        (measure(kind, every[number], runs=runs, seed=int(number)), every[number])
         for number in order[:many]
     ]
     # Where most runs lack labels of a stratum, too few are left to tell.
@@ -81,6 +113,23 @@ def show_together(kind: Kind, *, runs: int, many: int) -> None:
     print(f"{np.mean(width):.2f} {max(width):.2f}")
     for number in np.argsort(held)[:8]:
         print(f"{held[number]:.1f}", *told[number])
+
+
+def show_means(*, runs: int) -> None:
+    """Print what missed below and above, and the width, of means of independent numbers."""
+    shapes: tuple[Shape, ...] = ("five points", "all over", "95 % ones")
+    for shape, like in itertools.product(shapes, (0.3, 0.9)):
+        cells = [
+            measure_numbers(
+                "mean",
+                [Numbers(shape=shape, labels=labels, like=like, repeats=1)],
+                runs=runs,
+                seed=0,
+            )
+            for labels in (20, 50, 200)
+        ]
+        figures = (f"{100 * c.below:.1f}, {100 * c.above:.1f}; {c.width:.2f}" for c in cells)
+        print(f"| {shape} | {like} | " + " | ".join(figures) + " |")
 
 
 def measure(setting: Setting, *, runs: int, seed: int) -> Cell:
@@ -125,10 +174,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--settings", type=int, default=1000, help="so many, drawn by chance")
-    parser.add_argument("--together", choices=("drop", "ratio", "slope"), help="of several rates")
+    parser.add_argument("--together", choices=get_args(Kind), help="of several rates")
+    parser.add_argument("--numbers", action="store_true", help="of numbers instead of rates")
     arguments = parser.parse_args()
-    if arguments.together:
-        show_together(arguments.together, runs=arguments.runs, many=arguments.settings)
+    kind, runs, many = arguments.together, arguments.runs, arguments.settings
+    if kind and arguments.numbers:
+        show_together(kind, list(numbers(kind)), measure_numbers, runs=runs, many=many)
+    elif kind:
+        show_together(kind, list(together(kind)), measure_together, runs=runs, many=many)
+    elif arguments.numbers:
+        show_means(runs=runs)
+    if kind or arguments.numbers:
         return 0
     order = np.random.default_rng(0).permutation(len(every := list(settings())))
     cells = {

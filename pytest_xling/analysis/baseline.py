@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -99,7 +99,7 @@ class Baseline:
             asked_now=asked,
             pivot=pivot,
             pivot_then=self.source.pivot(benchmark),
-            labels_then=partial(self.source.labels, benchmark, metric),
+            labels_then=cache(partial(self.source.labels, benchmark, metric)),
         )
 
 

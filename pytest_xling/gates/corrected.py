@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     Labels = Mapping[tuple[str, str], HumanLabel]
 
 __all__ = [
+    "NOT_COUNTED",
     "by_level",
     "corrected",
     "corrected_gap",
     "corrected_trend",
+    "labels_at",
+    "level_name",
     "wants_labels",
-    "without_labels",
+    "with_labels_told",
 ]
 
 NO_SPREAD: Final = "people's labels show no spread"
@@ -36,57 +39,82 @@ REACHES_0: Final = (
     "the baseline's interval reaches 0, of which no share is known; limit the drop in the metric's "
     "units"
 )
-NOT_AT_LOOKS: Final = "people's labels do not count in runs with interim looks"
+NOT_COUNTED: Final = "labels of people do not count"
+NOT_AT_LOOKS: Final = " in runs with interim looks"
 NO_CLAIM: Final = "no claim has values at all levels"
 WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
 
 
-def wants_labels(threshold: Threshold, *labels: Labels) -> bool:
-    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
+def labels_at(scores: Sequence[Score], labels: Labels) -> Labels:
+    """Return the labels of the answers that have a value."""
+    if not labels:
+        return labels
+    there = {(score.sample_id, score.condition) for score in scores if score.value is not None}
+    return {key: label for key, label in labels.items() if key in there}
 
-    A budget of 0 is a rule: each flagged answer counts, whoever else would flag it.
+
+def by_level(scores: Sequence[Score], labels: Labels) -> dict[str, Labels]:
+    """Return the labels of the answers at each level that has values, by what to call it."""
+    levels = {
+        score.level for score in scores if score.value is not None and score.level is not None
+    }
+    return {level_name(at): labels_at(at_level(scores, at), labels) for at in sorted(levels)}
+
+
+def level_name(level: int) -> str:
+    """Return what to call a side that is a level."""
+    return f"level {level}"
+
+
+def wants_labels(threshold: Threshold, sides: Mapping[str, Labels]) -> bool:
+    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
 
     Args:
         threshold: the gate's.
-        labels: of each side of what is compared, by sample and condition.
+        sides: the labels of each side of what is compared; none of a gate that takes none.
     """
-    if threshold.max_rate == 0:
-        return False
-    having = bool(labels) and all(
-        sum(label.value is not None for label in of_side.values()) >= LEAST_LABELS
-        for of_side in labels
-    )
-    return threshold.estimate == "corrected" or (threshold.estimate is None and having)
+    if threshold.estimate == "corrected":
+        return bool(sides)
+    having = bool(sides) and all(_many(labels) >= LEAST_LABELS for labels in sides.values())
+    return threshold.estimate is None and having
 
 
-def without_labels(verdict: Verdict, *labels: Labels) -> Verdict:
-    """Return a verdict of a run with interim looks; inconclusive where it must have labels.
+def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: bool) -> Verdict:
+    """Return a verdict that says why labels do not count; inconclusive where it must have them.
 
     That all looks together err as seldom as they should is shown of answers that come in turn, and
     people label those of the last look.
 
     Args:
-        verdict: by the scores alone.
-        labels: as for :func:`wants_labels`.
+        verdict: by the scores, and by labels where they count.
+        sides: as for :func:`wants_labels`.
+        at_look: whether the run has interim looks, at which labels do not count.
     """
-    takes_none = verdict.outcome == "error" or verdict.estimate.per_case
-    if takes_none or not wants_labels(verdict.threshold, *labels):
+    if verdict.outcome == "error" or verdict.estimate.labelled:
         return verdict
-    reason = f"{verdict.reason}; {NOT_AT_LOOKS}"
-    if verdict.threshold.estimate == "corrected":
+    limits, why = verdict.threshold, ""
+    if at_look and wants_labels(limits, sides):
+        why = NOT_AT_LOOKS
+    elif limits.estimate is None and any(map(_many, sides.values())):
+        why = _too_few({name: _many(labels) for name, labels in sides.items()})
+    if not why:
+        return verdict
+    reason = f"{verdict.reason}; {NOT_COUNTED}{why}"
+    if limits.estimate == "corrected":
         return replace(verdict, outcome="inconclusive", reason=reason)
     return replace(verdict, reason=reason)
 
 
-def by_level(scores: Sequence[Score], labels: Labels) -> list[Labels]:
-    """Return the labels of the answers at each level that has values."""
-    keys: dict[int, dict[tuple[str, str], HumanLabel]] = {}
-    for score in scores:
-        if score.level is not None and score.value is not None:
-            of_level = keys.setdefault(score.level, {})
-            if (key := (score.sample_id, score.condition)) in labels:
-                of_level[key] = labels[key]
-    return list(keys.values())
+def _many(labels: Labels) -> int:
+    return sum(label.value is not None for label in labels.values())
+
+
+def _too_few(counts: Mapping[str, int]) -> str:
+    """Word which side has too few labels; empty where none has."""
+    for name, count in counts.items():
+        if count < LEAST_LABELS:
+            return f": {name} has {f'{count}, {LEAST_LABELS} are needed' if count else 'none'}"
+    return ""
 
 
 def corrected(
@@ -215,7 +243,7 @@ def corrected_trend(
         return replace(estimate, low=None, high=None, p=None, reason=NO_CLAIM)
     asked = [score for score in scores if cluster_of(score) in whole]
     sides = {
-        f"level {level}": _Side(at_level(asked, level), labels, kind=kind, bounds=bounds)
+        level_name(level): _Side(at_level(asked, level), labels, kind=kind, bounds=bounds)
         for level in levels
     }
     sign = -1.0 if better == "higher" else 1.0

@@ -14,7 +14,10 @@ from pytest_xling.gates.corrected import (
     corrected,
     corrected_gap,
     corrected_trend,
+    labels_at,
+    level_name,
     wants_labels,
+    with_labels_told,
 )
 from pytest_xling.gates.drop import judge_drop_gate
 from pytest_xling.gates.estimate import estimate
@@ -149,7 +152,9 @@ class Decision:
             verdicts = [
                 looked_at(verdict, gate, looks, look)
                 for verdict, gate in zip(
-                    judge_gates(now, scores, baseline=baseline), gates, strict=True
+                    judge_gates(now, scores, baseline=baseline, labels=labels, at_look=True),
+                    gates,
+                    strict=True,
                 )
             ]
         decided = {verdict.case: verdict for verdict in verdicts}
@@ -213,6 +218,7 @@ def judge_gates(
     *,
     baseline: BaselineSide | None = None,
     labels: Callable[[str], Labels] = lambda _language: {},
+    at_look: bool = False,
 ) -> list[Verdict]:
     """Judge gates of one metric of a benchmark; those of a family together.
 
@@ -221,6 +227,7 @@ def judge_gates(
         scores: gives the metric's scores in a language.
         baseline: for drops, its side.
         labels: gives people's labels of the answers in a language, by sample and condition.
+        at_look: whether the run has interim looks, at which labels do not count.
     """
     said_by_people = cache(labels)  # once for a language's own gate, its gaps and all levels
 
@@ -238,6 +245,7 @@ def judge_gates(
             baseline=baseline,
             labels=corrects(gate, gate.language),
             pivot_labels=corrects(gate, gate.pivot),
+            at_look=at_look,
         )
         for gate in gates
     ]
@@ -265,6 +273,7 @@ def judge_gate(
     baseline: BaselineSide | None = None,
     labels: Labels = MappingProxyType({}),
     pivot_labels: Labels = MappingProxyType({}),
+    at_look: bool = False,
 ) -> Verdict:
     """Judge one gate alone, by what *threshold* says of the metric, its cases, gap, drop or trend.
 
@@ -278,16 +287,56 @@ def judge_gate(
         labels: people's labels of the answers, by sample and condition: they correct what the
             metric says, unless the threshold wants that alone.
         pivot_labels: of those in the pivot language.
+        at_look: whether the run has interim looks, at which labels do not count.
     """
+    own, pivot_own = (at_level(of, threshold.level) for of in (scores, pivot_scores))
+    here = labels_at(own, labels)
+    sides: dict[str, Labels] = {}
+    if kind == "cases" or threshold.estimate == "judge":
+        pass
+    elif kind == "trend":
+        sides = by_level(own, here)
+    elif kind == "gap":
+        sides = {threshold.language: here, pivot or "": labels_at(pivot_own, pivot_labels)}
+    elif kind == "drop":
+        if baseline is not None:
+            sides = {"this run": here, baseline.name: baseline.labels_then(threshold.language)}
+    elif threshold.max_rate != 0:  # that is a rule: each flagged answer counts
+        at = threshold.level
+        sides = {threshold.language if at is None else level_name(at): here}
+    counted = not at_look and wants_labels(threshold, sides)
+    verdict = _by_kind(
+        own,
+        threshold,
+        kind=kind,
+        pivot=pivot or "",
+        pivot_own=pivot_own,
+        baseline=baseline,
+        labels=tuple(sides.values()) if counted else (),
+    )
+    return with_labels_told(verdict, sides, at_look=at_look)
+
+
+def _by_kind(
+    own: Sequence[Score],
+    threshold: Threshold,
+    *,
+    kind: GateKind,
+    pivot: str,
+    pivot_own: Sequence[Score],
+    baseline: BaselineSide | None,
+    labels: Sequence[Labels],
+) -> Verdict:
+    """Judge a gate by the scores at its level, and by labels of each side where they count."""
     metric = load("metric", threshold.metric)
     values: MetricKind = "flag" if metric.share else "number"
     case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
-    own = at_level(scores, threshold.level)
     better: Better = metric.better or "higher"
     if kind == "cases":
         return judge(cases_estimate(own, threshold), threshold, case=case, kind="cases")
     if kind == "drop":
-        return judge_drop_gate(own, threshold, baseline=baseline, case=case, labels=labels)
+        both = (labels[0], labels[1]) if labels else None
+        return judge_drop_gate(own, threshold, baseline=baseline, case=case, labels=both)
     if kind == "trend":
         trend = trend_estimate(
             own,
@@ -299,11 +348,11 @@ def judge_gate(
             margin=threshold.max_trend or 0.0,
             widest=metric.reach(),
         )
-        if wants_labels(threshold, *by_level(own, labels)):
+        if labels:
             trend = corrected_trend(
                 trend,
                 own,
-                labels,
+                {key: label for at in labels for key, label in at.items()},
                 better=better,
                 kind=values,
                 alpha=threshold.alpha,
@@ -314,23 +363,23 @@ def judge_gate(
     if kind == "gap":
         gap = gap_estimate(
             own,
-            at_level(pivot_scores, threshold.level),
+            pivot_own,
             metric=threshold.metric,
             language=threshold.language,
-            pivot=pivot or "",
+            pivot=pivot,
             better=better,
             alpha=threshold.alpha,
             kind=values,
             margin=threshold.max_gap or 0.0,
             widest=metric.reach(),
         )
-        if wants_labels(threshold, labels, pivot_labels):
+        if labels:
             gap = corrected_gap(
                 gap,
                 own,
-                labels,
-                at_level(pivot_scores, threshold.level),
-                pivot_labels,
+                labels[0],
+                pivot_own,
+                labels[1],
                 better=better,
                 kind=values,
                 alpha=threshold.alpha,
@@ -348,11 +397,11 @@ def judge_gate(
         # A budget of 0 is a rule, which chance has no say in.
         limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
     )
-    if wants_labels(threshold, labels):
+    if labels:
         made = corrected(
             made,
             own,
-            labels,
+            labels[0],
             kind=values,
             alpha=threshold.alpha,
             bounds=metric.bounds,

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.corrected import corrected_gap, wants_labels
+from pytest_xling.gates.corrected import corrected_gap
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.pairing import cluster_of
@@ -245,7 +244,7 @@ def judge_drop_gate(
     *,
     baseline: BaselineSide | None,
     case: str,
-    labels: Labels = MappingProxyType({}),
+    labels: tuple[Labels, Labels] | None = None,
 ) -> Verdict:
     """Judge one gate of a drop.
 
@@ -254,8 +253,8 @@ def judge_drop_gate(
         threshold: with a ``max_drop``.
         baseline: its side; None where none is named.
         case: name of the gate's case.
-        labels: people's labels of the run's answers, by sample and condition. They correct what the
-            metric says where the baseline has labels of its own, too.
+        labels: people's labels of the run's answers and of the baseline's, by sample and condition,
+            where they correct what the metric says.
 
     Returns:
         An error where there is nothing to compare with: other signatures, or fewer than half of the
@@ -292,14 +291,13 @@ def judge_drop_gate(
             margin=threshold.max_drop or 0.0,
             widest=metric.reach(),
         )
-    labels_then = baseline.labels_then(threshold.language) if labels else {}
-    if wants_labels(threshold, labels, labels_then):
+    if labels is not None:
         made = corrected_gap(
             made,
             paired.scores,
-            labels,
+            labels[0],
             paired.others,
-            labels_then,
+            labels[1],
             better=better,
             kind=kind,
             alpha=threshold.alpha,

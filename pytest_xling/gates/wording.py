@@ -198,6 +198,8 @@ def labels_needed(estimate: Estimate, *limits: float) -> str:
     half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
     size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
     compares = estimate.pivot or estimate.baseline or estimate.trend
+    if not compares and estimate.n < size <= UNDECIDABLE * max(has, _FEW):
+        return f"{needed(size, has, of='labels')}, of more answers than the {estimate.n} there are"
     draw = f"--metric {estimate.metric}" if compares else "--decide"
     return f"{needed(size, has, of='labels')} (xling review {draw})"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
 from tests.cli.conftest import Xling
 from tests.reports.stored_runs import Asked, make_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMITS = Threshold(benchmark="culture", metric="no_answer", language="hi", max_rate=0.2, min_n=10)
 
@@ -57,6 +54,8 @@ def test_a_verdict_from_before_labels(labelled: Xling) -> None:
     assert "before people's labels" not in labelled("show", "two").out
     read = json.loads(labelled("show", "one", "--json").out)
     assert [{"benchmark": "culture", "case": "no_answer-hi"}] == read["judged_before_labels"]
+    labelled("report", "one", "-o", "one.html")
+    assert STALE in Path("one.html").read_text(encoding="utf-8")
     assert f"note: {STALE}" in labelled("promote", "one").out
     assert "note" not in labelled("promote", "two").out
 

@@ -127,6 +127,14 @@ def test_a_gate_near_its_limit_says_how_many_labels_it_needs() -> None:
     assert "labels at this value; has 40 (xling review --decide)" in verdict.reason
 
 
+def test_no_more_labels_are_asked_for_than_there_are_answers() -> None:
+    """What then decides is more answers."""
+    judged, truth = blind_judge()
+    verdict = gate(judged, labels_of(judged, truth, every=4), threshold(max_rate=0.33))
+    assert "inconclusive" == verdict.outcome
+    assert "has 100, of more answers than the 400 there are" in verdict.reason
+
+
 @pytest.mark.parametrize("labelled", [0, LEAST_LABELS - 1])
 def test_too_few_labels_decide_nothing(labelled: int) -> None:
     """Where corrected is asked for; elsewhere the judge decides, as it did before."""
@@ -140,14 +148,19 @@ def test_too_few_labels_decide_nothing(labelled: int) -> None:
     assert "inconclusive" == verdict.outcome
     assert f"needs {LEAST_LABELS} labels of people, has {labelled}" in verdict.reason
     plain = gate(judged, labels, threshold(max_rate=0.9))
+    told = f"; labels of people do not count: hi has {labelled}, {LEAST_LABELS} are needed"
+    assert plain.reason.endswith(told) is (labelled > 0)
     assert ("pass", 0) == (plain.outcome, plain.estimate.labelled)
 
 
 def test_a_budget_of_0_is_a_rule() -> None:
     """One flagged answer fails it, whatever people say of others."""
     judged, truth = blind_judge()
-    verdict = gate(judged, labels_of(judged, truth, every=2), threshold(max_rate=0.0))
+    labels = labels_of(judged, truth, every=2)
+    verdict = gate(judged, labels, threshold(max_rate=0.0))
     assert ("fail", 0) == (verdict.outcome, verdict.estimate.labelled)
+    drop = threshold(max_rate=0.0, max_drop=0.1)
+    assert 200 == gate(judged, labels, drop, baseline=baseline(judged, labels)).estimate.labelled
 
 
 def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
@@ -270,7 +283,13 @@ def test_a_drop_whose_baseline_nobody_labelled() -> None:
     judged, truth = blind_judge()
     labels = labels_of(judged, truth, every=4)
     side = baseline(judged, {})
-    assert 0 == gate(judged, labels, threshold(max_drop=0.1), baseline=side).estimate.labelled
+    by_judge = gate(judged, labels, threshold(max_drop=0.1), baseline=side)
+    assert 0 == by_judge.estimate.labelled
+    assert by_judge.reason.endswith("; labels of people do not count: base-1 has none")
+    other = gate(judged, {}, threshold(max_drop=0.1), baseline=baseline(judged, labels))
+    assert other.reason.endswith("; labels of people do not count: this run has none")
+    alone = gate(judged, labels, threshold(max_drop=0.1, estimate="judge"), baseline=side)
+    assert "labels" not in alone.reason
     asked = threshold(max_drop=0.1, estimate="corrected")
     verdict = gate(judged, labels, asked, baseline=side)
     assert "inconclusive" == verdict.outcome
@@ -335,10 +354,21 @@ def test_a_level_without_labels_is_told() -> None:
         (sample, at): replace(label, value=None) if sample.endswith("l3") else label
         for (sample, at), label in labels_of(judged, truth, every=2).items()
     }
-    assert 0 == gate(judged, labels, threshold(max_trend=0.04)).estimate.labelled
+    by_judge = gate(judged, labels, threshold(max_trend=0.04))
+    assert 0 == by_judge.estimate.labelled
+    assert by_judge.reason.endswith("; labels of people do not count: level 3 has none")
     verdict = gate(judged, labels, threshold(max_trend=0.04, estimate="corrected"))
     assert "inconclusive" == verdict.outcome
     assert "level 3: needs 20 labels of people, has 0" in verdict.reason
+
+
+def test_a_limit_of_a_level_counts_the_labels_of_that_level() -> None:
+    """Labels of other levels do not make up for too few of its own."""
+    judged, truth = rising()
+    labels = labels_of(judged, truth, every=7)
+    verdict = gate(judged, labels, replace(threshold(max_rate=0.9), level=0))
+    assert ("pass", 0) == (verdict.outcome, verdict.estimate.labelled)
+    assert verdict.reason.endswith("; labels of people do not count: level 0 has 12, 20 are needed")
 
 
 def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import pytest
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.decide import Decision
+from pytest_xling.gates.interim_looks import Looks
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Expected, Score, Threshold
+from pytest_xling.store.human_labels import HumanLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.records import Verdict
-    from pytest_xling.store.human_labels import HumanLabel
 
 LANGUAGES = ("es", "hi", "zh")
 
@@ -159,3 +162,35 @@ def test_without_a_plan_what_there_is_counts() -> None:
     decision = Decision(_Store(3), family=lambda spec: [spec], expected=lambda *_: None, looks={})
     verdict = decision.verdict(_limit(None))
     assert ("pass", 3) == (verdict.outcome, verdict.estimate.n)
+
+
+class _Labelled(_Store):
+    """Has people's labels of all answers."""
+
+    def labels(
+        self, benchmark: str, metric: str, language: str
+    ) -> dict[tuple[str, str], HumanLabel]:
+        """Return that people flag none."""
+        return {
+            (score.sample_id, score.condition): HumanLabel(said="no", value=0.0)
+            for score in self.scores(benchmark, metric, language)
+        }
+
+
+@pytest.mark.parametrize("estimate", ["corrected", None])
+def test_labels_do_not_count_at_interim_looks(estimate: Literal["corrected"] | None) -> None:
+    """That is said; where they are wanted nothing is decided."""
+    limits = Threshold(
+        benchmark="b", metric="no_answer", language="hi", max_rate=0.5, min_n=2, estimate=estimate
+    )
+    questions = tuple(f"q{number}" for number in range(40))
+    decision = Decision(
+        _Labelled(40),
+        family=lambda spec: [spec],
+        expected=lambda *_: Expected(scores={("hi", 0): 20, ("hi", 1): 20}, look=2),
+        looks={"b": Looks(questions, "pocock", 2)},
+    )
+    verdict = decision.by_scores(GateSpec(threshold=limits))
+    assert ("inconclusive" if estimate else "pass") == verdict.outcome
+    assert 0 == verdict.estimate.labelled
+    assert "; labels of people do not count in runs with interim looks;" in verdict.reason

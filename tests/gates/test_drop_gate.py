@@ -54,7 +54,8 @@ class Known:
         self, benchmark: str, metric: str, language: str
     ) -> dict[tuple[str, str], HumanLabel]:
         """Return that nobody labelled anything."""
-        assert ("b", METRIC, "hi") == (benchmark, metric, language)
+        del metric, language
+        assert "b" == benchmark
         return {}
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
 from pytest_xling.reports.rendering import to_text
-from pytest_xling.reports.terminal.closing import faults_met, gate_headline, is_closed, reasons
+from pytest_xling.reports.terminal.closing import (
+    faults_met,
+    gate_headline,
+    is_closed,
+    passed_without_labels,
+    reasons,
+)
 
 
 def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:
@@ -130,3 +136,14 @@ def test_lines_left_out_count_as_gates() -> None:
 def test_all_passed_needs_no_reasons() -> None:
     """There is no table then."""
     assert (None, 0) == reasons([PASS], most=5)
+
+
+def test_gates_that_passed_without_labels_are_named() -> None:
+    """Those with the same reason together, without what else is said; others give it themselves."""
+    why = "labels of people do not count: base-1 has none"
+    outcomes: tuple[tuple[Outcome, str], ...] = (("pass", "hi"), ("fail", "es"), ("pass", "en"))
+    told = [
+        replace(_verdict(outcome, language), reason=f"no worse; {why}; look 2 of 3")
+        for outcome, language in outcomes
+    ]
+    assert [f"emoji hi, emoji en: {why}"] == passed_without_labels([PASS, *told])

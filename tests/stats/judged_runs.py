@@ -14,7 +14,7 @@ from pytest_xling.stats.rate_tables import RateTables
 from pytest_xling.stats.trend import slope_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Design: TypeAlias = Literal["random", "equal", "neyman"]
 """How labels are drawn: at random; as many of each judge's label; or by Neyman's allocation."""
 
-Kind: TypeAlias = Literal["drop", "ratio", "slope"]
-"""What is made of several rates."""
+Kind: TypeAlias = Literal["mean", "drop", "ratio", "slope"]
+"""What is made of one estimate or several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,13 +238,27 @@ class Measured:
 
 def measure_together(kind: Kind, settings: Sequence[Setting], *, runs: int, seed: int) -> Measured:
     """Measure a drop, a ratio or a slope of rates of the same questions."""
-    rates = [setting.rate for setting in settings]
-    weights = slope_weights(range(len(rates))) if kind == "slope" else [1.0, -1.0]
-    truth = rates[0] / rates[1] if kind == "ratio" else float(np.dot(weights, rates))
-    below = above = 0
-    widths: list[tuple[float, float]] = []
     sides = [drawn.estimates() for drawn in draw_together(settings, runs=runs, seed=seed)]
-    for of_run in zip(*sides, strict=True):
+    return measured_of(kind, [setting.rate for setting in settings], zip(*sides, strict=True))
+
+
+def measured_of(
+    kind: Kind,
+    truths: Sequence[float],
+    drawn: Iterable[Sequence[tuple[Interval, Interval] | None]],
+) -> Measured:
+    """Measure what is made of several estimates.
+
+    Args:
+        kind: what that is.
+        truths: what each is an estimate of.
+        drawn: of each run all estimates, and those of the labels alone; None decides nothing.
+    """
+    weights = {"mean": [1.0], "drop": [1.0, -1.0]}.get(kind) or slope_weights(range(len(truths)))
+    truth = truths[0] / truths[1] if kind == "ratio" else float(np.dot(weights, truths))
+    decided = below = above = 0
+    widths: list[tuple[float, float]] = []
+    for of_run in drawn:
         estimates = [side for side in of_run if side is not None]
         if len(estimates) < len(of_run):
             continue
@@ -252,12 +266,15 @@ def measure_together(kind: Kind, settings: Sequence[Setting], *, runs: int, seed
         made, alone = (ratio(*of) if kind == "ratio" else contrast(of, weights) for of in both)
         if made.low is None or made.high is None:
             continue
+        decided += 1
         below += made.high < truth - 1e-12
         above += made.low > truth + 1e-12
         if alone.low is not None and alone.high is not None:
             widths.append((made.high - made.low, alone.high - alone.low))
-    decided = len(widths)
-    own, of_labels = np.median(widths, axis=0)
+    own, of_labels = np.median(widths, axis=0) if widths else (math.nan, math.nan)
     return Measured(
-        decided=decided, below=below / decided, above=above / decided, width=own / of_labels
+        decided=decided,
+        below=below / max(decided, 1),
+        above=above / max(decided, 1),
+        width=own / of_labels,
     )

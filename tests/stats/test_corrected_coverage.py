@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 import pytest
 
 from pytest_xling.stats.contrast import difference
-from pytest_xling.stats.corrected import Judged, Labelled, corrected_mean, corrected_rate
+from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
+from tests.stats.judged_numbers import Numbers, measure_numbers
 from tests.stats.judged_runs import Design, Kind, Runs, Setting, draw, measure_together
 
 pytestmark = pytest.mark.slow
@@ -131,37 +132,26 @@ def _of(
     return judged, labelled
 
 
-@pytest.mark.parametrize("labels", [20, 50, 200])
-@pytest.mark.parametrize(("repeats", "icc"), [(1, 0.0), (4, 0.5)])
-@pytest.mark.parametrize("like", [0.3, 0.9])
-def test_means(labels: int, repeats: int, icc: float, like: float) -> None:
-    """Of points from 1 to 5, most of them 4 or 5, with a judge as *like* people and too kind."""
-    rng = np.random.default_rng(labels + repeats)
-    runs, answers = 150, 400
-    cuts, points = [-2.0, -1.5, -1.0, 0.2], np.arange(1.0, 6.0)
-    shares = np.diff([0.0, *(0.5 * (1 + math.erf(cut / math.sqrt(2))) for cut in cuts), 1.0])
-    truth = float(shares @ points)
-
-    def drawn() -> np.typing.NDArray[np.float64]:
-        of_question = rng.normal(size=(answers // repeats, 1))
-        own = rng.normal(size=(answers // repeats, repeats))
-        latent: np.typing.NDArray[np.float64] = (
-            math.sqrt(icc) * of_question + math.sqrt(1 - icc) * own
-        ).ravel()
-        return latent
-
-    held = 0
-    for _ in range(runs):
-        human = drawn()
-        judge = like * human + math.sqrt(1 - like**2) * drawn() + 0.4
-        said, found = (points[np.digitize(side, cuts)].tolist() for side in (judge, human))
-        judged = [Judged(value, at // repeats) for at, value in enumerate(said)]
-        labelled = [
-            Labelled(said[at], found[at], at // repeats)
-            for at in rng.permutation(answers)[:labels].tolist()
-        ]
-        made = corrected_mean(judged, labelled, bounds=(1.0, 5.0))
-        assert made.low is not None
-        assert made.high is not None
-        held += made.low <= truth <= made.high
-    assert held / runs >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / runs)
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize(
+    "like",
+    [
+        Numbers(shape="stances", labels=40, like=0.9),
+        Numbers(shape="stances", labels=60, like=0.3, icc=0.5, stratified=True),
+        Numbers(shape="stances", labels=200, like=0.3, icc=0.5, answers=200, repeats=5),
+        Numbers(shape="five points", labels=50, like=0.9, repeats=1),
+        Numbers(shape="five points", labels=200, like=0.3, icc=0.5, answers=200),
+    ],
+)
+@pytest.mark.parametrize("worse", [0.0, 0.4])
+def test_numbers(kind: Kind, like: Numbers, worse: float) -> None:
+    """Means, drops, relative ones and trends of numbers, with a judge that is too kind."""
+    many = {"mean": 1, "slope": 5}.get(kind, 2)
+    settings = [replace(like, worse=worse * at / max(many - 1, 1)) for at in range(many)]
+    runs = 150
+    measured = measure_numbers(kind, settings, runs=runs, seed=like.labels)
+    # What may be below 0 has no ratio, and of few labels some runs lack a stratum.
+    assert kind == "ratio" or measured.decided >= runs / 4
+    noise = 2 * math.sqrt(0.93 * 0.07 / max(measured.decided, 1))
+    assert measured.below + measured.above <= 0.07 + noise
+    assert not measured.width > 1.05

@@ -66,6 +66,7 @@ def verdict_model(
     behind: Sequence[Behind] = (),
     complete: bool,
     stopped: bool = False,
+    before_labels: str = "",
 ) -> dict[str, JsonValue]:
     """Return the decision, the numbers behind it, all gates, and what these rest on.
 
@@ -76,6 +77,7 @@ def verdict_model(
         behind: the annotators whose labels gates rest on.
         complete: whether the run has all its answers.
         stopped: whether a gate that failed ended it early.
+        before_labels: which gates were judged before people labelled answers, in words.
     """
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
@@ -85,6 +87,7 @@ def verdict_model(
         "planned": progress.total,
         "faults": progress.errors,
         "met": [visible(fault) for fault in faults],
+        "before_labels": visible(before_labels),
         "counts": dict(sorted(counts.items())),
         "gates": [_gate(verdict) for verdict in verdicts],
         "judges": [_judge(each) for each in behind],

@@ -14,8 +14,10 @@ from pytest_xling.reports.judges import judges_behind
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal.closing import fault_lines
 from pytest_xling.reports.terminal.findings import find_worst
+from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.reports.terminal.spending import unpriced
 from pytest_xling.store.browsing import finished_at
+from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import DESCRIBED, get_run, read_verdicts, total_progress
 from pytest_xling.store.stops import stop_in
@@ -150,6 +152,7 @@ def report_model(
     steps = metric_steps(connection, run.run_id)
     scores = scores_by_place(connection, run.run_id, steps)
     progress = total_progress(connection, run.run_id)
+    stale = before_labels(verdicts, label_counts(connection, run.run_id))
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
     languages = {code: language_traits(code) for code in sorted(codes)}
@@ -175,6 +178,7 @@ def report_model(
             behind=judges_behind(connection, run, verdicts),
             complete=complete,
             stopped=stop_in(run) is not None,
+            before_labels=before_labels_text(stale, run.run_id),
         ),
         "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,

@@ -24,6 +24,7 @@ function verdictSection(report) {
   return section("verdict", "Verdict",
     el("p", null, STATES[verdict.state][1]),
     incomplete(report),
+    verdict.before_labels ? el("p", { class: "note" }, verdict.before_labels) : null,
     counts(verdict),
     blocking.length ? el("ul", { class: "gates" }, blocking.map((gates) => gateItem(report, gates))) : null,
     folded(report, reported, "that did not pass, and only report"),

@@ -14,6 +14,7 @@ from pytest_xling.reports.terminal.closing import (
     fault_lines,
     gate_headline,
     next_commands,
+    passed_without_labels,
     reasons,
     undecided,
     undecided_line,
@@ -264,5 +265,8 @@ def _closing(
         yield Text("")
     if left:
         yield Text(undecided_line(left), style="dim")
+        yield Text("")
+    if lines := passed_without_labels(verdicts):
+        yield Text("\n".join(lines))
         yield Text("")
     yield gate_headline(verdicts, complete=complete, stopped=stopped)

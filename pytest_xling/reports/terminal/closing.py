@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rich.table import Table
 from rich.text import Text
 
+from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, reason_of
 from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
@@ -36,6 +37,7 @@ __all__ = [
     "is_closed",
     "next_commands",
     "not_passed",
+    "passed_without_labels",
     "reasons",
     "reasons_of",
     "state_of",
@@ -96,6 +98,17 @@ def undecided_line(verdicts: Sequence[Verdict]) -> str:
         languages.setdefault(named(verdict), []).append(verdict.threshold.language)
     listed = "; ".join(f"{gate} {' '.join(each)}" for gate, each in languages.items())
     return f"not decided, as asking was stopped: {listed}" if listed else ""
+
+
+def passed_without_labels(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say which gates passed without labels that people made, and why; others say it themselves."""
+    gates: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        _, told, rest = verdict.reason.partition(f"; {NOT_COUNTED}")
+        if told and verdict.outcome == "pass":
+            why = f"{NOT_COUNTED}{rest.partition(';')[0]}"
+            gates.setdefault(why, []).append(f"{named(verdict)} {verdict.threshold.language}")
+    return [f"{', '.join(each)}: {why}" for why, each in gates.items()]
 
 
 def not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
