@@ -43,8 +43,8 @@ traditional characters is as much Chinese as one in simplified ones."""
 _ASIDE: Final = tuple(
     (marks, re.compile(pattern, re.DOTALL | re.MULTILINE))
     for marks, pattern in (
-        # Code: blocks, and within a line.
-        ("`~", r"^[ ]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)"),
+        # Code: blocks, also in an item of a list or a quotation, and within a line.
+        ("`~", r"^[ \t>]*(```|~~~)[^\n]*\n.*?(?:^[ \t>]*\1|\Z)"),
         ("`", r"`[^`\n]+`"),
         # Formulas.
         ("$", r"\$\$.{1,500}?\$\$|(?<![\w$])\$(?!\s)[^$\n]{1,200}?(?<!\s)\$(?![\w$])"),

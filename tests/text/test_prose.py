@@ -15,6 +15,9 @@ from pytest_xling.text.prose import SCRIPTS, letters, plain_lines, prose, script
     [
         ("Das geht so: `print(x)` gibt es aus.", "Latn", "Das geht so gibt es aus"),
         ("nimm das\n```python\nfor x in y: pass\n```\nund das", "Latn", "nimm das und das"),
+        # In an item of a list, and in a quotation.
+        ("nimm das\n     ```\n     for x in y\n     ```\nund das", "Latn", "nimm das und das"),
+        ("nimm das\n> ~~~\n> for x in y\n> ~~~\nund das", "Latn", "nimm das und das"),
         ("bis hin zum Ende:\n~~~\nfor x in y: pass", "Latn", "bis hin zum Ende"),
         ("so ist es: $E = mc^2$ und \\[ a + b \\] sowie x=1", "Latn", "so ist es und sowie"),
         ("lies das hier: https://example.com/a_b?c=d#e (gut)", "Latn", "lies das hier gut"),
