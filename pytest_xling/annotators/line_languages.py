@@ -104,13 +104,11 @@ class LineLanguages(TextAnnotator):
             [line.text for line in lines],
             [line.expected.code for line in lines],
             prior={code: -self.handicap for code in langid.codes() if code not in ours},
-            votes=[{code: self.vote, _OURS.get(code, code): self.vote} for code in said],
+            votes=[{code: self.vote} for code in said],
         )
         values = iter(
             [
-                _value(
-                    line, _OURS.get(language, language), lead=lead, by_cld2=_OURS.get(code, code)
-                )
+                _value(line, _OURS.get(language, language), lead=lead, by_cld2=code)
                 for line, (language, lead), code in zip(lines, compared, said, strict=True)
             ]
         )

@@ -129,7 +129,7 @@ def gates_of(
     Args:
         file: the thresholds.
         metric: its name.
-        languages: of the run, each a code.
+        languages: of the run, each a code; there are gates in those that the metric is about.
         of: the names of the benchmark and of the model.
         by: what its answers can be compared by.
 
@@ -140,7 +140,7 @@ def gates_of(
     benchmark, model = of
     levels = file.levels(benchmark, metric)
     gates: list[GateSpec] = []
-    for language in languages:
+    for language in filter(load("metric", metric).applies_in, languages):
         for level in (None, *levels):
             limits = file.resolve(benchmark, metric, language, model, level=level)
             if limits is not None:

@@ -100,6 +100,11 @@ class Metric(Generic[Input]):
         """Tell whether the metric is about *sample*; others get no score at all."""
         return True
 
+    @staticmethod
+    def applies_in(language: str) -> bool:  # noqa: ARG004  a subclass may look at it
+        """Tell whether the metric is about answers in *language*, a code; in others is no gate."""
+        return True
+
     @classmethod
     def compares_languages(cls) -> bool:
         """Tell whether one language can be worse than another by it.

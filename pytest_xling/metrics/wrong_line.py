@@ -65,7 +65,7 @@ class WrongLine(Flag[Answer]):
         read = [(line["line"], _read(line, expected, lead=self.lead)) for line in lines]
         if wrong := [(number, reading) for number, reading in read if reading.value == 1]:
             number, reading = wrong[0]
-            text = printable(answer.text.split("\n")[number - 1], limit=_EXCERPT)
+            text = printable(answer.text.splitlines()[number - 1], limit=_EXCERPT)
             more = f"; {len(wrong) - 1} more of {len(lines)} lines" if len(wrong) > 1 else ""
             return Reading(value=1.0, reason=f"line {number}, “{text}”: {reading.reason}{more}")
         if any(reading.value == 0 for _, reading in read):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.planning.expand import candidates, levels_of
+from pytest_xling.planning.expand import ANSWER_LANGUAGE, candidates, levels_of
 from pytest_xling.records import Request
 
 if TYPE_CHECKING:
@@ -102,9 +102,11 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
 def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
     """Check that *sample* has what templates and checks name, and says what to answer in."""
     if missing := benchmark.prompts.missing_fields(sample):
+        says = "; answer_in: says which languages to name there"
         msg = (
             f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
             f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
+            f"{says if missing[0] == ANSWER_LANGUAGE else ''}"
         )
         raise DataError(msg)
     if benchmark.prompts.design.answer_in and not benchmark.prompts.names_answer_language(sample):

@@ -43,8 +43,8 @@ traditional characters is as much Chinese as one in simplified ones."""
 _ASIDE: Final = tuple(
     (marks, re.compile(pattern, re.DOTALL | re.MULTILINE))
     for marks, pattern in (
-        # Code: blocks, and within a line.
-        ("`~", r"^[ ]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)"),
+        # Code: blocks, also in an item of a list or a quotation, and within a line.
+        ("`~", r"^[ \t>]*(```|~~~)[^\n]*\n.*?(?:^[ \t>]*\1|\Z)"),
         ("`", r"`[^`\n]+`"),
         # Formulas.
         ("$", r"\$\$.{1,500}?\$\$|(?<![\w$])\$(?!\s)[^$\n]{1,200}?(?<!\s)\$(?![\w$])"),
@@ -88,13 +88,14 @@ def prose(text: str, script: str) -> str:
 def plain_lines(text: str) -> list[str]:
     """Return the lines of *text* without code, formulas, addresses, mark-up and words with digits.
 
-    There are as many as *text* has; those of a block of code are empty. Names stay.
+    There are as many as ``str.splitlines`` finds; those of a block of code are empty. Names stay.
     """
-    plain = unicodedata.normalize("NFKC", clean(text))
+    lines = clean(text).splitlines()
+    plain = unicodedata.normalize("NFKC", "\n".join(lines))
     for marks, pattern in _ASIDE:
         if any(mark in plain for mark in marks):
             plain = pattern.sub(lambda aside: "\n" * aside[0].count("\n") or " ", plain)
-    return plain.split("\n")
+    return plain.split("\n") if lines else []
 
 
 def names_aside(plain: str, script: str) -> str:

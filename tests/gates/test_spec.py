@@ -164,6 +164,12 @@ def test_what_a_file_sets(tmp_path: Path) -> None:
     assert ["flip_to_false-hi"] == [gate.id for gate in _gates(_file(tmp_path), "flip_to_false")]
 
 
+def test_there_is_no_gate_in_a_language_that_the_metric_is_not_about(tmp_path: Path) -> None:
+    """English words cannot be told from others in Latin letters: nothing could open such a gate."""
+    file = _file(tmp_path, FILE.replace("flip_to_false", "english_words"))
+    assert ["english_words-hi"] == [gate.id for gate in _gates(file, "english_words")]
+
+
 def test_cases_by_their_repeats(tmp_path: Path) -> None:
     """A gate of its own, also at a level; how often is asked is checked where it is known."""
     text = FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5")

@@ -14,6 +14,7 @@ from pytest_xling.reports.html.page import write_report
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import scores
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
+from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +123,33 @@ def test_the_verdict_comes_first(opened: Opened) -> None:
     gates = opened.page.locator("#verdict .gates > li").first.inner_text()
     assert "interval" in gates
     assert "thresholds.yaml:7" in gates
+
+
+def test_a_case_says_in_which_language_it_was_asked(browser: Browser, tmp_path: Path) -> None:
+    """Asked in English for Hindi, the question is marked as English and the answer as Hindi."""
+    scored = [
+        Scored(
+            id="q1",
+            language="hi",
+            readings={"wrong_line": 0.0},
+            metadata={"asked_in": "en"},
+            text="हाँ।",
+            question="Is it? Answer in Hindi.",
+        )
+    ]
+    database = Database(put_run(tmp_path / "store.sqlite", scored))
+    with database.read() as connection:
+        file = write_report(connection, "run-1", tmp_path / "report.html")
+    database.close()
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    page.locator("#list .row").first.click()
+    panels = page.locator("#detail .panel")
+    titles = panels.locator("h4").all_inner_texts()
+    languages = panels.locator(".text").evaluate_all("all => all.map(one => one.lang)")
+    page.close()
+    assert ["Question", "Answer, asked in en for Hindi (hi)"] == titles
+    assert ["en", "hi"] == languages
 
 
 def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> None:

@@ -177,6 +177,16 @@ def test_no_value(text: str, language: str, reason: str) -> None:
     assert _reading(text, language).reason.startswith(reason)
 
 
+def test_it_is_not_about_languages_in_latin_letters() -> None:
+    """They get no score, so that a gate on all languages is none that nothing can open."""
+    about = {
+        code
+        for code in (*NATIVE, "de", "en", "tr", "vi")
+        if EnglishWords.applies(Sample(id="q", benchmark="b", language=code, prompt={}))
+    }
+    assert NATIVE.keys() == about
+
+
 def test_other_loans() -> None:
     """Which loan words are passed over is a parameter."""
     text = "这个 software 很好用，我每天都用 email。"

@@ -45,6 +45,13 @@ def test_a_line_above_the_answer_is_wrong(read: Callable[..., Reading]) -> None:
     assert f"line 1, “{ENGLISH}”: English (en), expected Turkish (tr)" == reading.reason
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\u2028"])
+def test_a_line_ends_where_a_reader_sees_it_end(read: Callable[..., Reading], end: str) -> None:
+    """Not at a line feed alone: else a wrong line hides in the one that follows."""
+    reading = read(end.join([TURKISH, ENGLISH, TURKISH]), "tr")
+    assert f"line 2, “{ENGLISH}”: English (en), expected Turkish (tr)" == reading.reason
+
+
 def test_the_first_wrong_line_is_quoted_and_the_others_counted(
     read: Callable[..., Reading],
 ) -> None:

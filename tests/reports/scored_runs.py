@@ -39,6 +39,7 @@ class Scored:
     """By metric, why there is no reading."""
     text: str | None = None
     """Of the answer; None keeps none."""
+    question: str = ""
 
 
 def put_run(
@@ -91,7 +92,7 @@ def put_run(
                     language=one.language,
                     condition=one.condition,
                     position=position,
-                    question="",
+                    question=one.question,
                     sample_metadata=json.dumps(dict(one.metadata)),
                     response_key=key,
                     response_step=answering,

@@ -15,6 +15,9 @@ from pytest_xling.text.prose import SCRIPTS, letters, plain_lines, prose, script
     [
         ("Das geht so: `print(x)` gibt es aus.", "Latn", "Das geht so gibt es aus"),
         ("nimm das\n```python\nfor x in y: pass\n```\nund das", "Latn", "nimm das und das"),
+        # In an item of a list, and in a quotation.
+        ("nimm das\n     ```\n     for x in y\n     ```\nund das", "Latn", "nimm das und das"),
+        ("nimm das\n> ~~~\n> for x in y\n> ~~~\nund das", "Latn", "nimm das und das"),
         ("bis hin zum Ende:\n~~~\nfor x in y: pass", "Latn", "bis hin zum Ende"),
         ("so ist es: $E = mc^2$ und \\[ a + b \\] sowie x=1", "Latn", "so ist es und sowie"),
         ("lies das hier: https://example.com/a_b?c=d#e (gut)", "Latn", "lies das hier gut"),
@@ -77,10 +80,17 @@ def test_scripts() -> None:
 @given(st.text(st.characters(exclude_categories=())))
 def test_lines_keep_their_numbers(text: str) -> None:
     """Whatever is set aside, there are as many lines as before."""
-    assert text.count("\n") == len(plain_lines(text)) - 1
+    assert len(text.splitlines()) == len(plain_lines(text))
     fenced = f"above\n```\n{text.replace('`', '')}\n```\nbelow"
-    assert fenced.count("\n") == len(plain_lines(fenced)) - 1
+    assert len(fenced.splitlines()) == len(plain_lines(fenced))
     assert ("above", "below") == (plain_lines(fenced)[0], plain_lines(fenced)[-1])
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\x85", "\u2028", "\u2029"])
+def test_lines_end_as_unicode_has_it(end: str) -> None:
+    """A block of code does, too, whatever ends its lines."""
+    text = end.join(["above", "```", "code", "```", "below", ""])
+    assert ["above", "", "", "", "below"] == plain_lines(text)
 
 
 def test_lines_without_what_belongs_to_no_language() -> None:

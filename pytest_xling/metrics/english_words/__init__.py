@@ -21,6 +21,8 @@ from pytest_xling.text.prose import letters, plain_lines, script_of, written_in
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_xling.records import Sample
+
 __all__ = ["EnglishWords"]
 
 Rule: TypeAlias = Literal["prose", "lcb"]
@@ -61,7 +63,7 @@ class EnglishWords(Flag[Answer]):
     and not loan words. By the rule ``lcb`` all count that stand in a line of five words or more,
     which makes the word-level pass rate (WPR) of Marchisio et al. (2024).
 
-    There is no value in languages written in Latin letters, and none where less than a tenth of
+    It is about languages of other scripts than Latin. There is no value where less than a tenth of
     the letters are in the language's own script: such an answer is for ``wrong_language`` to judge.
 
     Attributes:
@@ -85,6 +87,16 @@ class EnglishWords(Flag[Answer]):
             )
             raise ConfigError(msg)
 
+    @staticmethod
+    def applies_in(language: str) -> bool:
+        """Tell whether *language* is written in another script than English is."""
+        return find(language).script != "Latn"
+
+    @classmethod
+    def applies(cls, sample: Sample) -> bool:
+        """Tell whether the metric is about the sample's language."""
+        return cls.applies_in(sample.language)
+
     def load(self) -> None:
         """Read the list of words."""
         _english()
@@ -92,7 +104,7 @@ class EnglishWords(Flag[Answer]):
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
         expected = find(answer.language)
-        if expected.script == "Latn":
+        if not self.applies_in(expected.code):
             reason = f"{expected.english_name} is written in Latin letters, as English is"
             return Reading(value=None, reason=reason)
         text = "\n".join(plain_lines(answer.text)) if self.rule == "prose" else answer.text

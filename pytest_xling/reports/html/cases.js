@@ -292,15 +292,22 @@ function caseInFull(browser, index) {
       ["ended", stop], ["tokens", `${columns.in[index]} in, ${columns.out[index]} out`],
       ["time", wordSeconds(columns.latency[index])], ["cost", cases.seldom("usd", index) ? wordDollars(cases.seldom("usd", index)) : ""]]),
     el("div", { class: "texts" },
-      panel("Question", cases.of("question", index), code),
+      panel("Question", cases.of("question", index), known.asked_in ?? code),
       claimPanel(cases, pivot, code, known),
       cases.told("reference", index) && !known.veracity ? panel("Reference", cases.told("reference", index), code) : null),
     el("div", { class: "texts" },
-      answerPanel(cases, index, `Answer, asked in ${languageName(report, code)}`, code),
+      answerPanel(cases, index, `Answer, ${wordAsked(browser, index)}`, code),
       translationPanel(cases, index),
-      pivot === undefined ? null : answerPanel(cases, pivot, `Answer to the same question, asked in ${languageName(report, english)}`, english)),
+      pivot === undefined ? null : answerPanel(cases, pivot, `Answer to the same question, ${wordAsked(browser, pivot)}`, english)),
     detected(report, cases, index, pivot),
   ];
+}
+
+/* "asked in Hindi (hi)"; where the answer was to be in another language: "asked in en for Hindi (hi)". */
+function wordAsked({ cases, report }, index) {
+  const code = cases.of("language", index);
+  const asked = cases.factsOf(index).asked_in ?? code;
+  return `asked in ${languageName(report, asked)}${asked === code ? "" : ` for ${languageName(report, code)}`}`;
 }
 
 function panel(title, text, language, note) {
