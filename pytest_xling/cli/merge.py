@@ -25,13 +25,14 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
 from pytest_xling.store.database import Database
-from pytest_xling.store.merging import copy_memo, copy_run, copy_steps
+from pytest_xling.store.merging import answered_otherwise, copy_memo, copy_run, copy_steps
 from pytest_xling.store.queries import case_counts, metric_signatures
 from pytest_xling.store.restoring import restore
 from pytest_xling.store.runs import (
     Progress,
     add_run,
     find_run,
+    forget_cases,
     list_runs,
     put_progress,
     total_progress,
@@ -52,7 +53,7 @@ class Part:
     """A shard of a run, in the store it was made in."""
 
     path: Path
-    connection: Connection
+    database: Database
     record: RunRecord
     shard: Shard
     signatures: Mapping[str, Mapping[str, str]]
@@ -102,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge the shards and let pytest judge the run."""
+    _refuse_own(args.pytest)
     target = store_path(args)
     with ExitStack() as opened:
         parts = _whole_run(
@@ -126,6 +128,19 @@ def run(args: argparse.Namespace) -> int:
     return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
 
 
+def _refuse_own(arguments: Sequence[str]) -> None:
+    """Refuse what would have pytest make another run than the merged one.
+
+    Raises:
+        ConfigError: names the argument.
+    """
+    own = {option(name).flag for name in ("run-name", "shard")}
+    for argument in arguments:
+        if argument.partition("=")[0] in own:
+            msg = f"leave {argument} out behind --pytest: the merged run is whole and has its name"
+            raise ConfigError(msg)
+
+
 def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
     """Yield the shards that a store has.
 
@@ -139,19 +154,19 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
     exported = path.suffix == ".json"
     database = _restored(opened, path) if exported else Database(path, create=False)
     opened.callback(database.close)
-    connection = opened.enter_context(database.read())
-    runs = list_runs(connection)
-    parts = [
-        Part(
-            path=path,
-            connection=connection,
-            record=record,
-            shard=shard,
-            signatures=metric_signatures(connection, record.run_id),
-        )
-        for record in runs
-        if (shard := shard_of(record)) is not None
-    ]
+    with database.read() as connection:
+        runs = list_runs(connection)
+        parts = [
+            Part(
+                path=path,
+                database=database,
+                record=record,
+                shard=shard,
+                signatures=metric_signatures(connection, record.run_id),
+            )
+            for record in runs
+            if (shard := shard_of(record)) is not None
+        ]
     if not parts:
         has = f"its runs are whole: {', '.join(run.run_id for run in runs)}" if runs else "no runs"
         msg = f"{path} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
@@ -266,34 +281,42 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
 def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tuple[str, int]:
     """Make the run in the store, and return its name and how many answers it has.
 
-    It is incomplete until pytest has judged it; one that pytest did not come to the end of is taken
-    as it is.
+    It is incomplete until pytest has judged it; one that pytest did not come to the end of is made
+    anew of what the shards have now.
 
     Raises:
-        ConfigError: the store has another run of that name, or one that is judged.
+        ConfigError: the store has another run of that name, one that is judged, or other answers.
     """
     name, names = parts[0].whole, [part.record.run_id for part in parts]
     there = find_run(connection, name)
     if there is None:
-        _make(connection, parts, target, name=name, names=names)
+        _begin(connection, parts, name=name, names=names)
     elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
         msg = (
             f"{target} has a run named {name!r} already, and it is {status_now(there)}; name "
             "another store with --xling-store"
         )
         raise ConfigError(msg)
+    forget_cases(connection, name)
+    numbers = [copy_steps(part.database, connection) for part in parts]
+    for part, own in zip(parts, numbers, strict=True):
+        if case := answered_otherwise(part.database, connection, part.record.run_id, numbers=own):
+            msg = (
+                f"{target} has another answer to {case} than {part}, and answers of earlier runs"
+                " stay; name another store with --xling-store"
+            )
+            raise ConfigError(msg)
+    for part, own in zip(parts, numbers, strict=True):
+        if not part.path.samefile(target):
+            copy_memo(part.database, connection, numbers=own)
+        copy_run(part.database, connection, part.record.run_id, into=name, numbers=own)
     return name, sum(case_counts(connection, name).values())
 
 
-def _make(
-    connection: Connection,
-    parts: Sequence[Part],
-    target: Path,
-    *,
-    name: str,
-    names: Sequence[str],
+def _begin(
+    connection: Connection, parts: Sequence[Part], *, name: str, names: Sequence[str]
 ) -> None:
-    """Put the run into the store, with all that its parts have."""
+    """Put the run into the store, with what its parts took and cost."""
     first = parts[0].record
     settings = {**first.settings, "shard": None, "run_name": name, SHARDS: names}
     add_run(
@@ -310,9 +333,6 @@ def _make(
     )
     spent = 0.0
     for part in parts:
-        numbers = copy_steps(part.connection, connection)
-        if not part.path.samefile(target):
-            copy_memo(part.connection, connection, numbers=numbers)
-        copy_run(part.connection, connection, part.record.run_id, into=name, numbers=numbers)
-        spent += total_progress(part.connection, part.record.run_id).cost_usd
+        with part.database.read() as source:
+            spent += total_progress(source, part.record.run_id).cost_usd
     put_progress(connection, name, worker=SHARDS, state=Progress(cost_usd=spent))

@@ -13,7 +13,7 @@ from pytest_xling.engine.leases import this_process
 from pytest_xling.records import RunRecord
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.runs import add_run, add_run_steps
+from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps
 from tests.cli.conftest import Xling
 
 RUN = RunRecord(
@@ -139,6 +139,49 @@ def test_which_run_is_meant(merge: Xling) -> None:
     told = _refused(merge, night, "c.sqlite")
     assert "c.sqlite has no shard of a run, but its runs are whole: whole" in told
     assert "there is no store at d.sqlite, nor an export" in _refused(merge, night, "d.sqlite")
+
+
+def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
+    """Of what its shards have now, not of what they had when it was merged first."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    unjudged = ("merge", *stores, "--pytest", "--no-such-option")
+    assert "run night: 2 shards, 0 answers" in merge(*unjudged).out
+    database = Database(Path("b.sqlite"))
+    with database.write() as connection:
+        step = step_id(connection, kind="answer", name="openai", version="1", parameters={})
+        case = CaseRow(
+            case_id="q1-en",
+            benchmark="culture",
+            sample_id="q1",
+            language="en",
+            condition="",
+            position=0,
+            question="Why?",
+            sample_metadata="{}",
+            response_key=b"1",
+            response_step=step,
+            answer_key=b"2",
+        )
+        add_cases(connection, "night.2of2", [case])
+    database.close()
+    assert "run night: 2 shards, 1 answers" in merge(*unjudged).out
+
+
+def test_a_damaged_store_is_named(merge: Xling) -> None:
+    """The one that cannot be read, not the one that is written."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    database = Database(Path("b.sqlite"))
+    with database.write() as connection:
+        connection.exec_driver_sql("DROP TABLE outputs")
+    database.close()
+    assert "store b.sqlite: no such table: outputs" in merge("merge", *stores).err
+
+
+@pytest.mark.parametrize("told", ["--xling-shard=1/2", "--xling-run-name"])
+def test_what_merging_tells_pytest_itself(merge: Xling, told: str) -> None:
+    """Is refused: a shard would be made in its place, and its end taken for an open gate."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    assert f"leave {told} out behind --pytest" in _refused(merge, *stores, "--pytest", told)
 
 
 def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:

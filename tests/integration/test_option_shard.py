@@ -190,6 +190,33 @@ def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     assert "has a run named 'night' already, and it is complete" in again.stderr
 
 
+def test_answers_that_differ(bread: Project) -> None:
+    """One question has one answer in a store, and what is shown of it is what was scored.
+
+    Shards that ask the same words get answers of their own: the first counts. One that was there
+    before is none of the shards'.
+    """
+    told = ("--langs=en", "--xling-limit=6", "-n0")
+    named = (*told, "--model=m", "--xling-run-name=night")
+    row = {"set": "agnostic", "category": "food", "source": "made up", "question": "Why?"}
+    rows = "".join(json.dumps({"id": f"q{number}", **row}) + "\n" for number in range(6))
+    bread.write("benchmarks/bread/data/en.jsonl", rows)
+    with spawned(answer=WORDS["en"]) as url:
+        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        bread.run(*named, "--xling-shard=1/2", "--xling-store=1.sqlite")
+    with spawned(answer=WORDS["hi"], port=url.removesuffix("/v1").rpartition(":")[2]):
+        bread.run(*named, "--xling-shard=2/2", "--xling-store=2.sqlite")
+        bread.run("--model=m", *told, "--xling-store=old.sqlite")
+    merging = ("merge", "1.sqlite", "2.sqlite")
+    refused = bread.xling(*merging, "--xling-store=old.sqlite")
+    assert "old.sqlite has another answer to " in refused.stderr
+    assert "name another store with --xling-store" in refused.stderr
+    done = bread.xling(*merging, "--pytest", *told)
+    assert {WORDS["en"]} == {answer.response["text"] for answer in bread.answers()}, done.stdout
+    flags = [score.value for score in bread.scores() if score.metric == "wrong_language"]
+    assert [0.0] * 6 == flags
+
+
 def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:
     """Few questions leave some shards empty; what nobody selects is still told."""
     options = ("--model=scripted", "--langs=en", "--xling-limit=1", "--xling-run-name=night", "-n0")
