@@ -167,6 +167,15 @@ def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
     assert "run night: 2 shards, 1 answers" in merge(*unjudged).out
 
 
+def test_where_data_lie_is_no_difference(merge: Xling) -> None:
+    """Machines have projects in folders of their own; what the data say is in the cases' keys."""
+    stores = [
+        _store(f"{name}.sqlite", shard, settings={"data": {"culture": f"/{name}/data"}})
+        for name, shard in (("a", "1/2"), ("b", "2/2"))
+    ]
+    assert "run night: 2 shards" in merge("merge", *stores, "--pytest", "--no-such-option").out
+
+
 def test_a_damaged_store_is_named(merge: Xling) -> None:
     """The one that cannot be read, not the one that is written."""
     stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
