@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge the shards and let pytest judge the run."""
-    _refuse_own(args.pytest)
+    _refuse_shard(args.pytest)
     target = store_path(args)
     with ExitStack() as opened:
         parts = _whole_run(
@@ -128,17 +128,16 @@ def run(args: argparse.Namespace) -> int:
     return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
 
 
-def _refuse_own(arguments: Sequence[str]) -> None:
-    """Refuse what would have pytest make another run than the merged one.
+def _refuse_shard(arguments: Iterable[str]) -> None:
+    """Refuse to have pytest make a shard, which judges nothing.
 
     Raises:
-        ConfigError: names the argument.
+        ConfigError: it is told to.
     """
-    own = {option(name).flag for name in ("run-name", "shard")}
-    for argument in arguments:
-        if argument.partition("=")[0] in own:
-            msg = f"leave {argument} out behind --pytest: the merged run is whole and has its name"
-            raise ConfigError(msg)
+    flag = option("shard").flag
+    if (told := next((a for a in arguments if a.partition("=")[0] == flag), None)) is not None:
+        msg = f"leave {told} out behind --pytest: all shards are judged together"
+        raise ConfigError(msg)
 
 
 def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:

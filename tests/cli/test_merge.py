@@ -186,11 +186,11 @@ def test_a_damaged_store_is_named(merge: Xling) -> None:
     assert "store b.sqlite: no such table: outputs" in merge("merge", *stores).err
 
 
-@pytest.mark.parametrize("told", ["--xling-shard=1/2", "--xling-run-name"])
-def test_what_merging_tells_pytest_itself(merge: Xling, told: str) -> None:
-    """Is refused: a shard would be made in its place, and its end taken for an open gate."""
+def test_no_shard_is_made_of_the_merged_run(merge: Xling) -> None:
+    """Its exit code 0 would be taken for an open gate."""
     stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
-    assert f"leave {told} out behind --pytest" in _refused(merge, *stores, "--pytest", told)
+    told = _refused(merge, *stores, "--pytest", "--langs=hi", "--xling-shard=1/2")
+    assert "leave --xling-shard=1/2 out behind --pytest: all shards are judged together" in told
 
 
 def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
