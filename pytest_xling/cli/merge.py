@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import StatementError
+
 from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.cli.opening import store_path
 from pytest_xling.cli.printing import print_text
@@ -22,7 +24,7 @@ from pytest_xling.config.shaping import changed_settings
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.config.values import run_name
 from pytest_xling.engine.leases import status_now
-from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.errors import ConfigError, DataError, StoreError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
 from pytest_xling.store.database import Database
 from pytest_xling.store.merging import answered_otherwise, copy_memo, copy_run, copy_steps
@@ -185,7 +187,7 @@ def _restored(opened: ExitStack, path: Path) -> Database:
     try:
         with database.write() as connection:
             restore(connection, json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, StatementError, StoreError) as error:
         database.close()
         msg = (
             f"{path} lacks what makes a run ({error!r}): write it anew with its answers, xling "
@@ -217,7 +219,10 @@ def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             msg = f"not of one run: {first} and {part} are not of the same number of shards"
             raise ConfigError(msg)
         if part.shard in by_shard:
-            msg = f"there twice: {by_shard[part.shard]} and {part}; leave one of the stores out"
+            apart = "leave one of the stores out"
+            if part.path == by_shard[part.shard].path and part.record.settings["run_name"] is None:
+                apart = "name runs with --xling-run-name, to tell them apart"
+            msg = f"there twice: {by_shard[part.shard]} and {part}; {apart}"
             raise ConfigError(msg)
         by_shard[part.shard] = part
     count = first.shard.count

@@ -76,6 +76,9 @@ def test_all_shards_must_be_there_once(merge: Xling) -> None:
         "there twice: shard 1 of 4 (run night.1of4 in a.sqlite) and shard 1 of 4 (run night.1of4 "
         "in a.sqlite); leave one of the stores out" in _refused(merge, first, first)
     )
+    for name in ("one", "two"):
+        _store("d.sqlite", "1/4", run_name=name, settings={"run_name": None})
+    assert "name runs with --xling-run-name" in _refused(merge, "d.sqlite")
     assert (
         "shard 1 of 4 (run night.1of4 in a.sqlite) and shard 2 of 3 (run night.2of3 in b.sqlite) "
         "are not of the same number of shards" in _refused(merge, first, _store("b.sqlite", "2/3"))
@@ -202,5 +205,10 @@ def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
     told = _refused(merge, "a.json", second)
     assert "a.json lacks what makes a run (KeyError('steps')): write it anew" in told
     assert "xling export RUN --texts -o a.json" in told
+    assert 0 == stores("export", "night.1of2", "--texts", "-o", "a.json", "--force").code
+    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    for damaged in ({"scored_by": []}, {"cost_usd": None}, {"cost_usd": "much"}, {"steps": [[]]}):
+        (tmp_path / "a.json").write_text(json.dumps({**written, **damaged}), encoding="utf-8")
+        assert "a.json lacks what makes a run (" in _refused(merge, "a.json", second)
     (tmp_path / "a.json").write_text(json.dumps({"format": 1}), encoding="utf-8")
     assert "a.json: run is no JSON object" in _refused(merge, "a.json", second)
