@@ -207,8 +207,13 @@ def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
     assert "xling export RUN --texts -o a.json" in told
     assert 0 == stores("export", "night.1of2", "--texts", "-o", "a.json", "--force").code
     written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    for damaged in ({"scored_by": []}, {"cost_usd": None}, {"cost_usd": "much"}, {"steps": [[]]}):
-        (tmp_path / "a.json").write_text(json.dumps({**written, **damaged}), encoding="utf-8")
+    for key, value in (
+        ("scored_by", []),
+        ("cost_usd", None),
+        ("cost_usd", "much"),
+        ("steps", [[]]),
+    ):
+        (tmp_path / "a.json").write_text(json.dumps({**written, key: value}), encoding="utf-8")
         assert "a.json lacks what makes a run (" in _refused(merge, "a.json", second)
     (tmp_path / "a.json").write_text(json.dumps({"format": 1}), encoding="utf-8")
     assert "a.json: run is no JSON object" in _refused(merge, "a.json", second)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_xling.keys import JsonValue
+
     Tune = Callable[..., Said]
 
 TEXT = """\
@@ -251,7 +253,7 @@ def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
 
 def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
     """Nor are all its shards several runs."""
-    settings = {**SETTINGS, "shard": "1/2"}
+    settings: dict[str, JsonValue] = {**SETTINGS, "shard": "1/2"}
     put_run(tmp_path / "s.sqlite", _scored(3), run_id="night.1of2", settings=settings)
     found = tune("night.1of2")
     assert 4 == found.code
