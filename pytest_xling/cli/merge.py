@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -127,7 +128,12 @@ def run(args: argparse.Namespace) -> int:
     ]
     own = option("shard").env
     environment = {name: value for name, value in os.environ.items() if name != own}
-    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+    # Ctrl-C reaches pytest as well, which then comes to an end of its own: it is waited for.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _refuse_shard(arguments: Iterable[str]) -> None:
