@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -14,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import StatementError
+
 from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.cli.opening import store_path
 from pytest_xling.cli.printing import print_text
@@ -22,16 +25,17 @@ from pytest_xling.config.shaping import changed_settings
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.config.values import run_name
 from pytest_xling.engine.leases import status_now
-from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.errors import ConfigError, DataError, StoreError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
 from pytest_xling.store.database import Database
-from pytest_xling.store.merging import copy_memo, copy_run, copy_steps
+from pytest_xling.store.merging import answered_otherwise, copy_memo, copy_run, copy_steps
 from pytest_xling.store.queries import case_counts, metric_signatures
 from pytest_xling.store.restoring import restore
 from pytest_xling.store.runs import (
     Progress,
     add_run,
     find_run,
+    forget_cases,
     list_runs,
     put_progress,
     total_progress,
@@ -52,7 +56,7 @@ class Part:
     """A shard of a run, in the store it was made in."""
 
     path: Path
-    connection: Connection
+    database: Database
     record: RunRecord
     shard: Shard
     signatures: Mapping[str, Mapping[str, str]]
@@ -102,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge the shards and let pytest judge the run."""
+    _refuse_shard(args.pytest)
     target = store_path(args)
     with ExitStack() as opened:
         parts = _whole_run(
@@ -123,7 +128,24 @@ def run(args: argparse.Namespace) -> int:
     ]
     own = option("shard").env
     environment = {name: value for name, value in os.environ.items() if name != own}
-    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+    # Ctrl-C reaches pytest as well, which then comes to an end of its own: it is waited for.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _refuse_shard(arguments: Iterable[str]) -> None:
+    """Refuse to have pytest make a shard, which judges nothing.
+
+    Raises:
+        ConfigError: it is told to.
+    """
+    flag = option("shard").flag
+    if (told := next((a for a in arguments if a.partition("=")[0] == flag), None)) is not None:
+        msg = f"leave {told} out behind --pytest: all shards are judged together"
+        raise ConfigError(msg)
 
 
 def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
@@ -139,19 +161,19 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
     exported = path.suffix == ".json"
     database = _restored(opened, path) if exported else Database(path, create=False)
     opened.callback(database.close)
-    connection = opened.enter_context(database.read())
-    runs = list_runs(connection)
-    parts = [
-        Part(
-            path=path,
-            connection=connection,
-            record=record,
-            shard=shard,
-            signatures=metric_signatures(connection, record.run_id),
-        )
-        for record in runs
-        if (shard := shard_of(record)) is not None
-    ]
+    with database.read() as connection:
+        runs = list_runs(connection)
+        parts = [
+            Part(
+                path=path,
+                database=database,
+                record=record,
+                shard=shard,
+                signatures=metric_signatures(connection, record.run_id),
+            )
+            for record in runs
+            if (shard := shard_of(record)) is not None
+        ]
     if not parts:
         has = f"its runs are whole: {', '.join(run.run_id for run in runs)}" if runs else "no runs"
         msg = f"{path} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
@@ -171,7 +193,7 @@ def _restored(opened: ExitStack, path: Path) -> Database:
     try:
         with database.write() as connection:
             restore(connection, json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, StatementError, StoreError) as error:
         database.close()
         msg = (
             f"{path} lacks what makes a run ({error!r}): write it anew with its answers, xling "
@@ -203,7 +225,10 @@ def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             msg = f"not of one run: {first} and {part} are not of the same number of shards"
             raise ConfigError(msg)
         if part.shard in by_shard:
-            msg = f"there twice: {by_shard[part.shard]} and {part}; leave one of the stores out"
+            apart = "leave one of the stores out"
+            if part.path == by_shard[part.shard].path and part.record.settings["run_name"] is None:
+                apart = "name runs with --xling-run-name, to tell them apart"
+            msg = f"there twice: {by_shard[part.shard]} and {part}; {apart}"
             raise ConfigError(msg)
         by_shard[part.shard] = part
     count = first.shard.count
@@ -266,34 +291,42 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
 def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tuple[str, int]:
     """Make the run in the store, and return its name and how many answers it has.
 
-    It is incomplete until pytest has judged it; one that pytest did not come to the end of is taken
-    as it is.
+    It is incomplete until pytest has judged it; one that pytest did not come to the end of is made
+    anew of what the shards have now.
 
     Raises:
-        ConfigError: the store has another run of that name, or one that is judged.
+        ConfigError: the store has another run of that name, one that is judged, or other answers.
     """
     name, names = parts[0].whole, [part.record.run_id for part in parts]
     there = find_run(connection, name)
     if there is None:
-        _make(connection, parts, target, name=name, names=names)
+        _begin(connection, parts, name=name, names=names)
     elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
         msg = (
             f"{target} has a run named {name!r} already, and it is {status_now(there)}; name "
             "another store with --xling-store"
         )
         raise ConfigError(msg)
+    forget_cases(connection, name)
+    numbers = [copy_steps(part.database, connection) for part in parts]
+    for part, own in zip(parts, numbers, strict=True):
+        if case := answered_otherwise(part.database, connection, part.record.run_id, numbers=own):
+            msg = (
+                f"{target} has another answer to {case} than {part}, and answers of earlier runs"
+                " stay; name another store with --xling-store"
+            )
+            raise ConfigError(msg)
+    for part, own in zip(parts, numbers, strict=True):
+        if not part.path.samefile(target):
+            copy_memo(part.database, connection, numbers=own)
+        copy_run(part.database, connection, part.record.run_id, into=name, numbers=own)
     return name, sum(case_counts(connection, name).values())
 
 
-def _make(
-    connection: Connection,
-    parts: Sequence[Part],
-    target: Path,
-    *,
-    name: str,
-    names: Sequence[str],
+def _begin(
+    connection: Connection, parts: Sequence[Part], *, name: str, names: Sequence[str]
 ) -> None:
-    """Put the run into the store, with all that its parts have."""
+    """Put the run into the store, with what its parts took and cost."""
     first = parts[0].record
     settings = {**first.settings, "shard": None, "run_name": name, SHARDS: names}
     add_run(
@@ -310,9 +343,6 @@ def _make(
     )
     spent = 0.0
     for part in parts:
-        numbers = copy_steps(part.connection, connection)
-        if not part.path.samefile(target):
-            copy_memo(part.connection, connection, numbers=numbers)
-        copy_run(part.connection, connection, part.record.run_id, into=name, numbers=numbers)
-        spent += total_progress(part.connection, part.record.run_id).cost_usd
+        with part.database.read() as source:
+            spent += total_progress(source, part.record.run_id).cost_usd
     put_progress(connection, name, worker=SHARDS, state=Progress(cost_usd=spent))

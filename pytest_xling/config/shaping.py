@@ -18,7 +18,6 @@ __all__ = ["changed_settings"]
 SHAPING: Final = {
     "model": "model",
     "languages": "langs",
-    "data": "data",
     "samples": "samples",
     "temperatures": "temperatures",
     "limit": "limit",
@@ -37,7 +36,9 @@ SHAPING: Final = {
     "stop_early": "stop-early",
     "shard": "shard",
 }
-"""Settings that decide what is asked and how it is scored, and the options that say them."""
+"""Settings that decide what is asked and how it is scored, and the options that say them.
+
+Not where data lie: what they say is compared by the keys of what is asked."""
 
 
 def changed_settings(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -21,22 +22,24 @@ from pytest_xling.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection, Select
 
-__all__ = ["copy_memo", "copy_run", "copy_steps"]
+    from pytest_xling.store.database import Database
+
+__all__ = ["answered_otherwise", "copy_memo", "copy_run", "copy_steps"]
 
 AT_ONCE = 1000
 """Rows read and written together."""
 
 
-def copy_steps(source: Connection, target: Connection) -> dict[int, int]:
+def copy_steps(source: Database, target: Connection) -> dict[int, int]:
     """Copy what answers, annotates and scores; return its numbers in *target*, by those here.
 
     Args:
         source: to copy from; may be the same store.
         target: in a transaction that writes.
     """
-    of_source = [dict(row) for row in source.execute(select(steps)).mappings()]
+    of_source = [row for rows in _rows(source, select(steps)) for row in rows]
     if of_source:
         rows = [{name: row[name] for name in row if name != "id"} for row in of_source]
         target.execute(insert(steps).on_conflict_do_nothing(), rows)
@@ -46,7 +49,38 @@ def copy_steps(source: Connection, target: Connection) -> dict[int, int]:
     return {row["id"]: there[row["digest"]] for row in of_source}
 
 
-def copy_memo(source: Connection, target: Connection, *, numbers: Mapping[int, int]) -> None:
+def answered_otherwise(
+    source: Database, target: Connection, run_id: str, *, numbers: Mapping[int, int]
+) -> str | None:
+    """Return a case of a run whose question *target* has another answer to; None: there is none.
+
+    Args:
+        source: has the run.
+        target: to compare it with.
+        run_id: the run.
+        numbers: of steps, as :func:`copy_steps` returns them.
+    """
+    answered = (outputs.c.input_key == cases.c.response_key) & (
+        outputs.c.step == cases.c.response_step
+    )
+    query = select(
+        cases.c.case_id, outputs.c.input_key, outputs.c.step, outputs.c.output
+    ).join_from(cases, outputs, answered)
+    for rows in _rows(source, query.where(cases.c.run_id == run_id)):
+        keys = [row["input_key"] for row in rows]
+        kept = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
+            outputs.c.input_key.in_(keys)
+        )
+        there = {(key, step): output for key, step, output in target.execute(kept)}
+        for row in _renumbered(rows, numbers):
+            answer = there.get((row["input_key"], row["step"]), row["output"])
+            if json.loads(answer)["text"] != json.loads(row["output"])["text"]:
+                case: str = row["case_id"]
+                return case
+    return None
+
+
+def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int]) -> None:
     """Copy all answers, annotations and scores of a store, and what is known of annotators.
 
     What the target has already stays.
@@ -57,12 +91,12 @@ def copy_memo(source: Connection, target: Connection, *, numbers: Mapping[int, i
         numbers: of steps, as :func:`copy_steps` returns them.
     """
     for table in (inputs, outputs, calibrations, translation_noise):
-        for rows in _rows(source, table):
+        for rows in _rows(source, select(table)):
             target.execute(insert(table).on_conflict_do_nothing(), _renumbered(rows, numbers))
 
 
 def copy_run(
-    source: Connection, target: Connection, run_id: str, *, into: str, numbers: Mapping[int, int]
+    source: Database, target: Connection, run_id: str, *, into: str, numbers: Mapping[int, int]
 ) -> None:
     """Copy the cases of a run, and what they were scored with, into a run that is there.
 
@@ -74,20 +108,17 @@ def copy_run(
         numbers: of steps, as :func:`copy_steps` returns them.
     """
     for table in (cases, sets, run_steps):
-        for rows in _rows(source, table, run_id=run_id):
+        for rows in _rows(source, select(table).where(table.c.run_id == run_id)):
             own = [{**row, "run_id": into} for row in _renumbered(rows, numbers)]
             target.execute(insert(table).on_conflict_do_nothing(), own)
 
 
-def _rows(
-    source: Connection, table: Table, *, run_id: str | None = None
-) -> Iterator[list[dict[str, Any]]]:
-    query = select(table)
-    if run_id is not None:
-        query = query.where(table.c.run_id == run_id)
-    result = source.execute(query, execution_options={"yield_per": AT_ONCE})
-    for rows in result.mappings().partitions():
-        yield [dict(row) for row in rows]
+def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]]:
+    # Opened here, so that what goes wrong with this store is not told of the one written to.
+    with source.read() as connection:
+        result = connection.execute(query, execution_options={"yield_per": AT_ONCE})
+        for rows in result.mappings().partitions():
+            yield [dict(row) for row in rows]
 
 
 def _renumbered(rows: list[dict[str, Any]], numbers: Mapping[int, int]) -> list[dict[str, Any]]:

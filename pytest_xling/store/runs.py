@@ -50,6 +50,7 @@ __all__ = [
     "expected_scores",
     "find_run",
     "finish_run",
+    "forget_cases",
     "get_run",
     "go_on",
     "latest_run_id",
@@ -277,12 +278,18 @@ def add_results(
 
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
-    """Keep answered cases; a case that is there already stays."""
+    """Keep answered cases, each as it was evaluated last."""
     if rows:
         connection.execute(
-            insert(cases).on_conflict_do_nothing(),
+            insert(cases).prefix_with("OR REPLACE"),
             [{"run_id": run_id} | {f: getattr(row, f) for f in CaseRow.__slots__} for row in rows],
         )
+
+
+def forget_cases(connection: Connection, run_id: str) -> None:
+    """Take the cases out of a run, and what they were scored with; answers and scores stay."""
+    for table in (cases, sets, run_steps):
+        connection.execute(delete(table).where(table.c.run_id == run_id))
 
 
 def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> None:

@@ -13,7 +13,7 @@ from pytest_xling.engine.leases import this_process
 from pytest_xling.records import RunRecord
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.runs import add_run, add_run_steps
+from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps
 from tests.cli.conftest import Xling
 
 RUN = RunRecord(
@@ -76,6 +76,9 @@ def test_all_shards_must_be_there_once(merge: Xling) -> None:
         "there twice: shard 1 of 4 (run night.1of4 in a.sqlite) and shard 1 of 4 (run night.1of4 "
         "in a.sqlite); leave one of the stores out" in _refused(merge, first, first)
     )
+    for name in ("one", "two"):
+        _store("d.sqlite", "1/4", run_name=name, settings={"run_name": None})
+    assert "name runs with --xling-run-name" in _refused(merge, "d.sqlite")
     assert (
         "shard 1 of 4 (run night.1of4 in a.sqlite) and shard 2 of 3 (run night.2of3 in b.sqlite) "
         "are not of the same number of shards" in _refused(merge, first, _store("b.sqlite", "2/3"))
@@ -141,6 +144,58 @@ def test_which_run_is_meant(merge: Xling) -> None:
     assert "there is no store at d.sqlite, nor an export" in _refused(merge, night, "d.sqlite")
 
 
+def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
+    """Of what its shards have now, not of what they had when it was merged first."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    unjudged = ("merge", *stores, "--pytest", "--no-such-option")
+    assert "run night: 2 shards, 0 answers" in merge(*unjudged).out
+    database = Database(Path("b.sqlite"))
+    with database.write() as connection:
+        step = step_id(connection, kind="answer", name="openai", version="1", parameters={})
+        case = CaseRow(
+            case_id="q1-en",
+            benchmark="culture",
+            sample_id="q1",
+            language="en",
+            condition="",
+            position=0,
+            question="Why?",
+            sample_metadata="{}",
+            response_key=b"1",
+            response_step=step,
+            answer_key=b"2",
+        )
+        add_cases(connection, "night.2of2", [case])
+    database.close()
+    assert "run night: 2 shards, 1 answers" in merge(*unjudged).out
+
+
+def test_where_data_lie_is_no_difference(merge: Xling) -> None:
+    """Machines have projects in folders of their own; what the data say is in the cases' keys."""
+    stores = [
+        _store(f"{name}.sqlite", shard, settings={"data": {"culture": f"/{name}/data"}})
+        for name, shard in (("a", "1/2"), ("b", "2/2"))
+    ]
+    assert "run night: 2 shards" in merge("merge", *stores, "--pytest", "--no-such-option").out
+
+
+def test_a_damaged_store_is_named(merge: Xling) -> None:
+    """The one that cannot be read, not the one that is written."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    database = Database(Path("b.sqlite"))
+    with database.write() as connection:
+        connection.exec_driver_sql("DROP TABLE outputs")
+    database.close()
+    assert "store b.sqlite: no such table: outputs" in merge("merge", *stores).err
+
+
+def test_no_shard_is_made_of_the_merged_run(merge: Xling) -> None:
+    """Its exit code 0 would be taken for an open gate."""
+    stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
+    told = _refused(merge, *stores, "--pytest", "--langs=hi", "--xling-shard=1/2")
+    assert "leave --xling-shard=1/2 out behind --pytest: all shards are judged together" in told
+
+
 def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
     """What was written without --texts, or is no export, is refused and says what to write."""
     second = _store("b.sqlite", "2/2")
@@ -150,5 +205,15 @@ def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
     told = _refused(merge, "a.json", second)
     assert "a.json lacks what makes a run (KeyError('steps')): write it anew" in told
     assert "xling export RUN --texts -o a.json" in told
+    assert 0 == stores("export", "night.1of2", "--texts", "-o", "a.json", "--force").code
+    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    for key, value in (
+        ("scored_by", []),
+        ("cost_usd", None),
+        ("cost_usd", "much"),
+        ("steps", [[]]),
+    ):
+        (tmp_path / "a.json").write_text(json.dumps({**written, key: value}), encoding="utf-8")
+        assert "a.json lacks what makes a run (" in _refused(merge, "a.json", second)
     (tmp_path / "a.json").write_text(json.dumps({"format": 1}), encoding="utf-8")
     assert "a.json: run is no JSON object" in _refused(merge, "a.json", second)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_xling.keys import JsonValue
+
     Tune = Callable[..., Said]
 
 TEXT = """\
@@ -247,6 +249,15 @@ def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
         finish_run(connection, "run-1", status="interrupted")
     found = tune("run-1")
     assert (4, True) == (found.code, "'run-1' is interrupted; limits are tuned on" in found.err)
+
+
+def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
+    """Nor are all its shards several runs."""
+    settings: dict[str, JsonValue] = {**SETTINGS, "shard": "1/2"}
+    put_run(tmp_path / "s.sqlite", _scored(3), run_id="night.1of2", settings=settings)
+    found = tune("night.1of2")
+    assert 4 == found.code
+    assert "run 'night.1of2' is shard 1 of 2; limits are tuned on whole runs" in found.err
 
 
 def test_limits_that_contradict_each_other(tune: Tune, tmp_path: Path) -> None:

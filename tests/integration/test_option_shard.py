@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +17,7 @@ from pytest_xling.store import runs
 from pytest_xling.store.calibrations import calibrations
 from pytest_xling.store.database import Database
 from pytest_xling.text.stance import LEVELS
+from tests import forkserver
 from tests.integration.project import (
     CLAIMS,
     JUDGED,
@@ -188,6 +192,56 @@ def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     assert 0 == done.returncode, done.stdout
     again = bread.xling("merge", str(bread.store))
     assert "has a run named 'night' already, and it is complete" in again.stderr
+
+
+def test_ctrl_c_while_merging(bread: Project) -> None:
+    """Pytest comes to its end, and says so in the store."""
+    told = ("--langs=en", "--xling-limit=2", "-n0")
+    for number in (1, 2):
+        shard = ("--xling-run-name=night", f"--xling-shard={number}/2")
+        bread.run("--model=scripted", *told, *shard)
+    waits = "def test_it():\n    open('there', 'w').close()\n    time.sleep(60)\n"
+    bread.write("benchmarks/test_wait.py", f"import time\n\n\n{waits}")
+    merging = forkserver.start(
+        "pytest_xling.cli",
+        ["merge", str(bread.store), "--pytest", *told],
+        cwd=bread.root,
+        env=bread.env(),
+        new_session=True,
+    )
+    while not (bread.root / "there").exists():
+        assert merging.poll() is None, merging.communicate()
+        time.sleep(0.05)
+    os.killpg(merging.pid, signal.SIGINT)
+    assert 2 == merging.wait()
+    assert "interrupted" == _made(bread.store, "night")[2]
+
+
+def test_answers_that_differ(bread: Project) -> None:
+    """One question has one answer in a store, and what is shown of it is what was scored.
+
+    Shards that ask the same words get answers of their own: the first counts. One that was there
+    before is none of the shards'.
+    """
+    told = ("--langs=en", "--xling-limit=6", "-n0")
+    named = (*told, "--model=m", "--xling-run-name=night")
+    row = {"set": "agnostic", "category": "food", "source": "made up", "question": "Why?"}
+    rows = "".join(json.dumps({"id": f"q{number}", **row}) + "\n" for number in range(6))
+    bread.write("benchmarks/bread/data/en.jsonl", rows)
+    with spawned(answer=WORDS["en"]) as url:
+        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+        bread.run(*named, "--xling-shard=1/2", "--xling-store=1.sqlite")
+    with spawned(answer=WORDS["hi"], port=url.removesuffix("/v1").rpartition(":")[2]):
+        bread.run(*named, "--xling-shard=2/2", "--xling-store=2.sqlite")
+        bread.run("--model=m", *told, "--xling-store=old.sqlite")
+    merging = ("merge", "1.sqlite", "2.sqlite")
+    refused = bread.xling(*merging, "--xling-store=old.sqlite")
+    assert "old.sqlite has another answer to " in refused.stderr
+    assert "name another store with --xling-store" in refused.stderr
+    done = bread.xling(*merging, "--pytest", *told)
+    assert {WORDS["en"]} == {answer.response["text"] for answer in bread.answers()}, done.stdout
+    flags = [score.value for score in bread.scores() if score.metric == "wrong_language"]
+    assert [0.0] * 6 == flags
 
 
 def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:

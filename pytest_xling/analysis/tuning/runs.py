@@ -10,6 +10,7 @@ from pytest_xling.analysis.tuning.tables import LIMIT_KEYS, Limit, tables
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.spec import LIMITS, Compared, GateSpec, gates_of
+from pytest_xling.planning.shards import shard_of
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
 from pytest_xling.store.queries import metric_steps, scores_by_place
@@ -82,7 +83,7 @@ def read_runs(
 
     Raises:
         StoreError: there is no such run.
-        ConfigError: one is not complete, or named twice.
+        ConfigError: one is not complete or a shard, or named twice.
     """
     runs: list[TuningRun] = []
     for name in names:
@@ -92,6 +93,9 @@ def read_runs(
             raise ConfigError(msg)
         if record.status != "complete":
             msg = f"run {record.run_id!r} is {record.status}; limits are tuned on complete runs"
+            raise ConfigError(msg)
+        if (shard := shard_of(record)) is not None:
+            msg = f"run {record.run_id!r} is {shard}; limits are tuned on whole runs: `xling merge`"
             raise ConfigError(msg)
         steps = metric_steps(connection, record.run_id)
         benchmarks = {step.benchmark for step in steps}
