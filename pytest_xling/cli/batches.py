@@ -51,9 +51,9 @@ def run(args: argparse.Namespace) -> int:
     """List what is in flight, oldest first, or do away with one batch."""
     with reading(args) as connection:
         rows = [(row, waiting) for row, waiting in list_batches(connection) if waiting]
-    if args.cancel:
+    if args.cancel is not None:
         print_text(_cancel(args, _named(rows, args.cancel)))
-    elif args.forget:
+    elif args.forget is not None:
         row = _named(rows, args.forget)
         requests = _write(args, partial(drop, row=row))
         print_text(f"{row.batch}: forgotten; requests to be asked again: {requests:,}")

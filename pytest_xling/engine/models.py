@@ -340,17 +340,18 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
     names: dict[tuple[Role, str, str], str] = {}
     for role, model, price in _named(settings):
         key = provider_of(model, searches=role == "search")
-        if (other := names.setdefault((role, *key), model)) != model:
-            msg = (
-                f"--xling-judge: {other!r} and {model!r} are one model; a judge is asked again with"
-                " --xling-judge-repeats"
-            )
-            raise ConfigError(msg)
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
             made[key].check()
         else:
             _check_style(made[key], model, searches=role == "search")
+        same = role, kept_as(made[key]), key[1]
+        if (other := names.setdefault(same, model)) != model:
+            msg = (
+                f"--xling-judge: {other!r} and {model!r} are one model; a judge is asked again with"
+                " --xling-judge-repeats"
+            )
+            raise ConfigError(msg)
         roles.setdefault(role, []).append(made[key])
     if settings.text_in == "english" and "translator" not in roles:
         msg = (

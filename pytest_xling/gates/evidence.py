@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Behind", "ComparedWith", "StoredRun", "annotators_behind"]
 
+GONE = "this version of pytest-xling has no such annotator: run pytest again"
+
 
 class ComparedWith(Protocol):
     """A baseline, as far as gates know one."""
@@ -68,6 +70,7 @@ class Behind:
             task = self.annotator.partition("_")[0]
             how = f"xling calibrate {task} --langs={self.language}"
             how = f"{how} --labels=labels-{self.language}.csv"
+            how = GONE if _is_gone(self.annotator) else how
             return f"{name} has not been measured in {self.language} ({how})"
         quality = self.measured.quality
         f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
@@ -217,7 +220,7 @@ def annotators_behind(
             text_in,
             languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
         )
-        for aspect in load("metric", threshold.metric).aspects or load("annotator", name).aspects
+        for aspect in load("metric", threshold.metric).aspects or _aspects(name)
     }
     began = get_run(connection, run_id).created_at
     return [
@@ -292,21 +295,36 @@ def _measuring(measured: Calibration) -> str:
 def _signatures_behind(
     connection: Connection, run_id: str, benchmark: str, metric: str
 ) -> list[tuple[str, str, JsonValue]]:
-    """Return name and signature of each annotator a metric rests on, and what language it reads."""
-    annotators = names("annotator")
+    """Return name and signature of each annotator a metric rests on, and what language it reads.
+
+    Of one that there is no more, by which an earlier version made the run, a gate demands what it
+    does of any other.
+    """
     behind = {
         (name, value): parameters.get("text_in")
         for parameters in step_parameters(connection, run_id, benchmark=benchmark, metric=metric)
         for name, value in parameters.items()
-        if name in annotators and isinstance(value, str) and load("annotator", name).calibrated
+        if isinstance(value, str)
+        and (value.startswith(f"{name}|") if _is_gone(name) else load("annotator", name).calibrated)
     }
     return [(*key, text_in) for key, text_in in sorted(behind.items())]
 
 
+def _is_gone(annotator: str) -> bool:
+    return annotator not in names("annotator")
+
+
+def _aspects(annotator: str) -> tuple[str, ...]:
+    aspects: tuple[str, ...] = (
+        ("",) if _is_gone(annotator) else load("annotator", annotator).aspects
+    )
+    return aspects
+
+
 def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) -> list[str]:
     """Return the languages an annotator must be measured in for a metric that reads *text_in*."""
-    in_english = load("annotator", annotator).of_texts and text_in == "english"
-    return [ENGLISH] if in_english else languages
+    of_texts = not _is_gone(annotator) and load("annotator", annotator).of_texts
+    return [ENGLISH] if of_texts and text_in == "english" else languages
 
 
 def _doubt(behind: Behind, threshold: Threshold) -> str:

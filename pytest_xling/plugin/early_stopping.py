@@ -47,7 +47,7 @@ class EarlyStopping:
         annotators: measures what gates rest on.
 
     Raises:
-        ConfigError: there are no gates to look at.
+        ConfigError: there are no gates to look at, or their answers are not waited for.
     """
 
     def __init__(self, context: Context, selection: Selection, annotators: Annotators) -> None:
@@ -62,6 +62,17 @@ class EarlyStopping:
                 " name it with --xling-thresholds"
             )
             raise ConfigError(msg)
+        if self._how is not None and self._batching and not context.setup.settings.batch_wait_s:
+            # Else it would hand in what belongs to all looks, and save nothing.
+            msg = (
+                "--xling-stop-early waits for the answers to each look, and --xling-batch-wait=0"
+                " for none; leave one of them out"
+            )
+            raise ConfigError(msg)
+
+    @property
+    def _batching(self) -> bool:
+        return isinstance(self._context.setup.provider, Batching)
 
     @property
     def per_worker(self) -> int:
@@ -69,8 +80,7 @@ class EarlyStopping:
 
         Where answers come in batches, a unit makes one: as few as may be.
         """
-        batching = isinstance(self._context.setup.provider, Batching)
-        fewest = 1 if batching else PER_WORKER
+        fewest = 1 if self._batching else PER_WORKER
         return fewest if self._how is None else max(fewest, int(self._how.split(":")[1]))
 
     @pytest.hookimpl(trylast=True)

@@ -96,6 +96,14 @@ def test_an_unknown_id(flying: Xling) -> None:
     assert "no batch 'batch_8' in flight. Did you mean 'batch_9'?" in said.err
 
 
+@pytest.mark.parametrize("option", ["--cancel", "--forget"])
+def test_an_empty_id(flying: Xling, option: str) -> None:
+    """As of a variable that is unset: nothing is done, and that is no success."""
+    said = flying("batches", option, "")
+    assert 4 == said.code
+    assert "no batch '' in flight" in said.err
+
+
 def test_a_batch_of_another_service(flying: Xling, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its id may be somebody else's there."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")

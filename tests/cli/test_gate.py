@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import TYPE_CHECKING
+import shutil
+import sqlite3
+from pathlib import Path
 
 import pytest
 
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import read_verdicts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Xling
+from tests.cli.conftest import Xling
 
 
 def _file(folder: Path, limits: str, *, head: str = "defaults: {min_n: 1}") -> str:
@@ -109,6 +108,25 @@ def test_mistakes_in_the_file_exit_with_4(
     found = xling("gate", "run-1", "--thresholds", str(path))
     assert 4 == found.code
     assert said in found.err
+
+
+def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
+    xling: Xling, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An earlier version made it; that nothing is known of its labels does not open the gate."""
+    store = shutil.copy(xling.store, tmp_path / "earlier.sqlite")
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute(
+            "UPDATE steps SET parameters = json_set(parameters, '$.stance_head', 'stance_head|v1')"
+            " WHERE name = 'wrong_language'"
+        )
+    earlier = Xling(Path(store), capsys)
+    limits = "    wrong_language: {max_rate: 0.95, min_judge_f1: 0.7}\n"
+    said = earlier("gate", "run-1", "--thresholds", _file(tmp_path, limits))
+    assert 1 == said.code, said.out
+    told = " ".join(said.out.split())
+    assert "stance_head has not been measured in en" in told
+    assert "this version of pytest-xling has no such annotator" in told
 
 
 def test_other_benchmarks_of_the_file_do_not_matter(xling: Xling, tmp_path: Path) -> None:

@@ -44,11 +44,15 @@ def test_names_of_servers_models_are_left_alone(model: str) -> None:
     assert "openai" == make_provider(Settings(model=model)).name
 
 
-def test_a_judge_under_two_names_does_not_vote_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be asked once, and its one reply be counted twice."""
+@pytest.mark.parametrize("judge", [("openai:gpt-5", "gpt-5"), ("batch:gpt-5", "gpt-5")])
+def test_a_judge_under_two_names_does_not_vote_twice(
+    judge: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be asked once, and its one reply be counted twice; by batch it is the same judge."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    settings = Settings(model="scripted", judge=("openai:gpt-5", "gpt-5"))
-    with pytest.raises(ConfigError, match="'openai:gpt-5' and 'gpt-5' are one model; a judge is"):
+    settings = Settings(model="scripted", judge=judge)
+    told = f"'{judge[0]}' and '{judge[1]}' are one model; a judge is"
+    with pytest.raises(ConfigError, match=told):
         make_roles(settings, make_provider(settings))
 
 

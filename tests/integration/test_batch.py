@@ -109,6 +109,15 @@ def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> N
     assert "No batch in the store" in project.xling("batches").stdout
 
 
+def test_looks_wait_for_answers(project: Project, server: BatchServer) -> None:
+    """A run that leaves at once would hand in all questions before the first look at a gate."""
+    project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.1}}}\n")
+    outcome = project.run(*OPTIONS, "--xling-stop-early", "--xling-batch-wait=0")
+    assert 4 == outcome.code, outcome.out
+    assert "--xling-stop-early waits for the answers to each look" in outcome.err
+    assert not server.requests
+
+
 @pytest.mark.slow
 def test_killed_ten_times_at_random_moments_nothing_is_lost_or_asked_twice(
     project: Project, server: BatchServer

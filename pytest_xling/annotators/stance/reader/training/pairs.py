@@ -1,4 +1,4 @@
-"""Labelled pairs of a claim and a response, from which the stance classifier learns."""
+"""Labelled pairs of a claim and a response, from which the stance reader learns."""
 
 from __future__ import annotations
 
