@@ -85,6 +85,7 @@ def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) 
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_workers_make_a_batch_each(project: Project, server: BatchServer) -> None:
     """And nothing is asked twice."""
     outcome = project.run(*OPTIONS, "-n2")
