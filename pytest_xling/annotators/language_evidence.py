@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import find
-from pytest_xling.text.prose import letters, prose, script_of, written_in
+from pytest_xling.text.prose import in_scripts, letters, prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,11 +86,8 @@ class LanguageEvidence(TextAnnotator):
 def _weighed(text: str, script: str) -> dict[str, JsonValue]:
     counts = letters(text)
     total = counts.total()
-    own = sum(n for letter, n in counts.items() if written_in(letter, script))
+    own, scripts = in_scripts(counts, script)
     caseless = sum(n for letter, n in counts.items() if not (letter.isupper() or letter.islower()))
-    scripts: Counter[str] = Counter()
-    for letter, n in counts.items():
-        scripts[script_of(letter)] += n
     return {
         "letters": total,
         "weight": total + (CASELESS - 1) * caseless,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import codes, find
-from pytest_xling.text.prose import letters, names_aside, plain_lines, script_of, written_in
+from pytest_xling.text.prose import in_scripts, letters, names_aside, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,10 +132,7 @@ def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> J
     expected = line.expected
     counts = letters(names_aside(line.text, expected.script))
     total = counts.total()
-    own = sum(n for letter, n in counts.items() if written_in(letter, expected.script))
-    scripts: dict[str, int] = {}
-    for letter, n in counts.items():
-        scripts[script_of(letter)] = scripts.get(script_of(letter), 0) + n
+    own, scripts = in_scripts(counts, expected.script)
     value: dict[str, JsonValue] = {
         "line": line.number,
         "letters": total,

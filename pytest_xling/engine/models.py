@@ -52,7 +52,7 @@ SHORTEST_MISSPELT, MISSPELT = 6, 0.8
 FIRST_PROMPT_TOKENS = 200
 """What a prompt is reckoned to hold until one has been counted."""
 _REPEATS = 1000
-"""More often than this nobody asks the same within an edition."""
+"""More often than this no judge is asked the same in an edition, nor asks an annotator itself."""
 MAX_TOKENS = 1024
 """The longest reply of a judge or translator that says nothing else."""
 Price: TypeAlias = tuple[float, float] | float
@@ -183,15 +183,15 @@ class RoleAsk:
     Args:
         memo: of the step that asks the model.
         model: the one that is asked.
-        edition: another one asks everything anew.
+        first: the repeat that asks begin at; another one asks everything anew.
     """
 
-    def __init__(self, memo: Memo[Request, Response], model: Model, *, edition: int = 0) -> None:
+    def __init__(self, memo: Memo[Request, Response], model: Model, *, first: int = 0) -> None:
         self.style: PromptStyle = model.provider.style
         self.structured: bool = getattr(model.provider, "structured", False)
         self._memo = memo
         self._model = model
-        self._edition = edition
+        self._first = first
 
     @property
     def identity(self) -> str:
@@ -203,9 +203,10 @@ class RoleAsk:
         bare = Request(model=name, messages=(Message(role="user", content=""),), params={})
         return f"{kept_as(provider)}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
 
-    def anew(self, edition: int) -> RoleAsk:
-        """Return what asks everything anew that another *edition* has asked."""
-        return RoleAsk(self._memo, self._model, edition=edition)
+    def anew(self, edition: int, number: int) -> RoleAsk:
+        """Return what asks everything anew that another edition, or number within it, has asked."""
+        first = (edition * _REPEATS + number) * _REPEATS
+        return RoleAsk(self._memo, self._model, first=first)
 
     async def __call__(
         self,
@@ -226,7 +227,7 @@ class RoleAsk:
                 model=self._model.name,
                 messages=tuple(messages),
                 params=given,
-                repeat=self._edition * _REPEATS + repeat,
+                repeat=self._first + repeat,
             )
         )
 

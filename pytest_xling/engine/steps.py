@@ -43,9 +43,6 @@ have alike."""
 _CHOOSING = SHARED.keys() - {"text_in"}
 """Fields that say which annotator a metric rests on."""
 
-_REPEATS = 1000
-"""More often than this no judge is asked the same in an edition."""
-
 UNSIGNED = ("device",)
 """Fields that change no number."""
 
@@ -275,8 +272,7 @@ class Steps:
             told["judge_repeats"] = repeats
         if edition:
             told["edition"] = edition
-        first = edition * _REPEATS
-        return [ask.anew(first + number) for ask in asks for number in range(repeats)], told
+        return [ask.anew(edition, number) for ask in asks for number in range(repeats)], told
 
     async def _make(
         self, kind: Literal["annotator", "metric"], name: str

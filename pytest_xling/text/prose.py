@@ -13,7 +13,16 @@ import regex
 
 from pytest_xling.text.display import clean
 
-__all__ = ["SCRIPTS", "letters", "names_aside", "plain_lines", "prose", "script_of", "written_in"]
+__all__ = [
+    "SCRIPTS",
+    "in_scripts",
+    "letters",
+    "names_aside",
+    "plain_lines",
+    "prose",
+    "script_of",
+    "written_in",
+]
 
 SCRIPTS: Final = {
     "Arab": ("Arabic",),
@@ -113,6 +122,19 @@ def letters(text: str) -> Counter[str]:
     """Count how often each letter is in *text*; marks that stand with letters are none."""
     counts = Counter(text)
     return Counter({character: n for character, n in counts.items() if script_of(character)})
+
+
+def in_scripts(counts: Counter[str], script: str) -> tuple[int, Counter[str]]:
+    """Return how many letters belong to *script*, and how many are of each script, by its name.
+
+    Args:
+        counts: how often each letter occurs.
+        script: an ISO 15924 code in :data:`SCRIPTS`.
+    """
+    scripts: Counter[str] = Counter()
+    for letter, n in counts.items():
+        scripts[script_of(letter)] += n
+    return sum(scripts[name] for name in SCRIPTS[script]), scripts
 
 
 def written_in(letter: str, script: str) -> bool:

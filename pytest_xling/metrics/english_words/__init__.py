@@ -16,7 +16,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
-from pytest_xling.text.prose import letters, plain_lines, script_of, written_in
+from pytest_xling.text.prose import in_scripts, letters, plain_lines, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -111,7 +111,7 @@ class EnglishWords(Flag[Answer]):
         counts = letters(text)
         if not counts:
             return _NO_LETTERS
-        own = sum(n for letter, n in counts.items() if written_in(letter, expected.script))
+        own, _ = in_scripts(counts, expected.script)
         if own < _OTHER_SCRIPT * counts.total():
             reason = f"not written in {expected.english_name}'s script: see wrong_language"
             return Reading(value=None, reason=reason)
