@@ -17,6 +17,7 @@ import numpy as np
 
 from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.errors import ConfigError
+from pytest_xling.files.safetensors import metadata_of
 from pytest_xling.keys import canonical_json
 from pytest_xling.models.loading import check_packages
 from pytest_xling.text.empathy import MECHANISMS
@@ -161,7 +162,7 @@ def load_weights(folder: Path) -> Weights:
     try:
         raw = path.read_bytes()
         tensors = {name: np.asarray(each, np.float32) for name, each in load(raw).items()}
-        about: Any = json.loads(_metadata(raw)["about"])
+        about: Any = json.loads(metadata_of(raw)["about"])
         version, layer, _ = about["version"], int(about["layer"]), about["identity"]
     except FileNotFoundError as error:
         msg = f"empathy_head: there is no {FILE} in {folder}; check the path or {_TRAIN}"
@@ -194,13 +195,6 @@ def save_weights(weights: Weights) -> bytes:
     halves = {name: each.astype(np.float16) for name, each in weights.tensors.items()}
     about: JsonValue = {**weights.about, "version": _VERSION}
     return bytes(save(halves, metadata={"about": canonical_json(about)}))
-
-
-def _metadata(raw: bytes) -> dict[str, str]:
-    """Return the texts at the head of a safetensors file, which its own reader needs a path for."""
-    size = int.from_bytes(raw[:8], "little")
-    metadata: dict[str, str] = json.loads(raw[8 : 8 + size])["__metadata__"]
-    return metadata
 
 
 def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from pytest_xling.encoders.e5.directory import E5_SHA256
 from pytest_xling.errors import ConfigError
+from pytest_xling.files.safetensors import metadata_of
 from pytest_xling.keys import canonical_json
 from pytest_xling.models.loading import check_packages
 
@@ -99,7 +100,7 @@ def load_weights(path: Path) -> Weights:
     try:
         raw = path.read_bytes()
         tensors = dict(load(raw))
-        about: Any = json.loads(_metadata(raw)["about"])
+        about: Any = json.loads(metadata_of(raw)["about"])
         version, encoder, _ = about["version"], about["encoder"], float(about["temperature"])
     except FileNotFoundError as error:
         msg = f"stance_reader: there is no {path}; check the path or {_TRAIN}"
@@ -128,10 +129,3 @@ def save_weights(weights: Weights) -> bytes:
 
     about: JsonValue = {**weights.about, "encoder": E5_SHA256, "version": _VERSION}
     return bytes(save(dict(weights.tensors), metadata={"about": canonical_json(about)}))
-
-
-def _metadata(raw: bytes) -> dict[str, str]:
-    """Return the texts at the head of a safetensors file, which its own reader needs a path for."""
-    size = int.from_bytes(raw[:8], "little")
-    metadata: dict[str, str] = json.loads(raw[8 : 8 + size])["__metadata__"]
-    return metadata

@@ -7,7 +7,6 @@ right as they say (Guo et al. 2017, section 4.2) and to measure on.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -23,6 +22,7 @@ from pytest_xling.annotators.stance.reader.training.pairs import digest
 from pytest_xling.annotators.stance.reader.weights import HEAD, Weights, packed
 from pytest_xling.errors import DataError
 from pytest_xling.files.digest import files_sha256
+from pytest_xling.files.safetensors import metadata_of
 from pytest_xling.files.whole import whole_bytes
 from pytest_xling.keys import content_key
 from pytest_xling.models.devices import can_multiply_bfloat16
@@ -235,8 +235,7 @@ def _resumed(
         return 0
     raw = kept.read_bytes()
     tensors = load(raw)
-    size = int.from_bytes(raw[:8], "little")
-    step = int(json.loads(raw[8 : 8 + size])["__metadata__"]["step"])
+    step = int(metadata_of(raw)["step"])
     with torch.no_grad():
         for name, parameter in tuned.items():
             parameter.copy_(tensors[name])
