@@ -1,21 +1,69 @@
-"""How a run grows with its cases: cold and warm, beside plain pytest, in one go.
+"""How a run grows with its cases: time, memory, store and report, beside plain pytest, in one go.
 
-    python perf/scale.py [--cases 1000 10000 100000]
+    python perf/scale.py [--cases 1000 10000 100000] [-n 4]
 
 The scripted provider answers at once, so all that is timed is ours and pytest's. A linear product
-shows the same milliseconds a case in every row.
+shows the same milliseconds a case in every row. *Memory* is the largest sum, at any time, of what
+all processes of the run have for themselves and their share of what they have together (PSS).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from perf.throughput import PLAIN, make_project, timed
+
+SAMPLE_S = 0.5
+
+
+class PeakMemory:
+    """Watches the children of this process; *mb* is the most they ever took together."""
+
+    def __init__(self) -> None:
+        self.mb = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> PeakMemory:  # noqa: PYI034  no class is derived from it
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(SAMPLE_S):
+            self.mb = max(self.mb, sum(map(_pss_mb, _descendants(os.getpid()))))
+
+
+def _descendants(pid: int) -> set[int]:
+    """Return the processes that *pid* started, and those that they did (Linux)."""
+    parents: dict[int, int] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it may end at any time
+            fields = file.read_text(encoding="utf-8").rpartition(")")[2].split()
+            parents[int(file.parent.name)] = int(fields[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def _pss_mb(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1000
+    return 0.0
 
 
 def command(*options: str) -> list[str]:
@@ -25,25 +73,41 @@ def command(*options: str) -> list[str]:
 
 
 def main() -> None:
-    """Time runs of growing size."""
+    """Measure runs of growing size."""
     parser = argparse.ArgumentParser(description="How a run grows with its cases.")
     parser.add_argument("--cases", type=int, nargs="+", default=[1000, 10_000, 100_000])
-    parser.add_argument("-n", dest="workers", default="0", help="xdist workers of the warm run")
+    parser.add_argument("-n", dest="workers", default="0", help="xdist workers of the runs")
     arguments = parser.parse_args()
-    print(f"{'cases':>8} {'plain s':>9} {'cold s':>9} {'warm s':>9}   ms a case over plain")
+    workers = f"-n{arguments.workers}"
+    print(
+        f"{'cases':>8} {'plain s':>8} {'cold s':>8} {'warm s':>8}   ms a case over plain     "
+        f"{'memory MB: cold':>15} {'warm':>6} {'store MB':>9} {'HTML MB':>8}"
+    )
     for cases in arguments.cases:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             make_project(folder, cases)
             (folder / "test_plain.py").write_text(PLAIN.format(prompts=cases), encoding="utf-8")
-            run = command("--model=scripted", "--langs=en", str(folder / "benchmarks"))
-            off = ("-p", "no:xling", "-p", "no:xling_short")
+            report = folder / "report.html"
+            run = command(
+                "--model=scripted", "--langs=en", workers, f"--xling-report={report}",
+                str(folder / "benchmarks"),
+            )  # fmt: skip
+            off = ("-p", "no:xling", "-p", "no:xling_short", workers)
             plain, _ = timed(command(*off, "test_plain.py"), cwd=folder, base_url="")
-            cold, _ = timed(run, cwd=folder, base_url="")
-            warm, _ = timed([*run, f"-n{arguments.workers}"], cwd=folder, base_url="")
+            with PeakMemory() as cold_memory:
+                cold, _ = timed(run, cwd=folder, base_url="")
+            with PeakMemory() as warm_memory:
+                warm, _ = timed(run, cwd=folder, base_url="")
+            store, html = (
+                sum(file.stat().st_size for file in folder.glob(pattern)) / 1e6
+                for pattern in (".xling/store.sqlite*", "report.html")
+            )
+        each = 1000 / cases
         print(
-            f"{cases:>8,} {plain:>9.2f} {cold:>9.2f} {warm:>9.2f}   "
-            f"cold {1000 * (cold - plain) / cases:.2f}, warm {1000 * (warm - plain) / cases:.2f}",
+            f"{cases:>8,} {plain:>8.1f} {cold:>8.1f} {warm:>8.1f}   "
+            f"cold {each * (cold - plain):5.2f}, warm {each * (warm - plain):5.2f}   "
+            f"{cold_memory.mb:>15,.0f} {warm_memory.mb:>6,.0f} {store:>9.1f} {html:>8.1f}",
             flush=True,
         )
 

@@ -7,8 +7,6 @@ linear layer for each mechanism reads the whole.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,9 +15,8 @@ import numpy as np
 
 from pytest_xling.encoders.opening import encoder_identity
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.safetensors import metadata_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.models.loading import check_packages
+from pytest_xling.models.weights import read_weights
 from pytest_xling.text.empathy import MECHANISMS
 
 if TYPE_CHECKING:
@@ -154,38 +151,15 @@ def load_weights(folder: Path) -> Weights:
     Raises:
         ConfigError: there are none, they are damaged, or made by another version.
     """
-    check_packages("empathy_head needs", ("safetensors",))
-    from safetensors import SafetensorError  # noqa: PLC0415  an extra
-    from safetensors.numpy import load  # noqa: PLC0415  as above
-
-    path = folder / FILE
-    try:
-        raw = path.read_bytes()
-        tensors = {name: np.asarray(each, np.float32) for name, each in load(raw).items()}
-        about: Any = json.loads(metadata_of(raw)["about"])
-        version, layer, _ = about["version"], int(about["layer"]), about["identity"]
-    except FileNotFoundError as error:
-        msg = f"empathy_head: there is no {FILE} in {folder}; check the path or {_TRAIN}"
-        raise ConfigError(msg) from error
-    except OSError as error:
-        msg = f"empathy_head: {path} cannot be read: {error.strerror or error}"
-        raise ConfigError(msg) from error
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        msg = f"empathy_head: {path} holds no weights of empathy_head ({error}); {_TRAIN}"
-        raise ConfigError(msg) from error
-    if version != _VERSION:
-        msg = f"empathy_head: {path} is of version {version}, and this is {_VERSION}; {_TRAIN}"
-        raise ConfigError(msg)
-    if set(TENSORS) != tensors.keys() or not all(
-        np.isfinite(each).all() for each in tensors.values()
-    ):
-        msg = f"empathy_head: the weights in {path} are damaged; {_TRAIN}"
-        raise ConfigError(msg)
-    return Weights(
-        tensors=tensors,
-        about={**about, "layer": layer},
-        sha256=hashlib.sha256(raw).hexdigest(),
+    tensors, about, sha256 = read_weights(
+        folder / FILE,
+        of="empathy_head",
+        version=_VERSION,
+        tensors=TENSORS,
+        about={"identity": lambda identity: identity, "layer": int},
     )
+    whole = {name: np.asarray(each, np.float32) for name, each in tensors.items()}
+    return Weights(tensors=whole, about=about, sha256=sha256)
 
 
 def save_weights(weights: Weights) -> bytes:

