@@ -48,11 +48,14 @@ class Database:
     def __init__(self, location: StoreLocation, *, create: bool = True) -> None:
         self._backend = _backend(location, create=create)
         self._patience_s = 0.0  # a wrong address is told at once
-        with self.read() as connection:
-            version = self._backend.version(connection)
-        if version != LATEST:
-            with self.write() as connection:
-                migrate(connection, self._backend)
+        with ExitStack() as on_error:
+            on_error.callback(self.close)
+            with self.read() as connection:
+                version = self._backend.version(connection)
+            if version != LATEST:
+                with self.write() as connection:
+                    migrate(connection, self._backend)
+            on_error.pop_all()
         self._patience_s = self._backend.patience_s
 
     def check(self) -> None:

@@ -45,6 +45,8 @@ SELECT set_config('lock_timeout', '30s', true),
        pg_advisory_xact_lock(hashtext('pytest-xling'), hashtext(current_schema()))
 """
 
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+
 # Migrations are in SQLite's words. There INTEGER has 64 bits, and text is ordered by its code
 # points, whatever the locale.
 _WORDS: Final = {
@@ -160,8 +162,7 @@ class PostgresqlServer:
 
     def version(self, connection: Connection) -> int:
         """Return the number of migrations that made the tables; 0: there are none."""
-        there = connection.exec_driver_sql("SELECT to_regclass('xling_schema')").scalar()
-        if there is not None:
+        if connection.exec_driver_sql(f"{_TABLES} AND tablename = 'xling_schema'").first():
             return int(connection.exec_driver_sql("SELECT version FROM xling_schema").scalar_one())
         if not self._create:
             msg = f"there is no store at {self}; make one: pytest --model=MODEL --xling-store=URL"
@@ -176,8 +177,7 @@ class PostgresqlServer:
 
     def foreign(self, connection: Connection) -> str:
         """Say what else the schema has."""
-        query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LIMIT 1"
-        table = connection.exec_driver_sql(query).scalar()
+        table = connection.exec_driver_sql(f"{_TABLES} LIMIT 1").scalar()
         if table is None:
             return ""
         return (
