@@ -241,7 +241,10 @@ def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             raise ConfigError(msg)
         if part.shard in by_shard:
             apart = "leave one of the stores out"
-            if part.location == by_shard[part.shard].location and part.record.settings["run_name"] is None:
+            if (
+                part.location == by_shard[part.shard].location
+                and part.record.settings["run_name"] is None
+            ):
                 apart = "name runs with --xling-run-name, to tell them apart"
             msg = f"there twice: {by_shard[part.shard]} and {part}; {apart}"
             raise ConfigError(msg)
@@ -303,7 +306,9 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
     ]
 
 
-def _merged(connection: Connection, parts: Sequence[Part], target: StoreLocation) -> tuple[str, int]:
+def _merged(
+    connection: Connection, parts: Sequence[Part], target: StoreLocation
+) -> tuple[str, int]:
     """Make the run in the store, and return its name and how many answers it has.
 
     It is incomplete until pytest has judged it; one that pytest did not come to the end of is made

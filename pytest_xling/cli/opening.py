@@ -72,8 +72,8 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
     if isinstance(location, Path) and not location.exists():
         where = "" if location.is_absolute() else f" in {Path.cwd()}"
         msg = (
-            f"there is no store at {location}{where}; go to the folder of your project, name the store "
-            "with --xling-store, or make one: pytest --model=MODEL"
+            f"there is no store at {location}{where}; go to the folder of your project, name the "
+            "store with --xling-store, or make one: pytest --model=MODEL"
         )
         raise StoreError(msg)
     database = Database(location, create=False)

@@ -26,6 +26,7 @@ from pytest_xling.store.runs import add_run, find_run, go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     from sqlalchemy import Connection
 
     from pytest_xling.config.settings import Settings

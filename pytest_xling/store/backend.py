@@ -19,12 +19,21 @@ class Backend(Protocol):
     """Keeps the tables of one store."""
 
     engine: Engine
-    patience_s: float
-    """How long to wait for one that cannot be reached, once it was."""
-    reading: Mapping[str, object]
-    """Options of a connection whose transaction sees the store as it was when that began."""
-    writing: Mapping[str, object]
-    """Options of a connection whose transaction is the only one that writes."""
+
+    @property
+    def patience_s(self) -> float:
+        """How long to wait for one that cannot be reached, once it was."""
+        ...
+
+    @property
+    def reading(self) -> Mapping[str, object]:
+        """Options of a connection whose transaction sees the store as it was when that began."""
+        ...
+
+    @property
+    def writing(self) -> Mapping[str, object]:
+        """Options of a connection whose transaction is the only one that writes."""
+        ...
 
     def __str__(self) -> str:
         """Name it, for messages, without a password."""

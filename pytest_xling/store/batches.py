@@ -87,7 +87,9 @@ def add(
         total=len(keys),
     )
     values = {name: value for name, value in asdict(row).items() if name != "id"}
-    number = connection.execute(insert(connection, batches).values(values).returning(batches.c.id)).scalar_one()
+    number = connection.execute(
+        insert(connection, batches).values(values).returning(batches.c.id)
+    ).scalar_one()
     statement = insert(connection, batched)
     connection.execute(
         statement.on_conflict_do_update(

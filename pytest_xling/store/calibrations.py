@@ -63,7 +63,9 @@ def add_calibration(connection: Connection, made: Calibration) -> None:
         "created_at": made.created_at,
         "result": canonical_json(asdict(made)),
     }
-    statement = insert(connection, table).values(signature=made.signature, language=made.language, **row)
+    statement = insert(connection, table).values(
+        signature=made.signature, language=made.language, **row
+    )
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["signature", "language", "source"], set_=row

@@ -47,6 +47,8 @@ class Database:
 
     def __init__(self, location: StoreLocation, *, create: bool = True) -> None:
         self._backend = _backend(location, create=create)
+        self.is_away = False
+        """Whether the server is waited for just now, or was in vain."""
         self._patience_s = 0.0  # a wrong address is told at once
         with ExitStack() as on_error:
             on_error.callback(self.close)
@@ -96,7 +98,7 @@ class Database:
                     self.check()
                 return result  # noqa: TRY300  once it is committed
             except StoreAway:
-                continue
+                self.is_away = True
         with self._transaction(writes=writes) as connection:
             return function(connection)
 
@@ -130,11 +132,13 @@ class Database:
                     connection = connection.execution_options(**options)
                     begun.enter_context(connection.begin())
                     stack.push(begun.pop_all())
+                    self.is_away = False
                     return connection
             except DBAPIError as error:
                 refused = self._backend.explained(error)
                 if not isinstance(refused, StoreAway) or not self._patience_s:
                     raise refused from error
+                self.is_away = True
                 if time.monotonic() - began > self._patience_s:
                     msg = f"{refused}; it was waited for {self._patience_s:g} s"
                     raise StoreError(msg) from error

@@ -117,7 +117,7 @@ def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
         .order_by(cases.desc(), faults.c.text)
     )
     return [
-        RunFault(text=row.text, cases=row.cases, given_up=row.given_up)
+        RunFault(text=row.text, cases=row.cases, given_up=int(row.given_up))
         for row in connection.execute(query)
     ]
 

@@ -40,19 +40,19 @@ class number_at(FunctionElement[Any]):  # noqa: N801  likewise
 
 @compiles(text_at, "sqlite")
 @compiles(number_at, "sqlite")
-def _sqlite(element: FunctionElement[Any], compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+def _sqlite(element: FunctionElement[Any], compiler: SQLCompiler, **kw: Any) -> str:
     column, path = (compiler.process(clause, **kw) for clause in element.clauses)
     return f"json_extract({column}, {path})"
 
 
 @compiles(text_at, "postgresql")
-def _text(element: text_at, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+def _text(element: text_at, compiler: SQLCompiler, **kw: Any) -> str:
     column, path = (compiler.process(clause, **kw) for clause in element.clauses)
     return _at(column, f"CAST({path} AS TEXT)")
 
 
 @compiles(number_at, "postgresql")
-def _number(element: number_at, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401
+def _number(element: number_at, compiler: SQLCompiler, **kw: Any) -> str:
     column, path = (compiler.process(clause, **kw) for clause in element.clauses)
     # The server may look at rows before it leaves them out, and in those there are other things.
     numbers = f"""(CAST({path} AS TEXT) || ' ? (@.type() == "number")')"""
@@ -62,7 +62,9 @@ def _number(element: number_at, compiler: SQLCompiler, **kw: Any) -> str:  # noq
 def _at(column: str, path: str) -> str:
     # jsonb takes all of JSON but \u0000. An even number of backslashes before it are other ones.
     nul = r"regexp_replace({0}, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')"
-    known = rf"CASE WHEN position('\u0000' IN {column}) > 0 THEN {nul.format(column)} ELSE {column} END"
+    known = (
+        rf"CASE WHEN position('\u0000' IN {column}) > 0 THEN {nul.format(column)} ELSE {column} END"
+    )
     return (
         f"(jsonb_path_query_first(CAST({known} AS JSONB), CAST('strict ' || {path} AS JSONPATH),"
         " '{}', true) #>> '{}')"

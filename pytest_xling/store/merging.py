@@ -92,7 +92,9 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
     """
     for table in (inputs, outputs, calibrations, translation_noise):
         for rows in _rows(source, select(table)):
-            target.execute(insert(target, table).on_conflict_do_nothing(), _renumbered(rows, numbers))
+            target.execute(
+                insert(target, table).on_conflict_do_nothing(), _renumbered(rows, numbers)
+            )
 
 
 def copy_run(

@@ -4,8 +4,8 @@ Each step is plain SQL that is never edited once released: it says what the sche
 ``schema.py`` says what it is now. A test proves that the two agree, on both kinds of store.
 
 Steps are in SQLite's words; a PostgreSQL server is told the same in its own, word by word
-(``postgresql.py``). So a later step may say CREATE TABLE and INDEX, ALTER TABLE … ADD COLUMN, UPDATE
-and DELETE with the types used here, and runs on both.
+(``postgresql.py``). So a later step runs on both where it says CREATE TABLE and INDEX, ALTER TABLE
+and ADD COLUMN, UPDATE and DELETE, with the types used here.
 """
 
 from __future__ import annotations

@@ -143,7 +143,9 @@ def claim(
     """
     time_now = now(connection)
     connection.execute(
-        delete(leases).where(or_(leases.c.expires_at < time_now, leases.c.owner.in_(list(dead_owners))))
+        delete(leases).where(
+            or_(leases.c.expires_at < time_now, leases.c.owner.in_(list(dead_owners)))
+        )
     )
     rows = [
         {"input_key": key, "step": step, "owner": owner, "expires_at": time_now + ttl_s}

@@ -173,7 +173,7 @@ class PostgresqlServer:
         """Keep how many migrations made the tables."""
         connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS xling_schema (version BIGINT)")
         connection.exec_driver_sql("DELETE FROM xling_schema")
-        connection.exec_driver_sql(f"INSERT INTO xling_schema VALUES ({version:d})")
+        connection.exec_driver_sql("INSERT INTO xling_schema VALUES (%s)", (version,))
 
     def foreign(self, connection: Connection) -> str:
         """Say what else the schema has."""
@@ -239,9 +239,10 @@ def _on_connect(_connection: object, entry: ConnectionPoolEntry) -> None:
     entry.info["pid"] = os.getpid()
 
 
-def _on_checkout(_connection: object, entry: ConnectionPoolEntry, fairy: Any) -> None:  # noqa: ANN401
+def _on_checkout(_connection: object, entry: Any, fairy: Any) -> None:  # noqa: ANN401  as below
     """Leave a connection alone that this process has of the one it was forked from."""
     if entry.info["pid"] != os.getpid():
+        # SQLAlchemy's own recipe, with attributes that its types do not let one set.
         entry.dbapi_connection = fairy.dbapi_connection = None
         msg = "the connection is another process's"
         raise DisconnectionError(msg)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import cast, delete, func, select, update
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
@@ -135,7 +135,9 @@ def add_run(connection: Connection, run: RunRecord) -> None:
     if find_run(connection, run.run_id) is not None:
         msg = f"the store has a run named {run.run_id!r} already; choose another --xling-run-name"
         raise StoreError(msg)
-    connection.execute(insert(connection, runs).values(run_id=run.run_id, **_values(connection, run)))
+    connection.execute(
+        insert(connection, runs).values(run_id=run.run_id, **_values(connection, run))
+    )
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
@@ -167,7 +169,9 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
     unchanged = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(connection, run).items() if name not in unchanged}
+    values = {
+        name: value for name, value in _values(connection, run).items() if name not in unchanged
+    }
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -483,9 +487,10 @@ def put_progress(connection: Connection, run_id: str, *, worker: str, state: Pro
 
 def total_progress(connection: Connection, run_id: str) -> Progress:
     """Return how far a run has come, all workers together."""
-    sums = ("total", "done", "errors", "cost_usd")
+    c, sums = progress.c, ("total", "done", "errors", "cost_usd")
     query = select(
-        *(func.coalesce(func.sum(progress.c[name]), 0).label(name) for name in sums),
+        # PostgreSQL's sums of whole numbers are decimals.
+        *(cast(func.coalesce(func.sum(c[name]), 0), c[name].type).label(name) for name in sums),
         func.coalesce(func.max(progress.c.waiting), "").label("waiting"),
     ).where(progress.c.run_id == run_id)
     return Progress(**connection.execute(query).mappings().one())

@@ -72,7 +72,8 @@ def test_migrations_make_what_the_code_declares(server_store: ServerUrl) -> None
             " ORDER BY 1, 2"
         )
         made, declared = (
-            connection.exec_driver_sql(columns, (schema,)).all() for schema in ("public", "declared")
+            connection.exec_driver_sql(columns, (schema,)).all()
+            for schema in ("public", "declared")
         )
         keys = inspect(connection)
         for table in metadata.tables:
@@ -121,7 +122,9 @@ def test_every_text_comes_back(database: Database, text: str) -> None:
         answer = json.dumps({"text": text, "usage": [3, 4]}, ensure_ascii=False)
         put(connection, [Output(key=(b"k\0", number), output=answer, payload=text)])
         add_run(connection, RUN)
-        add_cases(connection, "r", [_case(question=text, step=number, metadata={"set": "s" + text})])
+        add_cases(
+            connection, "r", [_case(question=text, step=number, metadata={"set": "s" + text})]
+        )
     with database.read() as connection:
         assert {(b"k\0", number): answer} == find(connection, [(b"k\0", number)])
         assert text == connection.execute(select(inputs.c.payload)).scalar()
