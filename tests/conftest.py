@@ -1,4 +1,4 @@
-"""How many examples Hypothesis draws, how many threads compute, what is garbage, and where stores are."""
+"""How many examples Hypothesis draws, how many threads compute, what is garbage, a server."""
 
 from __future__ import annotations
 

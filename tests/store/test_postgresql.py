@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import secrets
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +25,7 @@ from pytest_xling.store.runs import CaseRow, add_cases, add_run, get_run
 from pytest_xling.store.schema import cases, inputs, metadata, outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 RUN = RunRecord(
     run_id="r", model="m", created_at="", status="running", settings={}, versions={}, git="", seed=0
 )
-HUSH = "-".join(("a", "password"))
-"""Not as it stands in the lines that tracebacks show."""
+HUSH = secrets.token_hex(8)
+"""A password that does not stand in the lines that tracebacks show."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def step(connection: Connection) -> int:
     return step_id(connection, kind="answer", name="openai", version="1", parameters={})
 
 
-def outcome(database: Database, statement: str) -> Any:
+def outcome(database: Database, statement: str) -> object:
     """Return what a statement gives."""
     with database.read() as connection:
         return connection.exec_driver_sql(statement).scalar()
@@ -261,16 +261,23 @@ def test_a_server_that_was_away_is_waited_for(
     with database.read() as connection:
         stored = find(connection, [(b"before", 1), *keys])
     assert {(b"before", 1), (b"second", 1)} == stored.keys()
-    with (
-        pytest.raises(StoreAway, match="what was stored before is safe"),
-        database.write() as connection,
-    ):
+
+    def broken(connection: Connection) -> None:
         put(connection, [Output(key=keys[0], output="1")])
         postgresql.kill()
         postgresql.start()
         step(connection)
+
+    with pytest.raises(StoreAway, match="what was stored before is safe"):
+        _write(database, broken)
     assert {} == database.transact(lambda connection: find(connection, keys[:1]), writes=False)
     database.close()
+
+
+def _write(database: Database, function: Callable[[Connection], None]) -> None:
+    """Call *function* in a transaction that is made once."""
+    with database.write() as connection:
+        function(connection)
 
 
 def test_a_server_that_stays_away_is_an_error(
@@ -374,9 +381,9 @@ def test_a_user_without_rights_is_told_which(
 ) -> None:
     """To make tables, to write them; reading alone suffices to read."""
     name = server_store.full.rpartition("/")[2]
-    reader = ServerUrl.parse(postgresql.url(name, user=f"reader_{name}", password="r"))
+    reader = ServerUrl.parse(postgresql.url(name, user=f"reader_{name}", password=HUSH))
     with postgresql.connect(name) as connection:
-        connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD 'r'")
+        connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD '{HUSH}'")
         connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         with pytest.raises(StoreError, match="a user needs USAGE and CREATE on the schema"):
             Database(reader)
@@ -390,19 +397,18 @@ def test_a_user_without_rights_is_told_which(
     database.close()
 
 
-def test_a_disk_that_is_full_loses_nothing(
-    postgresql: ServerProcess, server_store: ServerUrl
-) -> None:
+def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
     """What was stored stays, and the message says what to do."""
     database = Database(server_store)
     assert 1 == database.transact(step)
     raised = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
-    with (
-        pytest.raises(StoreError, match=r"the server's disk is full; free some space"),
-        database.write() as connection,
-    ):
+
+    def full(connection: Connection) -> None:
         put(connection, [Output(key=(b"k", 1), output="1")])
         connection.exec_driver_sql(raised)
+
+    with pytest.raises(StoreError, match="the server's disk is full; free some space"):
+        _write(database, full)
     assert 0 == outcome(database, "SELECT count(*) FROM outputs")
     assert 1 == outcome(database, "SELECT count(*) FROM steps")
     database.close()
