@@ -91,16 +91,18 @@ class Database:
         Where the connection to a server broke, that is done again from the beginning. Nobody knows
         then whether the commit had come through, so what it does twice must be as if done once.
         """
-        for _ in range(ATTEMPTS - 1):
+        for left in reversed(range(ATTEMPTS)):
             try:
                 with self._transaction(writes=writes) as connection:
                     result = function(connection)
                     self.check()
-                return result  # noqa: TRY300  once it is committed
             except StoreAway:
                 self.is_away = True
-        with self._transaction(writes=writes) as connection:
-            return function(connection)
+                if not left:
+                    raise
+            else:
+                return result  # it is committed
+        raise AssertionError  # pragma: no cover  the last attempt returns or raises
 
     def close(self) -> None:
         """Close all connections."""

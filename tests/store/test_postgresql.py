@@ -16,6 +16,7 @@ from sqlalchemy import inspect, select
 from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
 from pytest_xling.records import RunRecord
+from pytest_xling.store import batches
 from pytest_xling.store import database as database_module
 from pytest_xling.store.database import Database
 from pytest_xling.store.json_fields import number_at, text_at
@@ -181,6 +182,25 @@ def test_a_seed_may_have_64_bits(database: Database) -> None:
 
 def _fields(run: RunRecord) -> dict[str, Any]:
     return {name: getattr(run, name) for name in run.__slots__}
+
+
+def test_batches_come_and_go(database: Database) -> None:
+    """A request is in the batch it was put into last, until its answer is there."""
+    with database.write() as connection:
+        number = step(connection)
+        rows = [
+            batches.add(
+                connection, model="m", service="s", file=file, keys={b"a": (), b"b": ("t",)}
+            )
+            for file in ("file-1", "file-2")
+        ]
+        assert (rows[1], ("t",)) == batches.holding(connection, b"b")
+        batches.tidy(connection)
+        assert [(rows[1], 2)] == batches.list_batches(connection)
+        put(connection, [Output(key=(b"a", number), output="1")])
+        assert [(rows[1], 1)] == batches.list_batches(connection)
+        assert 2 == batches.drop(connection, rows[1])
+        assert 0 == batches.drop(connection, rows[1])
 
 
 def test_one_writes_at_a_time_and_readers_do_not_wait(database: Database) -> None:
