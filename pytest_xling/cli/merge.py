@@ -123,20 +123,18 @@ def run(args: argparse.Namespace) -> int:
     model = str(parts[0].record.settings["model"])
     print_text(f"run {name}: {len(parts)} shards, {answers:,} answers, now in {target}")
     sys.stdout.flush()
-    command = [
-        *(sys.executable, "-m", "pytest"),
-        *(f"--xling-run-name={name}", f"--xling-model={model}"),
-        *args.pytest,
-    ]
-    # Not in the command, which everybody on the machine may read: a URL may have a password.
-    place = target.full if isinstance(target, ServerUrl) else str(target)
+    command = [sys.executable, "-m", "pytest", f"--xling-run-name={name}", f"--xling-model={model}"]
     own = option("shard").env
     environment = {name: value for name, value in os.environ.items() if name != own}
-    environment[option("store").env] = place
+    if isinstance(target, ServerUrl) and target.full != str(target):
+        # Everybody on the machine may read a command, and the URL has a password.
+        environment[option("store").env] = target.full
+    else:
+        command.append(f"--xling-store={target}")
     # Ctrl-C reaches pytest as well, which then comes to an end of its own: it is waited for.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+        return subprocess.run([*command, *args.pytest], env=environment, check=False).returncode  # noqa: S603  ours
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import create_engine, event
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
 
 from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
 
@@ -79,8 +79,8 @@ _REFUSED: Final = {
     "password authentication failed": "28",
     "no password supplied": "28",
     "no pg_hba.conf entry": "28",
-    "role ": "28",
-    "database ": "3D000",
+    'role "': "28",
+    'database "': "3D000",
     "too many clients": "53300",
     "remaining connection slots": "53300",
 }
@@ -194,7 +194,9 @@ class PostgresqlServer:
     def explained(self, error: DBAPIError) -> StoreError:
         """Return what went wrong, and what to do; a StoreAway where it may pass."""
         cause = " ".join(str(error.orig).split())
-        state = getattr(error.orig, "sqlstate", None) or _state_of(cause)
+        state: str = getattr(error.orig, "sqlstate", None) or ""
+        if not state and isinstance(error, OperationalError | InterfaceError):
+            state = _state_of(cause)
         remedy = next((r for s, r in _REMEDIES.items() if state.startswith(s)), "")
         away = not remedy and (error.connection_invalidated or state.startswith(_AWAY))
         if away:
