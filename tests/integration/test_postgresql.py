@@ -203,7 +203,9 @@ def test_a_server_that_is_killed_and_back_loses_nothing(
         assert 0 == process.returncode, out
         assert 60 == len(asked(url))
         assert {1} == set(asked(url).values())
-        file = Project(project.root, {**project.environment, "XLING_STORE": "same.sqlite"})
+        file = Project(
+            project.root, {**project.environment, "XLING_STORE": str(project.root / "same.sqlite")}
+        )
         assert 0 == file.run(*OPTIONS).code
     assert project.scores() == file.scores()
     assert project.verdicts() == file.verdicts()
