@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.store import runs
 from tests.integration.project import TEST_FILE, Project, write_questions
 from tests.servers.openai_server import spawned, stats
 
@@ -116,28 +117,23 @@ def test_a_run_and_its_commands_without_the_password(
         assert secret.encode() not in content
 
 
-def test_shards_merge_from_files_to_the_server_and_back(
-    tmp_path: Path, server_store: ServerUrl
-) -> None:
-    """So a store moves: what a file has goes to the server, and a run there into a file."""
+def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: ServerUrl) -> None:
+    """Into the server's store; what a file has is copied there, and nothing is asked anew."""
     with spawned(echo=True) as url:
         project = machine(tmp_path / "one", url, server_store, count=4)
-        del project.environment["XLING_STORE"]
-        for number in (1, 2):
-            shard = (f"--xling-shard={number}/2", f"--xling-store={number}.sqlite")
+        for number, store in enumerate(("1.sqlite", server_store.full), start=1):
+            shard = (f"--xling-shard={number}/2", f"--xling-store={store}")
             assert 0 == project.run(*OPTIONS, *shard, "--xling-run-name=night").code
         before = stats(url)["requests"]
-        project.environment["XLING_STORE"] = server_store.full
-        merged = project.xling("merge", "1.sqlite", "2.sqlite", "--pytest", *OPTIONS[1:], "-n0")
+        stores = ("1.sqlite", server_store.full)
+        merged = project.xling("merge", *stores, "--pytest", *OPTIONS[1:], "-n0")
         assert 0 == merged.returncode, merged.stdout + merged.stderr
         assert "now in postgresql://xling:***@" in merged.stdout
         assert "gate open" in merged.stdout
-        first = project.scores()
-        project.environment["XLING_STORE"] = "back.sqlite"
-        # The shards of a run may lie on the server, too.
-        assert 4 == project.xling("merge", server_store.full).returncode
         assert before == stats(url)["requests"]
-    assert 8 == len({(score.sample_id, score.language) for score in first})
+    with project.reading() as connection:
+        scores = runs.scores(connection, "night")
+    assert 8 == len({(score.sample_id, score.language) for score in scores})
 
 
 @pytest.mark.slow
