@@ -1,6 +1,7 @@
 """Throughput of a whole run, beside a bare loop over the official client, in one go.
 
     python perf/throughput.py [--rounds N]
+    python perf/throughput.py --store postgresql://USER@HOST/DATABASE [--rounds N]
 
 A local OpenAI-compatible server answers after 200 ms. The same 1,000 distinct prompts are asked
 
@@ -13,6 +14,10 @@ Plain pytest with as many empty cases and JUnit is timed too. Ideal: 16 rounds o
 for 1,000 prompts over 64 connections; 32 rounds = 6.4 s where only 32 are let in. *Evaluation* is
 the time from the first request the server saw to the last answer it gave; the process is timed
 from outside.
+
+With ``--store`` something else is measured: runs with ``-n 4``, in turns with an SQLite file and in
+a new schema of that database, cold and warm, and the ratio of their times: of the medians, and of
+the shortest, which other programs on the machine disturb least.
 """
 
 from __future__ import annotations
@@ -114,9 +119,13 @@ def make_project(folder: Path, prompts: int) -> None:
     (benchmark / "data" / "en.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def timed(command: list[str], *, cwd: Path, base_url: str) -> tuple[float, str]:
+def timed(
+    command: list[str], *, cwd: Path, base_url: str, store: str = ".xling/store.sqlite"
+) -> tuple[float, str]:
     """Run *command* and return its wall seconds and output."""
-    environment = os.environ | {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none"}
+    environment = os.environ | {
+        "OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none", "XLING_STORE": store,
+    }  # fmt: skip
     # Compiled files are kept, as on a user's machine: it is not compilation that is measured.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
@@ -177,13 +186,52 @@ def warm(folder: Path, prompts: int) -> dict[str, float]:
     return {"process_s": wall, "requests": asked, "ms_per_case": per_case_ms}
 
 
+def beside_sqlite(url: str, *, prompts: int, rounds: int) -> None:
+    """Time runs of four workers with an SQLite file and on a server, in turns."""
+    import psycopg  # noqa: PLC0415  an extra
+
+    times: dict[str, list[float]] = {}
+    for number in range(rounds):
+        kinds = ["file", "server"] if number % 2 == 0 else ["server", "file"]
+        for kind in kinds:
+            schema = f"perf_{os.getpid()}_{number}"
+            store = f"{url}{'&' if '?' in url else '?'}options=-csearch_path={schema}"
+            with tempfile.TemporaryDirectory() as name, psycopg.connect(url) as connection:
+                connection.autocommit = True
+                connection.execute(f"CREATE SCHEMA {schema}")
+                folder = Path(name)
+                make_project(folder, prompts)
+                where = {"store": store} if kind == "server" else {}
+                with spawned(delay_s=DELAY_S, answer=ANSWER) as base_url:
+                    for heat in ("cold", "warm"):
+                        command = [*xling(folder), "-n4"]
+                        wall, _ = timed(command, cwd=folder, base_url=base_url, **where)
+                        times.setdefault(f"{kind} {heat} process", []).append(wall)
+                    seen = stats(base_url)
+                times.setdefault(f"{kind} evaluation", []).append(seen["active_s"])
+                connection.execute(f"DROP SCHEMA {schema} CASCADE")
+                asked, active = seen["requests"], seen["active_s"]
+                print(f"  round {number + 1} {kind:<7} asked {asked}, evaluation {active:6.2f} s")
+    for figure in ("evaluation", "cold process", "warm process"):
+        for name, of in (("median", statistics.median), ("shortest", min)):
+            file, server = (of(times[f"{kind} {figure}"]) for kind in ("file", "server"))
+            print(
+                f"  {figure:<13} {name:<9} file {file:6.2f} s, server {server:6.2f} s:"
+                f" {server / file:4.2f} x"
+            )
+
+
 def main() -> None:
     """Run all measurements and print them."""
     parser = argparse.ArgumentParser(description="Throughput of a whole run.")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--prompts", type=int, default=PROMPTS)
+    parser.add_argument("--store", metavar="URL", help="compare a PostgreSQL database with a file")
     arguments = parser.parse_args()
     prompts = arguments.prompts
+    if arguments.store:
+        beside_sqlite(arguments.store, prompts=prompts, rounds=arguments.rounds)
+        return
     ideal = math.ceil(prompts / CONNECTIONS) * DELAY_S
     refusing_ideal = math.ceil(prompts / ADMITTED) * DELAY_S
     bare = [sys.executable, "-c", BARE, str(prompts), str(CONNECTIONS)]

@@ -4,6 +4,8 @@
     ├── ConfigError         the user can fix it in a file or on the command line
     │   └── DataError       … in a data file: names file and line
     ├── StoreError          the store cannot be opened, read or written
+    │   ├── StoreAway           … for now: its server cannot be reached
+    │   └── StoreMissing        there is none where it is looked for
     ├── EvaluationError     an evaluation step could not give a result
     │   ├── BrokenStep      … and never will: it does not keep its contract
     │   └── ProviderFault   the model's side failed; never a low score
@@ -34,7 +36,9 @@ __all__ = [
     "PermanentFault",
     "ProviderFault",
     "RateLimited",
+    "StoreAway",
     "StoreError",
+    "StoreMissing",
     "TransientFault",
     "XlingError",
     "did_you_mean",
@@ -55,6 +59,14 @@ class DataError(ConfigError):
 
 class StoreError(XlingError):
     """The store cannot be opened, read or written."""
+
+
+class StoreAway(StoreError):
+    """The store's server cannot be reached just now, or broke the connection."""
+
+
+class StoreMissing(StoreError):
+    """There is no store where one is to be read."""
 
 
 class EvaluationError(XlingError):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.records import RunRecord, Score
     from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
@@ -107,7 +108,7 @@ class Baseline:
 class StoredScores:
     """Scores of runs in a store."""
 
-    store: Path
+    store: StoreLocation
     runs: Mapping[str, str]
     """By benchmark."""
 
@@ -161,7 +162,7 @@ class StoredScores:
             )
 
 
-def open_baseline(reference: str, *, store: Path) -> Baseline:
+def open_baseline(reference: str, *, store: StoreLocation) -> Baseline:
     """Open what a user named: a file where there is one, else a run, else a promoted model.
 
     Args:
@@ -185,7 +186,7 @@ def open_baseline(reference: str, *, store: Path) -> Baseline:
     if reference == _LATEST:
         msg = "'latest' is another run every time; name a run, or promote one: xling promote RUN"
         raise ConfigError(msg)
-    if not store.exists():
+    if isinstance(store, Path) and not store.exists():
         msg = f"no baseline {reference!r}: there is no such file, and no store at {store}"
         raise ConfigError(msg)
     with _reading(store) as connection:
@@ -213,7 +214,7 @@ def open_baseline(reference: str, *, store: Path) -> Baseline:
     )
 
 
-def _of_run(connection: Connection, run: RunRecord, store: Path) -> Baseline:
+def _of_run(connection: Connection, run: RunRecord, store: StoreLocation) -> Baseline:
     benchmarks = {step.benchmark: run.run_id for step in metric_steps(connection, run.run_id)}
     return Baseline(
         reference=run.run_id,
@@ -233,7 +234,7 @@ def _unfinished(status: Mapping[str, str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _reading(store: Path) -> Iterator[Connection]:
+def _reading(store: StoreLocation) -> Iterator[Connection]:
     database = Database(store, create=False)
     try:
         with database.read() as connection:

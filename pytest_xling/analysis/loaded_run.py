@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.config.options import option
+from pytest_xling.config.values import store as parse_store
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
@@ -183,11 +184,12 @@ def load_run(
 
     Args:
         name_or_path: a file where there is one, else a run's name or ``latest``.
-        store: where runs are kept; the default is ``XLING_STORE``, else ``.xling/store.sqlite`` in
-            the working directory.
+        store: where runs are kept, a file or the URL of a database; the default is ``XLING_STORE``,
+            else ``.xling/store.sqlite`` in the working directory.
 
     Raises:
         StoreError: there is no such store or run; says what is close.
+        ConfigError: the URL is wrong, or the driver for it is missing.
         DataError: the file is not what ``xling export`` writes.
     """
     path = Path(name_or_path)
@@ -204,9 +206,14 @@ def load_run(
             _verdicts=file.verdicts,
         )
     usual = option("store")
-    location = Path(store or os.environ.get(usual.env) or usual.default)
+    given = os.fspath(store or os.environ.get(usual.env) or usual.default)
+    try:
+        location = parse_store(given)
+    except ValueError as error:
+        msg = f"store: {error}"
+        raise ConfigError(msg) from error
     name = os.fspath(name_or_path)
-    if not location.exists():
+    if isinstance(location, Path) and not location.exists():
         msg = (
             f"cannot load {name!r}: there is no such file, and no store at {location.absolute()}; "
             "name the store with store=…"

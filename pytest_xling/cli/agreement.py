@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import (
     color,
     print_json,
@@ -124,7 +124,7 @@ def _keep(
     benchmark: str,
     kept: Mapping[str, Mapping[str, HumanLabel]],
 ) -> None:
-    database = Database(store_path(args), create=False)
+    database = Database(store_location(args), create=False)
     try:
         with database.write() as connection:
             for metric, labels in kept.items():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError, did_you_mean
@@ -121,7 +121,7 @@ async def _cancelled(row: BatchRow) -> BatchState | None:
 
 
 def _write(args: argparse.Namespace, change: Callable[[Connection], Any]) -> Any:  # noqa: ANN401  what *change* returns
-    database = Database(store_path(args), create=False)
+    database = Database(store_location(args), create=False)
     try:
         with database.write() as connection:
             return change(connection)

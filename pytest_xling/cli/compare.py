@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import ALPHA, compare
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import number
 from pytest_xling.engine.leases import status_now
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(msg)
     with reading(args) as connection:
         record = get_run(connection, args.run)
-        baseline = open_baseline(args.baseline, store=store_path(args))
+        baseline = open_baseline(args.baseline, store=store_location(args))
         comparison = compare(connection, record, baseline, pivots=partial(named_pivot, record))
         labelled = by_judge_alone(label_counts(connection, record.run_id))
     opinions = _opinions(comparison, margin=args.margin) if args.tests else {}

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.leases import status_now
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         limits = read_run_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
         baseline = None
         if args.baseline is not None:
-            baseline = open_baseline(args.baseline, store=store_path(args))
+            baseline = open_baseline(args.baseline, store=store_location(args))
         verdicts = _decided(connection, record, counts, limits, baseline)
     status = status_now(record)
     complete = status == "complete"

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import StatementError
 
 from pytest_xling.analysis.baseline_file import read_baseline_file
-from pytest_xling.cli.opening import store_path
+from pytest_xling.cli.opening import store_location
 from pytest_xling.cli.printing import print_text
 from pytest_xling.config.options import option
 from pytest_xling.config.shaping import changed_settings
-from pytest_xling.config.values import path as parse_path
+from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.config.values import run_name
+from pytest_xling.config.values import store as parse_store
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, DataError, StoreError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.records import RunRecord
 
 __all__ = ["add_arguments", "run"]
@@ -55,7 +57,7 @@ __all__ = ["add_arguments", "run"]
 class Part:
     """A shard of a run, in the store it was made in."""
 
-    path: Path
+    location: StoreLocation
     database: Database
     record: RunRecord
     shard: Shard
@@ -64,7 +66,7 @@ class Part:
 
     def __str__(self) -> str:
         """Name it: ``shard 2 of 8 (run night.2of8 in b.sqlite)``."""
-        return f"{self.shard} (run {self.record.run_id} in {self.path})"
+        return f"{self.shard} (run {self.record.run_id} in {self.location})"
 
     @property
     def whole(self) -> str:
@@ -84,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stores",
         metavar="STORE",
         nargs="+",
-        type=parse_path,
+        type=_store,
         help="a store with one shard of the run, or with several; or what `xling export --texts`"
         " wrote of one, a file named *.json",
     )
@@ -107,10 +109,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Merge the shards and let pytest judge the run."""
     _refuse_shard(args.pytest)
-    target = store_path(args)
+    target = store_location(args)
     with ExitStack() as opened:
         parts = _whole_run(
-            [part for path in args.stores for part in _parts(opened, path)], args.run
+            [part for place in args.stores for part in _parts(opened, place)], args.run
         )
         for first, other in combinations(parts, 2):
             _refuse_others(first, other)
@@ -121,17 +123,18 @@ def run(args: argparse.Namespace) -> int:
     model = str(parts[0].record.settings["model"])
     print_text(f"run {name}: {len(parts)} shards, {answers:,} answers, now in {target}")
     sys.stdout.flush()
-    command = [
-        *(sys.executable, "-m", "pytest"),
-        *(f"--xling-store={target}", f"--xling-run-name={name}", f"--xling-model={model}"),
-        *args.pytest,
-    ]
+    command = [sys.executable, "-m", "pytest", f"--xling-run-name={name}", f"--xling-model={model}"]
     own = option("shard").env
     environment = {name: value for name, value in os.environ.items() if name != own}
+    if isinstance(target, ServerUrl) and target.full != str(target):
+        # Everybody on the machine may read a command, and the URL has a password.
+        environment[option("store").env] = target.full
+    else:
+        command.append(f"--xling-store={target}")
     # Ctrl-C reaches pytest as well, which then comes to an end of its own: it is waited for.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  ours
+        return subprocess.run([*command, *args.pytest], env=environment, check=False).returncode  # noqa: S603  ours
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -148,24 +151,34 @@ def _refuse_shard(arguments: Iterable[str]) -> None:
         raise ConfigError(msg)
 
 
-def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
+def _store(text: str) -> StoreLocation:
+    """Parse the place of a store, for argparse, which would repeat what it is given."""
+    try:
+        return parse_store(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _parts(opened: ExitStack, location: StoreLocation) -> Iterator[Part]:
     """Yield the shards that a store has.
 
     Raises:
         ConfigError: there is none.
         StoreError: it cannot be read.
     """
-    if not path.is_file():
-        msg = f"there is no store at {path}, nor an export; check the path"
+    if isinstance(location, Path) and not location.is_file():
+        msg = f"there is no store at {location}, nor an export; check the path"
         raise ConfigError(msg)
-    exported = path.suffix == ".json"
-    database = _restored(opened, path) if exported else Database(path, create=False)
+    if isinstance(location, Path) and location.suffix == ".json":
+        database = _restored(opened, location)
+    else:
+        database = Database(location, create=False)
     opened.callback(database.close)
     with database.read() as connection:
         runs = list_runs(connection)
         parts = [
             Part(
-                path=path,
+                location=location,
                 database=database,
                 record=record,
                 shard=shard,
@@ -176,7 +189,7 @@ def _parts(opened: ExitStack, path: Path) -> Iterator[Part]:
         ]
     if not parts:
         has = f"its runs are whole: {', '.join(run.run_id for run in runs)}" if runs else "no runs"
-        msg = f"{path} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
+        msg = f"{location} has no shard of a run, but {has}; shards are made with --xling-shard=K/N"
         raise ConfigError(msg)
     yield from parts
 
@@ -226,7 +239,10 @@ def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             raise ConfigError(msg)
         if part.shard in by_shard:
             apart = "leave one of the stores out"
-            if part.path == by_shard[part.shard].path and part.record.settings["run_name"] is None:
+            if (
+                part.location == by_shard[part.shard].location
+                and part.record.settings["run_name"] is None
+            ):
                 apart = "name runs with --xling-run-name, to tell them apart"
             msg = f"there twice: {by_shard[part.shard]} and {part}; {apart}"
             raise ConfigError(msg)
@@ -288,7 +304,9 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
     ]
 
 
-def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tuple[str, int]:
+def _merged(
+    connection: Connection, parts: Sequence[Part], target: StoreLocation
+) -> tuple[str, int]:
     """Make the run in the store, and return its name and how many answers it has.
 
     It is incomplete until pytest has judged it; one that pytest did not come to the end of is made
@@ -317,10 +335,16 @@ def _merged(connection: Connection, parts: Sequence[Part], target: Path) -> tupl
             )
             raise ConfigError(msg)
     for part, own in zip(parts, numbers, strict=True):
-        if not part.path.samefile(target):
+        if not _same(part.location, target):
             copy_memo(part.database, connection, numbers=own)
         copy_run(part.database, connection, part.record.run_id, into=name, numbers=own)
     return name, sum(case_counts(connection, name).values())
+
+
+def _same(location: StoreLocation, target: StoreLocation) -> bool:
+    if isinstance(location, Path) and isinstance(target, Path):
+        return location.samefile(target)
+    return location == target  # of one that is named in two ways, what it has is there already
 
 
 def _begin(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import resolve
-from pytest_xling.config.values import path as parse_path
+from pytest_xling.config.values import store as parse_store
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.languages import find
 from pytest_xling.store.database import Database
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.config.store_location import StoreLocation
 
-__all__ = ["reading", "settled", "store_path"]
+__all__ = ["reading", "settled", "store_location"]
 
 
 def settled(given: Mapping[str, Any]) -> Settings:
@@ -42,17 +43,17 @@ def settled(given: Mapping[str, Any]) -> Settings:
     )
 
 
-def store_path(args: argparse.Namespace) -> Path:
+def store_location(args: argparse.Namespace) -> StoreLocation:
     """Return where the store is: ``--xling-store``, else ``XLING_STORE``, else the usual place.
 
     Raises:
-        ConfigError: what was given is not a path.
+        ConfigError: what was given is neither a path nor a URL.
     """
     store = option("store")
     for source, text in ((store.flag, args.xling_store), (store.env, os.environ.get(store.env))):
         if text:
             try:
-                return parse_path(text)
+                return parse_store(text)
             except ValueError as error:
                 msg = f"{source}: {error}"
                 raise ConfigError(msg) from error
@@ -67,15 +68,15 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
     Raises:
         StoreError: there is no store, or it cannot be read.
     """
-    path = store_path(args)
-    if not path.exists():
-        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+    location = store_location(args)
+    if isinstance(location, Path) and not location.exists():
+        where = "" if location.is_absolute() else f" in {Path.cwd()}"
         msg = (
-            f"there is no store at {path}{where}; go to the folder of your project, name the store "
-            "with --xling-store, or make one: pytest --model=MODEL"
+            f"there is no store at {location}{where}; go to the folder of your project, name the "
+            "store with --xling-store, or make one: pytest --model=MODEL"
         )
         raise StoreError(msg)
-    database = Database(path, create=False)
+    database = Database(location, create=False)
     try:
         with database.read() as connection:
             yield connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, did_you_mean
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             "compared with what it has; promote a whole run, or say --partial"
         )
         raise ConfigError(msg)
-    database = Database(store_path(args), create=False)
+    database = Database(store_location(args), create=False)
     try:
         with database.write() as connection:
             before = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import compare
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import check_free, print_text
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.reports.html.page import write_report
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         record = get_run(connection, args.run)
         compared = None
         if args.baseline is not None:
-            baseline = open_baseline(args.baseline, store=store_path(args))
+            baseline = open_baseline(args.baseline, store=store_location(args))
             compared = compare(connection, record, baseline, pivots=partial(named_pivot, record))
         write_report(connection, record.run_id, file, comparison=compared)
     print_text(f"report: {file}")

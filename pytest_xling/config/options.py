@@ -200,11 +200,12 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="store",
-        parse=values.path,
+        parse=values.store,
         default=Path(".xling/store.sqlite"),
-        metavar="FILE",
-        help="Where answers, scores and runs are kept. Default: .xling/store.sqlite in the root"
-        " directory (for the command `xling`, in the working directory).",
+        metavar="FILE_OR_URL",
+        help="Where answers, scores and runs are kept: a file, or a database that machines share,"
+        " postgresql://USER@HOST/DATABASE. Default: .xling/store.sqlite in the root directory (for"
+        " the command `xling`, in the working directory).",
     ),
     Option(
         name="run-name",

@@ -12,6 +12,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 
@@ -37,7 +38,7 @@ class Settings:
     data: Mapping[str, Path] = field(default_factory=dict)
     """Benchmark name to where its data is, for those not using what they bring along."""
     thresholds: Path | None = None
-    store: Path = option("store").default
+    store: StoreLocation = option("store").default
     run_name: str | None = None
     shard: str | None = None
     """Which of how many: ``2/8``."""
@@ -251,14 +252,13 @@ def resolve(
     if model is None:
         msg = "no model is given; say --xling-model=MODEL (or --model, or XLING_MODEL)"
         raise ConfigError(msg)
-    store = find("store")
     _refuse_beside_shard(find)
     return Settings(
         model=model,
         languages=_languages(find("langs"), language_code),
         data=_existing(find("data")),
         thresholds=locate_thresholds(cli, environ, ini, rootdir=rootdir, cwd=cwd),
-        store=store.base / store.value,
+        store=_located(find("store")),
         run_name=find("run-name").value,
         shard=find("shard").value,
         samples=find("samples").value,
@@ -334,6 +334,12 @@ def _languages(option: _Parsed, language_code: Callable[[str], str]) -> Language
             msg = f"{option.source}: {error}"
             raise ConfigError(msg) from error
     return tuple(codes)
+
+
+def _located(option: _Parsed) -> StoreLocation:
+    """Return where the store is; a relative path's place depends on who gave it."""
+    location: StoreLocation = option.value
+    return option.base / location if isinstance(location, Path) else location
 
 
 def _existing(option: _Parsed) -> dict[str, Path]:

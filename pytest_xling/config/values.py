@@ -8,8 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.config.store_location import ServerUrl
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_xling.config.store_location import StoreLocation
 
 __all__ = [
     "baseline",
@@ -32,6 +36,7 @@ __all__ = [
     "shard",
     "stance",
     "stop_early",
+    "store",
     "temperatures",
     "text_in",
     "update_thresholds",
@@ -155,6 +160,11 @@ def path(text: str) -> Path:
     except RuntimeError as error:
         msg = f"{text!r}: {error}; write the path in full"
         raise ValueError(msg) from error
+
+
+def store(text: str) -> StoreLocation:
+    """Parse the path of an SQLite file, or the URL of a PostgreSQL database."""
+    return ServerUrl.parse(text.strip()) if ServerUrl.is_one(text) else path(text)
 
 
 def data_path(text: str) -> tuple[str, Path]:

@@ -15,7 +15,7 @@ from pytest_xling.records import Response, Usage
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
@@ -34,6 +34,7 @@ class Answering:
         limit: how many requests may be in flight.
         cap: what may be spent; None where nothing costs.
         batches: through which the provider is asked; None where it is asked one by one.
+        held: whether nothing is to be asked just now.
     """
 
     kind: ClassVar[str] = "answer"
@@ -46,11 +47,12 @@ class Answering:
         limit: AdaptiveLimit,
         cap: CostCap | None,
         batches: BatchQueue | None = None,
+        held: Callable[[], bool] = bool,
     ) -> None:
         self.name = kept_as(provider)
         self.version = "1"
         self.parameters: Mapping[str, JsonValue] = {}
-        self.gate = Gate(batches or provider)
+        self.gate = Gate(batches or provider, held=held)
         self.batches = batches
         self._provider = provider
         self._limit = limit

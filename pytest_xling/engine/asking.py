@@ -23,6 +23,8 @@ from pytest_xling.records import MOST_TOKENS
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_xling.engine.breaker import Breaker
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.records import Request, Response, Usage
@@ -33,6 +35,8 @@ ATTEMPTS = 6
 """How often a request is asked that meets faults which may pass."""
 MESSAGE_TOKENS = 4
 """What a message takes beside its text: its role and where it begins and ends."""
+HELD_S = 0.1
+"""Between two looks whether one may ask again."""
 _counting = threading.Lock()  # several threads would each build the encoding
 _WAIT_INITIAL_S = 0.5
 _WAIT_MAX_S = 30.0
@@ -271,10 +275,16 @@ class _Exchange:
 
 
 class Gate:
-    """Stands before a provider; once closed, nothing more is asked, what is under way goes on."""
+    """Stands before a provider; once closed, nothing more is asked, what is under way goes on.
 
-    def __init__(self, provider: Named) -> None:
+    Args:
+        provider: who answers.
+        held: whether nothing is to be asked just now.
+    """
+
+    def __init__(self, provider: Named, *, held: Callable[[], bool] = bool) -> None:
         self._provider = provider
+        self._held = held
         self._closed = asyncio.Event()
         self._reason = "the run is being stopped"
         self._under_way: set[asyncio.Task[object]] = set()
@@ -283,6 +293,8 @@ class Gate:
 
     async def generate(self, request: Request) -> Response:
         """Ask the provider unless closed; whatever it is, what it says comes in clean."""
+        while self._held() and not self._closed.is_set():  # noqa: ASYNC110  no event tells
+            await asyncio.sleep(HELD_S)
         if self._closed.is_set():
             msg = f"{self._reason}; this was not asked"
             raise GivenUp(msg, cause=self._reason)

@@ -32,12 +32,13 @@ def _name(pid: int) -> str:
 
 @cache
 def _place() -> str:
-    """Return what tells hosts apart, and containers, which may share a host's name."""
+    """Return what tells hosts apart, which may share a name, and the containers of one."""
     try:
         space = str(Path("/proc/self/ns/pid").readlink())
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        space = ""
-    return f"{socket.gethostname()}/{space}"
+        space = boot = ""
+    return f"{socket.gethostname()}/{space}/{boot}"
 
 
 def dead(owners: Iterable[str]) -> set[str]:

@@ -113,7 +113,14 @@ class Models:
                 cap=model.cap,
                 wait_s=model.batch_wait_s,
             )
-        return Answering(provider, limit=model.limit, cap=model.cap, batches=queue)
+        return Answering(
+            provider,
+            limit=model.limit,
+            cap=model.cap,
+            batches=queue,
+            # What cannot be kept just now is asked later.
+            held=lambda: self._store.database.is_away,
+        )
 
     async def memo(self) -> Memo[Request, Response]:
         """Return the memo of the step that asks the model under test."""

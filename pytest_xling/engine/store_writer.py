@@ -182,13 +182,14 @@ class StoreWriter:
 
     def _transact(self, queue: _Queue) -> None:
         writes = bool(queue.puts) or any(call.writes for call in queue.calls)
-        results: list[tuple[_Call, Any]] = []
-        begin = self.database.write if writes else self.database.read
+
+        def work(connection: Connection) -> list[tuple[_Call, Any]]:
+            outputs.put(connection, [put.row for put in queue.puts])
+            outputs.release(connection, [p.row.key for p in queue.puts], owner=self.owner)
+            return [(call, call.function(connection)) for call in queue.calls]
+
         try:
-            with begin() as connection:
-                outputs.put(connection, [put.row for put in queue.puts])
-                outputs.release(connection, [p.row.key for p in queue.puts], owner=self.owner)
-                results.extend((call, call.function(connection)) for call in queue.calls)
+            results = self.database.transact(work, writes=writes)
         except StoreError as error:
             self._on_loop(self._fail, queue, error)
         except BaseException as error:

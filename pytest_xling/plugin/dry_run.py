@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.engine.models import price_paid
-from pytest_xling.errors import XlingError
+from pytest_xling.errors import StoreMissing, XlingError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.dry_run import Lengths, dry_run
 from pytest_xling.plugin.setup import read_setup
@@ -69,9 +69,10 @@ def _stored(
     from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415
     from pytest_xling.store.queries import answer_lengths  # noqa: PLC0415
 
-    if not setup.settings.store.exists():
+    try:
+        database = Database(setup.settings.store, create=False)
+    except StoreMissing:
         return set(), {}
-    database = Database(setup.settings.store, create=False)
     with database.read() as connection:
         stored, lengths = find_inputs(connection, keys), answer_lengths(connection)
     database.close()

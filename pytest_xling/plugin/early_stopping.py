@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -259,8 +260,9 @@ class _Looking:
                     looks=looks.last,
                     share=looks.share(look),
                 )
-                with context.database.write() as connection:
-                    return put_stop(connection, context.run_id, stop)
+                return context.database.transact(
+                    partial(put_stop, run_id=context.run_id, stop=stop)
+                )
         return None
 
     def _answered(self) -> set[tuple[str, str]]:

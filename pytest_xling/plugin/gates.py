@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -101,14 +101,15 @@ class GateCheck(GateTest):
         self._properties += [("xling_judge", str(annotator)) for annotator in behind]
         if verdict.outcome == "error" and spec.benchmark in gates.selection.recalled:
             self._properties.append((FAULT, verdict.reason))
-        with gates.context.database.write() as connection:
-            put_verdict(
-                connection,
-                gates.context.run_id,
+        gates.context.database.transact(
+            partial(
+                put_verdict,
+                run_id=gates.context.run_id,
                 benchmark=spec.benchmark,
                 verdict=verdict,
                 expected=gates.stopping.expected(spec.benchmark, spec.metric),
             )
+        )
         return verdict
 
     def _measure(self, spec: GateSpec) -> None:

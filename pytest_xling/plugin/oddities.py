@@ -38,7 +38,7 @@ def further_up(settings: Settings, root: Path) -> Iterator[str]:
             f"say --rootdir={path.parent} or --xling-thresholds={path}"
         )
     usual = option("store").default
-    begun = settings.store == root / usual and not settings.store.exists()
+    begun = settings.store == root / usual and not (root / usual).exists()
     if begun and (path := _above(root, usual)):
         top = path.parents[len(usual.parts) - 1]
         yield (

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import option
@@ -25,7 +26,6 @@ from pytest_xling.store.runs import add_run, find_run, go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -192,7 +192,9 @@ def _digest(file: Path | None) -> str | None:
 def _kept_in(settings: Settings) -> str:
     """Say which limits are in force, and where everything is kept."""
     thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
-    return f"xling: thresholds {thresholds}; store {display_path(settings.store)}"
+    store = settings.store
+    kept = display_path(store) if isinstance(store, Path) else store
+    return f"xling: thresholds {thresholds}; store {kept}"
 
 
 def _made_up_name(model: str, now: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -54,8 +55,7 @@ def keep_end(database: Database, run_id: str, *, status: str, seconds: float) ->
     from pytest_xling.store.runs import finish_run  # noqa: PLC0415  when a run is made
 
     try:
-        with database.write() as connection:
-            finish_run(connection, run_id, status=status, seconds=seconds)
+        database.transact(partial(finish_run, run_id=run_id, status=status, seconds=seconds))
     except StoreError as error:
         return str(error)
     return ""

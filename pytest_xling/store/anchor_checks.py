@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import anchor_checks as table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def add_check(connection: Connection, check: AnchorCheck) -> None:
     """Keep a check; the first of a run stays."""
     keys = {name: getattr(check, name) for name in ("run_id", "signature", "language", "aspect")}
     row = {"created_at": check.created_at, "result": canonical_json(asdict(check))}
-    connection.execute(insert(table).values(**keys, **row).on_conflict_do_nothing())
+    connection.execute(insert(connection, table).values(**keys, **row).on_conflict_do_nothing())
 
 
 def checks(

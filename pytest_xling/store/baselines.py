@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import baselines
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def promote(
     """Make a run the baseline of *model* for *benchmarks*; what was it before is so no more."""
     for benchmark in benchmarks:
         row = {"run_id": run_id, "promoted_at": at}
-        statement = insert(baselines).values(model=model, benchmark=benchmark, **row)
+        statement = insert(connection, baselines).values(model=model, benchmark=benchmark, **row)
         connection.execute(
             statement.on_conflict_do_update(index_elements=["model", "benchmark"], set_=row)
         )

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import batched, batches, outputs
 
 if TYPE_CHECKING:
@@ -87,8 +87,10 @@ def add(
         total=len(keys),
     )
     values = {name: value for name, value in asdict(row).items() if name != "id"}
-    number = connection.execute(insert(batches).values(values).returning(batches.c.id)).scalar_one()
-    statement = insert(batched)
+    number = connection.execute(
+        insert(connection, batches).values(values).returning(batches.c.id)
+    ).scalar_one()
+    statement = insert(connection, batched)
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["input_key"],

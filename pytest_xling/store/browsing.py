@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, func, select
 
 from pytest_xling.keys import content_key
+from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.outputs import find
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, runs, steps
@@ -79,7 +80,7 @@ def judged_cases(
             score, and_(score.c.input_key == cases.c.answer_key, score.c.step == step.step)
         )
         columns.append(score.c.output)
-    text = func.coalesce(func.json_extract(response.c.output, "$.text"), "")
+    text = func.coalesce(text_at(response.c.output, "$.text"), "")
     query = (
         select(
             cases.c.case_id,

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.stats.labelling import Labelling, LabelQuality, Measure
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import calibrations as table
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def add_calibration(connection: Connection, made: Calibration) -> None:
         "created_at": made.created_at,
         "result": canonical_json(asdict(made)),
     }
-    statement = insert(table).values(signature=made.signature, language=made.language, **row)
+    statement = insert(connection, table).values(
+        signature=made.signature, language=made.language, **row
+    )
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["signature", "language", "source"], set_=row

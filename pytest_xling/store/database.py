@@ -1,177 +1,157 @@
-"""Open the store's SQLite file."""
+"""Open the store, and give transactions in it."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import URL, create_engine, event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import QueuePool
 
-from pytest_xling.errors import StoreError
+from pytest_xling.errors import StoreAway, StoreError
 from pytest_xling.store.migrations import LATEST, migrate
+from pytest_xling.store.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from sqlite3 import Connection as SqliteConnection
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
-    from sqlalchemy.pool import ConnectionPoolEntry
+
+    from pytest_xling.config.store_location import StoreLocation
+    from pytest_xling.store.backend import Backend
 
 __all__ = ["Database"]
 
-BUSY_TIMEOUT_S = 30.0
-USUAL_FOLDER = ".xling"
-"""Of the store that nobody named."""
+T = TypeVar("T")
+
+ATTEMPTS = 5
+"""How often a transaction is made whose connection breaks each time."""
+PAUSES_S = (0.1, 5.0)
+"""Between two looks whether a server is back: first and longest."""
 
 
 class Database:
-    """One SQLite file in WAL mode; safe to use from several threads and processes.
+    """A store; safe to use from several threads and processes, on a server from several machines.
 
     Args:
-        path: the file; it and its folder are made if absent.
-        create: whether a missing file may be made; reading commands say False.
+        location: an SQLite file, which is made with its folder if absent, or the URL of a
+            PostgreSQL database, in which the tables are made.
+        create: whether a missing store may be made; reading commands say False.
 
     Raises:
         StoreError: it cannot be opened or written, is not a store, or has a newer schema; later,
-            that the file is no longer there.
+            that the file is no longer there, or that the server was away for too long.
+        ConfigError: the driver for the server is missing, or the URL is wrong.
     """
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
-        self.path = path
-        if not create and not path.exists():
-            msg = f"there is no store at {path}; name it with --xling-store"
-            raise StoreError(msg)
-        if path.is_dir():
-            msg = f"{path} is a folder; name the store's file in it with --xling-store"
-            raise StoreError(msg)
-        try:
-            _make_folder(path.parent)
-        except OSError as error:
-            msg = f"cannot make the folder of the store, {path.parent}: {error.strerror}"
-            raise StoreError(msg) from error
-        frozen = not create and _is_frozen(path)
-        self._engine = create_engine(
-            _frozen_url(path) if frozen else URL.create("sqlite", database=str(path)),
-            poolclass=QueuePool,
-            connect_args={"timeout": BUSY_TIMEOUT_S, "check_same_thread": False},
-        )
-        if not frozen:
-            event.listen(self._engine, "connect", _on_connect)
-        event.listen(self._engine, "begin", _on_begin)
-        self._file: tuple[int, int] | None = None
-        with self.read() as connection:
-            version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-        self._file = _identity(path)
-        if version != LATEST:
-            with self.write() as connection:
-                migrate(connection, path=str(path))
+    def __init__(self, location: StoreLocation, *, create: bool = True) -> None:
+        self._backend = _backend(location, create=create)
+        self.is_away = False
+        """Whether the server is waited for just now, or was in vain."""
+        self._patience_s = 0.0  # a wrong address is told at once
+        with ExitStack() as on_error:
+            on_error.callback(self.close)
+            with self.read() as connection:
+                version = self._backend.version(connection)
+            if version != LATEST:
+                with self.write() as connection:
+                    migrate(connection, self._backend)
+            on_error.pop_all()
+        self._patience_s = self._backend.patience_s
 
     def check(self) -> None:
         """Check that the file is still the one that was opened.
 
-        SQLite goes on with a file that is deleted: what it writes then is seen by nobody.
-
         Raises:
             StoreError: it was deleted, or another was put in its place.
         """
-        now = _identity(self.path)
-        if self._file is None or now == self._file:
-            return
-        what = "was deleted" if now is None else "was replaced by another file"
-        msg = (
-            f"store {self.path} {what} while it was in use: what this run kept in it is lost, and "
-            "nothing more can be kept; run again (--xling-store names the store)"
-        )
-        raise StoreError(msg)
+        self._backend.check()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Give a connection inside one consistent read transaction."""
-        self.check()
-        try:
-            with self._engine.connect() as connection, connection.begin():
-                yield connection
-        except DBAPIError as error:
-            raise self._explained(error) from error
+        with self._transaction(writes=False) as connection:
+            yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Give a connection inside a write transaction; commit at the end, roll back on error."""
-        self.check()
-        try:
-            with (
-                self._engine.connect().execution_options(xling_write=True) as connection,
-                connection.begin(),
-            ):
-                yield connection
-                self.check()
-        except DBAPIError as error:
-            raise self._explained(error) from error
+        """Give a connection inside a write transaction; commit at the end, roll back on error.
+
+        There is one at a time, in all processes. A server that is away is waited for, before it
+        begins; :meth:`transact` makes it anew where that happens later.
+        """
+        with self._transaction(writes=True) as connection:
+            yield connection
+            self.check()
+
+    def transact(self, function: Callable[[Connection], T], *, writes: bool = True) -> T:
+        """Call *function* in a transaction, commit, and return its result.
+
+        Where the connection to a server broke, that is done again from the beginning. Nobody knows
+        then whether the commit had come through, so what it does twice must be as if done once.
+        """
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                with self._transaction(writes=writes) as connection:
+                    result = function(connection)
+                    self.check()
+            except StoreAway:
+                self.is_away = True
+                if not left:
+                    raise
+            else:
+                return result  # it is committed
+        raise AssertionError  # pragma: no cover  the last attempt returns or raises
 
     def close(self) -> None:
         """Close all connections."""
-        self._engine.dispose()
+        self._backend.engine.dispose()
 
-    def _explained(self, error: DBAPIError) -> StoreError:
-        cause = str(error.orig)
-        remedies = {
-            "readonly": "it, or its folder, is read-only; make it writable",
-            "unable to open": "its folder is missing or not writable",
-            "disk I/O": "the disk is full or failing; what was stored before is safe",
-            "disk is full": "the disk is full; free some space and run again, nothing is lost",
-            "not a database": "it is not an SQLite file; name another file",
-            "malformed": "it is damaged; move it away, or restore a copy",
-            "locked": "another process held it for too long",
-        }
-        remedy = next((r for sign, r in remedies.items() if sign in cause), "see the cause above")
-        return StoreError(f"store {self.path}: {cause}: {remedy} (--xling-store names the store)")
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+        self._backend.check()
+        with ExitStack() as stack:
+            connection = self._begun(stack, writes=writes)
+            try:
+                yield connection
+                stack.close()  # commits
+            except DBAPIError as error:
+                raise self._backend.explained(error) from error
 
+    def _begun(self, stack: ExitStack, *, writes: bool) -> Connection:
+        """Begin a transaction, and wait for a server that is away.
 
-def _make_folder(folder: Path) -> None:
-    """Make the store's folder; the usual one, which lies in a project, keeps itself out of git."""
-    if folder.is_dir():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == USUAL_FOLDER:
-        with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
-            file.write("*\n")
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from others that had its name; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _is_frozen(path: Path) -> bool:
-    """Tell whether the store lies where nothing can be written, and nobody is writing it."""
-    effective = os.access in os.supports_effective_ids
-    writable = os.access(path.parent, os.W_OK, effective_ids=effective)
-    return not writable and not path.with_name(f"{path.name}-wal").exists()
-
-
-def _frozen_url(path: Path) -> URL:
-    """Return a URL to read it by: without the files that WAL would need beside it."""
-    query = {"mode": "ro", "immutable": "1", "uri": "true"}
-    return URL.create("sqlite", database=path.absolute().as_uri(), query=query)
+        Raises:
+            StoreError: it is away for too long, or refuses.
+        """
+        began, (pause, longest) = time.monotonic(), PAUSES_S
+        options = self._backend.writing if writes else self._backend.reading
+        while True:
+            try:
+                with ExitStack() as begun:
+                    connection = begun.enter_context(self._backend.engine.connect())
+                    connection = connection.execution_options(**options)
+                    begun.enter_context(connection.begin())
+                    stack.push(begun.pop_all())
+                    self.is_away = False
+                    return connection
+            except DBAPIError as error:
+                refused = self._backend.explained(error)
+                if not isinstance(refused, StoreAway) or not self._patience_s:
+                    raise refused from error
+                self.is_away = True
+                if time.monotonic() - began > self._patience_s:
+                    msg = f"{refused}; it was waited for {self._patience_s:g} s"
+                    raise StoreError(msg) from error
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
 
 
-def _on_connect(connection: SqliteConnection, _entry: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves
-    # NORMAL under WAL survives kill -9 of any process; a power cut may lose the last commits.
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
-        connection.execute(f"PRAGMA {pragma}").close()
+def _backend(location: StoreLocation, *, create: bool) -> Backend:
+    if isinstance(location, Path):
+        return SqliteFile(location, create=create)
+    # Whoever keeps a file does not wait for this.
+    from pytest_xling.store.postgresql import PostgresqlServer  # noqa: PLC0415
 
-
-def _on_begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("xling_write", False)
-    # IMMEDIATE: take the write lock now, where the busy time-out applies, not half-way through.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    return PostgresqlServer(location, create=create)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import faulted, faults
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ def put_faults(
         return
     texts = sorted({row.text for row in rows})
     connection.execute(
-        insert(faults).on_conflict_do_nothing(),
+        insert(connection, faults).on_conflict_do_nothing(),
         [{"run_id": run_id, "text": text} for text in texts],
     )
     query = select(faults.c.text, faults.c.id).where(faults.c.run_id == run_id)
     numbers = {row.text: row.id for row in connection.execute(query)}
-    statement = insert(faulted)
+    statement = insert(connection, faulted)
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=["run_id", "benchmark", "case_id"],
@@ -98,7 +98,7 @@ def put_faults(
                 "benchmark": row.benchmark,
                 "case_id": row.case_id,
                 "response_key": row.response_key,
-                "given_up": row.given_up,
+                "given_up": int(row.given_up),
                 "fault": numbers[row.text],
             }
             for row in rows
@@ -117,7 +117,7 @@ def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
         .order_by(cases.desc(), faults.c.text)
     )
     return [
-        RunFault(text=row.text, cases=row.cases, given_up=row.given_up)
+        RunFault(text=row.text, cases=row.cases, given_up=int(row.given_up))
         for row in connection.execute(query)
     ]
 

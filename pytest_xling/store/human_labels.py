@@ -61,7 +61,7 @@ def keep_human_labels(
             "case_id": case,
             "said": label.said,
             "value": label.value,
-            "cannot_tell": label.cannot_tell,
+            "cannot_tell": int(label.cannot_tell),
         }
         for case, label in labels.items()
     ]

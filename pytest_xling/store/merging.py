@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import (
     calibrations,
     cases,
@@ -42,7 +42,7 @@ def copy_steps(source: Database, target: Connection) -> dict[int, int]:
     of_source = [row for rows in _rows(source, select(steps)) for row in rows]
     if of_source:
         rows = [{name: row[name] for name in row if name != "id"} for row in of_source]
-        target.execute(insert(steps).on_conflict_do_nothing(), rows)
+        target.execute(insert(target, steps).on_conflict_do_nothing(), rows)
     there = {
         digest: number for number, digest in target.execute(select(steps.c.id, steps.c.digest))
     }
@@ -92,7 +92,9 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
     """
     for table in (inputs, outputs, calibrations, translation_noise):
         for rows in _rows(source, select(table)):
-            target.execute(insert(table).on_conflict_do_nothing(), _renumbered(rows, numbers))
+            target.execute(
+                insert(target, table).on_conflict_do_nothing(), _renumbered(rows, numbers)
+            )
 
 
 def copy_run(
@@ -110,7 +112,7 @@ def copy_run(
     for table in (cases, sets, run_steps):
         for rows in _rows(source, select(table).where(table.c.run_id == run_id)):
             own = [{**row, "run_id": into} for row in _renumbered(rows, numbers)]
-            target.execute(insert(table).on_conflict_do_nothing(), own)
+            target.execute(insert(target, table).on_conflict_do_nothing(), own)
 
 
 def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]]:

@@ -1,7 +1,11 @@
 """Bring a store's schema up to date, one numbered step at a time.
 
 Each step is plain SQL that is never edited once released: it says what the schema *was*, while
-``schema.py`` says what it is now. A test proves that the two agree.
+``schema.py`` says what it is now. A test proves that the two agree, on both kinds of store.
+
+Steps are in SQLite's words; a PostgreSQL server is told the same in its own, word by word
+(``postgresql.py``). So a later step runs on both where it says CREATE TABLE and INDEX, ALTER TABLE
+and ADD COLUMN, UPDATE and DELETE, with the types used here.
 """
 
 from __future__ import annotations
@@ -12,6 +16,8 @@ from pytest_xling.errors import StoreError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from pytest_xling.store.backend import Backend
 
 __all__ = ["LATEST", "MIGRATIONS", "migrate"]
 
@@ -152,29 +158,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 LATEST = len(MIGRATIONS)
 
 
-def migrate(connection: Connection, *, path: str) -> None:
+def migrate(connection: Connection, store: Backend) -> None:
     """Bring the store behind *connection* to the latest schema, inside the caller's transaction.
 
     Raises:
         StoreError: the store was written by a newer version, or is not one of ours.
     """
-    version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+    version = store.version(connection)
     if version > LATEST:
         msg = (
-            f"store {path} has schema {version}, and this pytest-xling knows up to {LATEST}: "
+            f"store {store} has schema {version}, and this pytest-xling knows up to {LATEST}: "
             "it was written by a newer version. Upgrade pytest-xling, or name another store "
             "with --xling-store"
         )
         raise StoreError(msg)
-    if version == 0:
-        foreign = connection.exec_driver_sql("SELECT name FROM sqlite_master LIMIT 1").scalar()
-        if foreign is not None:
-            msg = (
-                f"{path} is an SQLite file of something else (it has a table {foreign!r}); "
-                "name another file with --xling-store"
-            )
-            raise StoreError(msg)
+    if version == LATEST:
+        return  # another process was quicker
+    if version == 0 and (foreign := store.foreign(connection)):
+        raise StoreError(foreign)
     for number in range(version, LATEST):
         for statement in MIGRATIONS[number]:
-            connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(f"PRAGMA user_version = {number + 1}")
+            connection.exec_driver_sql(store.spelled(statement))
+    store.set_version(connection, LATEST)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import bindparam, delete, or_, select, tuple_, update
-from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import JsonValue, canonical_json, content_key
+from pytest_xling.store.clock import now
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import inputs, leases, outputs, steps
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ CHUNK = 500
 _find = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
     outputs.c.input_key.in_(bindparam("keys", expanding=True))
 )
-_put = insert(outputs).on_conflict_do_nothing()
-_put_input = insert(inputs).on_conflict_do_nothing()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ def step_id(
     }
     digest = content_key(described)
     connection.execute(
-        insert(steps)
+        insert(connection, steps)
         .values(
             digest=digest,
             kind=kind,
@@ -104,16 +103,16 @@ def put(connection: Connection, rows: Sequence[Output]) -> None:
     """Keep *rows*; what is there already stays. Ends the leases on their keys."""
     if not rows:
         return
-    now = time.time()
+    created_at = time.time()
     connection.execute(
-        _put,
+        insert(connection, outputs).on_conflict_do_nothing(),
         [
             {
                 "input_key": row.key[0],
                 "step": row.key[1],
                 "output": row.output,
                 "cost_usd": row.cost_usd,
-                "created_at": now,
+                "created_at": created_at,
             }
             for row in rows
         ],
@@ -122,7 +121,7 @@ def put(connection: Connection, rows: Sequence[Output]) -> None:
         {"key": row.key[0], "payload": row.payload} for row in rows if row.payload is not None
     ]
     if payloads:
-        connection.execute(_put_input, payloads)
+        connection.execute(insert(connection, inputs).on_conflict_do_nothing(), payloads)
 
 
 def claim(
@@ -142,17 +141,19 @@ def claim(
         ttl_s: seconds after which the lease ends unless renewed.
         dead_owners: owners known to be gone: their leases do not count.
     """
-    now = time.time()
+    time_now = now(connection)
     connection.execute(
-        delete(leases).where(or_(leases.c.expires_at < now, leases.c.owner.in_(list(dead_owners))))
+        delete(leases).where(
+            or_(leases.c.expires_at < time_now, leases.c.owner.in_(list(dead_owners)))
+        )
     )
     rows = [
-        {"input_key": key, "step": step, "owner": owner, "expires_at": now + ttl_s}
+        {"input_key": key, "step": step, "owner": owner, "expires_at": time_now + ttl_s}
         for key, step in keys
     ]
     claimed: set[OutputKey] = set()
     for chunk in _chunks(rows):
-        connection.execute(insert(leases).on_conflict_do_nothing(), chunk)
+        connection.execute(insert(connection, leases).on_conflict_do_nothing(), chunk)
         held = connection.execute(
             select(leases.c.input_key, leases.c.step).where(
                 leases.c.owner == owner,
@@ -186,9 +187,8 @@ def release_all(connection: Connection, *, owner: str) -> None:
 
 def renew(connection: Connection, *, owner: str, ttl_s: float) -> None:
     """Prolong all of *owner*'s leases."""
-    connection.execute(
-        update(leases).where(leases.c.owner == owner).values(expires_at=time.time() + ttl_s)
-    )
+    ends = now(connection) + ttl_s
+    connection.execute(update(leases).where(leases.c.owner == owner).values(expires_at=ends))
 
 
 def owners(connection: Connection) -> set[str]:

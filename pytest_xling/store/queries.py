@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from sqlalchemy import Connection, and_, bindparam, case, false, func, literal, or_, select
 
 from pytest_xling.records import Score
+from pytest_xling.store.json_fields import number_at, text_at
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, runs, steps
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
@@ -52,9 +53,10 @@ Place: TypeAlias = tuple[str, str, str]
 """Benchmark, metric and language."""
 
 # A score is kept as JSON: [value, reason].
-_VALUE = func.json_extract(outputs.c.output, "$[0]")
-_SET = func.coalesce(func.json_extract(cases.c.sample_metadata, "$.set"), "")
+_VALUE = number_at(outputs.c.output, "$[0]")
+_SET = func.coalesce(text_at(cases.c.sample_metadata, "$.set"), "")
 
+_ALL = 2**62
 # What was scored in a run, by its key: the limit, which leaves nothing out, keeps SQLite from
 # forgetting the order.
 _c = (
@@ -73,7 +75,7 @@ _c = (
         LEVEL,
     )
     .order_by("input_key")
-    .limit(-1)
+    .limit(_ALL)
     .subquery("by_input")
 )
 
@@ -413,7 +415,7 @@ def answer_lengths(connection: Connection) -> dict[tuple[str, str, str], Length]
 
     Answers whose tokens nobody counted are left out.
     """
-    tokens = func.json_extract(outputs.c.output, "$.usage[1]")
+    tokens = number_at(outputs.c.output, "$.usage[1]")
     place = (runs.c.model, cases.c.benchmark, cases.c.language)
     query = (
         select(*place, func.count(cases.c.response_key.distinct()), func.avg(tokens))
@@ -436,10 +438,10 @@ def answer_lengths(connection: Connection) -> dict[tuple[str, str, str], Length]
 def tokens_of(connection: Connection, run_id: str) -> Tokens:
     """Add up the tokens of all answers of a run."""
     read, written = (
-        func.coalesce(func.sum(func.json_extract(outputs.c.output, f"$.usage[{place}]")), 0)
+        func.coalesce(func.sum(number_at(outputs.c.output, f"$.usage[{place}]")), 0)
         for place in (0, 1)
     )
-    estimated = func.count(func.json_extract(outputs.c.output, "$.usage_estimated"))
+    estimated = func.count(text_at(outputs.c.output, "$.usage_estimated"))
     query = (
         select(read, written, estimated)
         .select_from(cases)
@@ -451,4 +453,4 @@ def tokens_of(connection: Connection, run_id: str) -> Tokens:
         .where(cases.c.run_id == run_id)
     )
     prompt, completion, ours = connection.execute(query).one()
-    return Tokens(prompt=prompt, completion=completion, estimated=ours)
+    return Tokens(prompt=int(prompt), completion=int(completion), estimated=ours)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from pytest_xling.records import Sample
+from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.schema import cases
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def labels(
         benchmark: one of the run's.
         key: of the metadata, in letters; samples without it are left out.
     """
-    field = func.json_extract(cases.c.sample_metadata, f"$.{key}")
+    field = text_at(cases.c.sample_metadata, f"$.{key}")
     query = (
         select(cases.c.sample_id, cases.c.language, field)
         .where(cases.c.run_id == run_id, cases.c.benchmark == benchmark, field.is_not(None))

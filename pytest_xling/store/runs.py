@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import cast, delete, func, select, update
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Score, Threshold, Verdict
 from pytest_xling.registry import describe
+from pytest_xling.store.clock import ahead_s, now
 from pytest_xling.store.faults import put_faults
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -135,7 +135,9 @@ def add_run(connection: Connection, run: RunRecord) -> None:
     if find_run(connection, run.run_id) is not None:
         msg = f"the store has a run named {run.run_id!r} already; choose another --xling-run-name"
         raise StoreError(msg)
-    connection.execute(insert(runs).values(run_id=run.run_id, **_values(run)))
+    connection.execute(
+        insert(connection, runs).values(run_id=run.run_id, **_values(connection, run))
+    )
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
@@ -143,7 +145,7 @@ def find_run(connection: Connection, run_id: str) -> RunRecord | None:
     row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
     if row is None:
         return None
-    run = _run(row)
+    run = _run(row, ahead_s(connection))
     describe_metrics(run.settings, run_id=run_id)
     return run
 
@@ -167,7 +169,9 @@ def go_on(connection: Connection, run: RunRecord) -> None:
     connection.execute(delete(progress).where(progress.c.run_id == run.run_id))
     put_progress(connection, run.run_id, worker=BEFORE, state=Progress(cost_usd=spent))
     unchanged = {"created_at", "seconds"}
-    values = {name: value for name, value in _values(run).items() if name not in unchanged}
+    values = {
+        name: value for name, value in _values(connection, run).items() if name not in unchanged
+    }
     connection.execute(
         update(runs).where(runs.c.run_id == run.run_id).values(**values, finished_at=None)
     )
@@ -189,7 +193,8 @@ def finish_run(
 def list_runs(connection: Connection) -> list[RunRecord]:
     """Return all runs, oldest first."""
     query = select(runs).order_by(runs.c.created_at, runs.c.run_id)
-    return [_run(row) for row in connection.execute(query)]
+    ahead = ahead_s(connection)
+    return [_run(row, ahead) for row in connection.execute(query)]
 
 
 def get_run(connection: Connection, run_id: str) -> RunRecord:
@@ -238,7 +243,7 @@ def add_run_steps(
         for step in numbers
     ]
     if rows:
-        connection.execute(insert(run_steps).on_conflict_do_nothing(), rows)
+        connection.execute(insert(connection, run_steps).on_conflict_do_nothing(), rows)
     if described:
         mine = runs.c.run_id == run_id
         settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
@@ -279,11 +284,14 @@ def add_results(
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
     """Keep answered cases, each as it was evaluated last."""
-    if rows:
-        connection.execute(
-            insert(cases).prefix_with("OR REPLACE"),
-            [{"run_id": run_id} | {f: getattr(row, f) for f in CaseRow.__slots__} for row in rows],
-        )
+    if not rows:
+        return
+    statement, key = insert(connection, cases), [column.name for column in cases.primary_key]
+    changed = {name: statement.excluded[name] for name in CaseRow.__slots__ if name not in key}
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=key, set_=changed),
+        [{"run_id": run_id} | {f: getattr(row, f) for f in CaseRow.__slots__} for row in rows],
+    )
 
 
 def forget_cases(connection: Connection, run_id: str) -> None:
@@ -296,7 +304,7 @@ def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> Non
     """Keep which answers were scored together; what is there already stays."""
     if rows:
         connection.execute(
-            insert(sets).on_conflict_do_nothing(),
+            insert(connection, sets).on_conflict_do_nothing(),
             [
                 {
                     "run_id": run_id,
@@ -431,7 +439,7 @@ def put_verdict(
     if expected is not None:
         counts = [[*place, count] for place, count in expected.scores.items()]
         row["expected"] = {**asdict(expected), "scores": counts}
-    statement = insert(verdicts).values(
+    statement = insert(connection, verdicts).values(
         run_id=run_id, benchmark=benchmark, gate=verdict.case, verdict=canonical_json(row)
     )
     connection.execute(
@@ -470,24 +478,25 @@ def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str]
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
     """Say how far *worker* has come, and so that the run is still being made."""
     values = {name: getattr(state, name) for name in Progress.__slots__}
-    statement = insert(progress).values(run_id=run_id, worker=worker, **values)
+    statement = insert(connection, progress).values(run_id=run_id, worker=worker, **values)
     connection.execute(
         statement.on_conflict_do_update(index_elements=["run_id", "worker"], set_=values)
     )
-    connection.execute(update(runs).where(runs.c.run_id == run_id).values(seen_at=time.time()))
+    connection.execute(update(runs).where(runs.c.run_id == run_id).values(seen_at=now(connection)))
 
 
 def total_progress(connection: Connection, run_id: str) -> Progress:
     """Return how far a run has come, all workers together."""
-    sums = ("total", "done", "errors", "cost_usd")
+    c, sums = progress.c, ("total", "done", "errors", "cost_usd")
     query = select(
-        *(func.coalesce(func.sum(progress.c[name]), 0).label(name) for name in sums),
+        # PostgreSQL's sums of whole numbers are decimals.
+        *(cast(func.coalesce(func.sum(c[name]), 0), c[name].type).label(name) for name in sums),
         func.coalesce(func.max(progress.c.waiting), "").label("waiting"),
     ).where(progress.c.run_id == run_id)
     return Progress(**connection.execute(query).mappings().one())
 
 
-def _values(run: RunRecord) -> dict[str, Any]:
+def _values(connection: Connection, run: RunRecord) -> dict[str, Any]:
     """Return what the table says of a run beside its name."""
     return {
         "model": run.model,
@@ -498,7 +507,7 @@ def _values(run: RunRecord) -> dict[str, Any]:
         "git": run.git,
         "seed": run.seed,
         "owner": run.owner,
-        "seen_at": run.seen_at,
+        "seen_at": run.seen_at - ahead_s(connection),
         "seconds": run.seconds,
         "whole": canonical_json({name: dict(counts) for name, counts in run.whole.items()}),
     }
@@ -515,7 +524,8 @@ def _seconds(row: Any) -> float | None:  # noqa: ANN401  likewise
     return (ended - begun).total_seconds()
 
 
-def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
+def _run(row: Any, ahead_s: float) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
+    """Return a run; when it was last heard of by this machine's clock, which is *ahead_s*."""
     return RunRecord(
         run_id=row.run_id,
         model=row.model,
@@ -526,7 +536,7 @@ def _run(row: Any) -> RunRecord:  # noqa: ANN401  SQLAlchemy's rows are untyped
         git=row.git,
         seed=row.seed,
         owner=row.owner,
-        seen_at=row.seen_at,
+        seen_at=row.seen_at + ahead_s,
         seconds=_seconds(row),
         whole=json.loads(row.whole),
     )

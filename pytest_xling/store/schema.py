@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Float,
     ForeignKey,
@@ -11,9 +12,10 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Table,
-    Text,
     UniqueConstraint,
 )
+
+from pytest_xling.store.words import Words
 
 __all__ = [
     "anchor_checks",
@@ -38,16 +40,18 @@ __all__ = [
 ]
 
 metadata = MetaData()
+Whole = BigInteger().with_variant(Integer(), "sqlite")
+"""64 bits everywhere; a seed may take them all."""
 
 steps = Table(
     "steps",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Whole, primary_key=True),
     Column("digest", LargeBinary, nullable=False, unique=True),
-    Column("kind", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("parameters", Text, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("version", Words, nullable=False),
+    Column("parameters", Words, nullable=False),
 )
 
 # What was asked of paid or slow steps, in full, so that a key can be explained.
@@ -55,7 +59,7 @@ inputs = Table(
     "inputs",
     metadata,
     Column("key", LargeBinary, primary_key=True),
-    Column("payload", Text, nullable=False),
+    Column("payload", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -64,8 +68,8 @@ outputs = Table(
     "outputs",
     metadata,
     Column("input_key", LargeBinary, primary_key=True),
-    Column("step", Integer, ForeignKey("steps.id"), primary_key=True),
-    Column("output", Text, nullable=False),
+    Column("step", Whole, ForeignKey("steps.id"), primary_key=True),
+    Column("output", Words, nullable=False),
     Column("cost_usd", Float, nullable=False),
     Column("created_at", Float, nullable=False),
     sqlite_with_rowid=False,
@@ -75,8 +79,8 @@ leases = Table(
     "leases",
     metadata,
     Column("input_key", LargeBinary, primary_key=True),
-    Column("step", Integer, primary_key=True),
-    Column("owner", Text, nullable=False),
+    Column("step", Whole, primary_key=True),
+    Column("owner", Words, nullable=False),
     Column("expires_at", Float, nullable=False),
     Index("leases_by_owner", "owner"),
     sqlite_with_rowid=False,
@@ -85,53 +89,53 @@ leases = Table(
 runs = Table(
     "runs",
     metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("model", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("finished_at", Text),
-    Column("status", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("versions", Text, nullable=False),
-    Column("git", Text, nullable=False),
-    Column("seed", Integer, nullable=False),
+    Column("run_id", Words, primary_key=True),
+    Column("model", Words, nullable=False),
+    Column("created_at", Words, nullable=False),
+    Column("finished_at", Words),
+    Column("status", Words, nullable=False),
+    Column("settings", Words, nullable=False),
+    Column("versions", Words, nullable=False),
+    Column("git", Words, nullable=False),
+    Column("seed", Whole, nullable=False),
     # The process that makes it, and when anybody last heard of it: seconds since 1970.
-    Column("owner", Text, nullable=False, server_default=""),
+    Column("owner", Words, nullable=False, server_default=""),
     Column("seen_at", Float, nullable=False, server_default="0"),
     # How long its sessions took, of those that came to an end.
     Column("seconds", Float),
     # How many cases there are by benchmark and language, whatever was selected of them.
-    Column("whole", Text, nullable=False, server_default="{}"),
+    Column("whole", Words, nullable=False, server_default="{}"),
 )
 
 # The metrics a run was scored with: its scores are the outputs of these steps on its cases.
 run_steps = Table(
     "run_steps",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("step", Integer, ForeignKey("steps.id"), primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("step", Whole, ForeignKey("steps.id"), primary_key=True),
     sqlite_with_rowid=False,
 )
 
 cases = Table(
     "cases",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("case_id", Text, primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("sample_id", Text, nullable=False),
-    Column("language", Text, nullable=False),
-    Column("condition", Text, nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("sample_metadata", Text, nullable=False),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("case_id", Words, primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("sample_id", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("condition", Words, nullable=False),
+    Column("position", Whole, nullable=False),
+    Column("question", Words, nullable=False),
+    Column("sample_metadata", Words, nullable=False),
     Column("response_key", LargeBinary, nullable=False),
-    Column("response_step", Integer, ForeignKey("steps.id"), nullable=False),
+    Column("response_step", Whole, ForeignKey("steps.id"), nullable=False),
     Column("answer_key", LargeBinary, nullable=False),
     # What samples share that are about one question; empty: the sample's id.
-    Column("cluster", Text, nullable=False, server_default=""),
+    Column("cluster", Words, nullable=False, server_default=""),
     # What a right answer says, where the data have one.
-    Column("reference", Text),
+    Column("reference", Words),
     sqlite_with_rowid=False,
 )
 
@@ -139,9 +143,9 @@ cases = Table(
 sets = Table(
     "sets",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("case_id", Text, primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("case_id", Words, primary_key=True),
     Column("set_key", LargeBinary, primary_key=True),
     sqlite_with_rowid=False,
 )
@@ -149,24 +153,24 @@ sets = Table(
 verdicts = Table(
     "verdicts",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("gate", Text, primary_key=True),
-    Column("verdict", Text, nullable=False),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("gate", Words, primary_key=True),
+    Column("verdict", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
 progress = Table(
     "progress",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("worker", Text, primary_key=True),
-    Column("total", Integer, nullable=False),
-    Column("done", Integer, nullable=False),
-    Column("errors", Integer, nullable=False),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("worker", Words, primary_key=True),
+    Column("total", Whole, nullable=False),
+    Column("done", Whole, nullable=False),
+    Column("errors", Whole, nullable=False),
     Column("cost_usd", Float, nullable=False),
     # The models that answer nothing just now, and for how long.
-    Column("waiting", Text, nullable=False, server_default=""),
+    Column("waiting", Words, nullable=False, server_default=""),
     sqlite_with_rowid=False,
 )
 
@@ -174,22 +178,22 @@ progress = Table(
 faults = Table(
     "faults",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
-    Column("text", Text, nullable=False),
+    Column("id", Whole, primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), nullable=False),
+    Column("text", Words, nullable=False),
     UniqueConstraint("run_id", "text"),
 )
 
 faulted = Table(
     "faulted",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("case_id", Text, primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("case_id", Words, primary_key=True),
     Column("response_key", LargeBinary, nullable=False),
     # 1: because others had met the fault.
-    Column("given_up", Integer, nullable=False),
-    Column("fault", Integer, ForeignKey("faults.id"), nullable=False),
+    Column("given_up", Whole, nullable=False),
+    Column("fault", Whole, ForeignKey("faults.id"), nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -197,11 +201,11 @@ faulted = Table(
 calibrations = Table(
     "calibrations",
     metadata,
-    Column("signature", Text, primary_key=True),
-    Column("language", Text, primary_key=True),
-    Column("source", Text, primary_key=True),
-    Column("created_at", Text, nullable=False),
-    Column("result", Text, nullable=False),
+    Column("signature", Words, primary_key=True),
+    Column("language", Words, primary_key=True),
+    Column("source", Words, primary_key=True),
+    Column("created_at", Words, nullable=False),
+    Column("result", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -209,12 +213,12 @@ calibrations = Table(
 anchor_checks = Table(
     "anchor_checks",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("signature", Text, primary_key=True),
-    Column("language", Text, primary_key=True),
-    Column("aspect", Text, primary_key=True),
-    Column("created_at", Text, nullable=False),
-    Column("result", Text, nullable=False),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("signature", Words, primary_key=True),
+    Column("language", Words, primary_key=True),
+    Column("aspect", Words, primary_key=True),
+    Column("created_at", Words, nullable=False),
+    Column("result", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -222,16 +226,16 @@ anchor_checks = Table(
 human_labels = Table(
     "human_labels",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("metric", Text, primary_key=True),
-    Column("case_id", Text, primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("metric", Words, primary_key=True),
+    Column("case_id", Words, primary_key=True),
     # What the judge said, by which answers were drawn.
-    Column("said", Text, nullable=False),
+    Column("said", Words, nullable=False),
     # NULL: nobody labelled it, ...
     Column("value", Float),
     # ... or 1: people were asked and could not tell, or are divided.
-    Column("cannot_tell", Integer, nullable=False, server_default="0"),
+    Column("cannot_tell", Whole, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 
@@ -239,12 +243,12 @@ human_labels = Table(
 translation_noise = Table(
     "translation_noise",
     metadata,
-    Column("signature", Text, primary_key=True),
-    Column("translator", Text, primary_key=True),
-    Column("language", Text, primary_key=True),
-    Column("source", Text, primary_key=True),
-    Column("created_at", Text, nullable=False),
-    Column("result", Text, nullable=False),
+    Column("signature", Words, primary_key=True),
+    Column("translator", Words, primary_key=True),
+    Column("language", Words, primary_key=True),
+    Column("source", Words, primary_key=True),
+    Column("created_at", Words, nullable=False),
+    Column("result", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -252,10 +256,10 @@ translation_noise = Table(
 baselines = Table(
     "baselines",
     metadata,
-    Column("model", Text, primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
-    Column("promoted_at", Text, nullable=False),
+    Column("model", Words, primary_key=True),
+    Column("benchmark", Words, primary_key=True),
+    Column("run_id", Words, ForeignKey("runs.run_id"), nullable=False),
+    Column("promoted_at", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -263,21 +267,21 @@ baselines = Table(
 batches = Table(
     "batches",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("model", Text, nullable=False),
+    Column("id", Whole, primary_key=True),
+    Column("model", Words, nullable=False),
     # Its address.
-    Column("service", Text, nullable=False),
+    Column("service", Words, nullable=False),
     # The service's id of the requests' file, by which a batch is found that was begun, and whose
     # own id was never learnt.
-    Column("file", Text, nullable=False),
+    Column("file", Words, nullable=False),
     # The service's id of the batch; NULL: not known to have been begun.
-    Column("batch", Text),
+    Column("batch", Words),
     Column("created_at", Float, nullable=False),
     # As last heard.
-    Column("status", Text, nullable=False),
-    Column("completed", Integer, nullable=False),
-    Column("failed", Integer, nullable=False),
-    Column("total", Integer, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("completed", Whole, nullable=False),
+    Column("failed", Whole, nullable=False),
+    Column("total", Whole, nullable=False),
 )
 
 # The requests of batches whose answers have not been stored.
@@ -285,9 +289,9 @@ batched = Table(
     "batched",
     metadata,
     Column("input_key", LargeBinary, primary_key=True),
-    Column("batch", Integer, ForeignKey("batches.id"), nullable=False),
+    Column("batch", Whole, ForeignKey("batches.id"), nullable=False),
     # The optional params that were not sent, as JSON.
-    Column("left_out", Text, nullable=False),
+    Column("left_out", Words, nullable=False),
     Index("batched_by_batch", "batch"),
     sqlite_with_rowid=False,
 )

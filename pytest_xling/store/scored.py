@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, union_all
+from sqlalchemy import select, union_all
 
+from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.schema import cases, sets
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEVEL", "level_of", "scored_inputs"]
 
-LEVEL = func.json_extract(cases.c.sample_metadata, "$.level").label("level")
+LEVEL = text_at(cases.c.sample_metadata, "$.level").label("level")
 """How strongly a case's query presupposes its claim, as its metadata say."""
 
 

@@ -6,9 +6,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.schema import runs
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def put_stop(connection: Connection, run_id: str, stop: Stop) -> Stop:
 
 def stop_of(connection: Connection, run_id: str) -> Stop | None:
     """Return what ended a run early; None where nothing has."""
-    path = f"$.{KEY}"
-    query = select(func.json_extract(runs.c.settings, path)).where(runs.c.run_id == run_id)
+    query = select(text_at(runs.c.settings, f"$.{KEY}")).where(runs.c.run_id == run_id)
     text = connection.execute(query).scalar()
     return None if text is None else Stop(**json.loads(text))
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import translation_noise as table
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def add_noise(connection: Connection, made: TranslationNoise) -> None:
     """Keep what was measured; a later measurement on the same answers replaces it."""
     row = {"created_at": made.created_at, "result": canonical_json(asdict(made))}
     keys = {name: getattr(made, name) for name in ("signature", "translator", "language", "source")}
-    statement = insert(table).values(**keys, **row)
+    statement = insert(connection, table).values(**keys, **row)
     connection.execute(statement.on_conflict_do_update(index_elements=list(keys), set_=row))
 
 

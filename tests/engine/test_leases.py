@@ -40,6 +40,7 @@ def test_nothing_is_told_of_other_places() -> None:
     elsewhere = {
         f"far-{place}:999999999:{started}",
         f"{host}/pid:[1]:{number}:1",
+        f"{place.rpartition('/')[0]}/another-boot:999999999:{started}",
         f"{host}/:999999999:{started}",
         "",
         "nonsense",

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -22,11 +23,13 @@ from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import EvaluationError, TransientFault
 from pytest_xling.keys import content_key
 from pytest_xling.store.database import Database
+from pytest_xling.store.outputs import claim, step_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
 
@@ -85,9 +88,11 @@ class Doubling:
         return Counter(value for batch in self.batches for value in batch)
 
 
-async def ask(path: Path, step: Doubling, values: Sequence[int]) -> list[int | BaseException]:
+async def ask(
+    location: StoreLocation, step: Doubling, values: Sequence[int]
+) -> list[int | BaseException]:
     """Put *values* through the memo of *step* at once."""
-    database = Database(path)
+    database = Database(location)
     store = StoreWriter(database)
     memo: Memo[int, int] = await Memo.open(step, store)
     try:
@@ -106,12 +111,11 @@ def test_concurrent_calls_are_one_batch_and_equal_values_computed_once(tmp_path:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_what_is_kept_is_not_computed_again(tmp_path: Path, *, exclusive: bool) -> None:
+def test_what_is_kept_is_not_computed_again(location: StoreLocation, *, exclusive: bool) -> None:
     """A second run over the same store computes nothing but what is new."""
-    path = tmp_path / "s.sqlite"
-    asyncio.run(ask(path, Doubling(exclusive=exclusive), [1, 2]))
+    asyncio.run(ask(location, Doubling(exclusive=exclusive), [1, 2]))
     again = Doubling(exclusive=exclusive)
-    assert [2, 4, 6] == asyncio.run(ask(path, again, [1, 2, 3]))
+    assert [2, 4, 6] == asyncio.run(ask(location, again, [1, 2, 3]))
     assert [[3]] == again.batches
 
 
@@ -125,16 +129,17 @@ def test_another_version_computes_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_errors_reach_the_caller_and_are_not_kept(tmp_path: Path, *, exclusive: bool) -> None:
+def test_errors_reach_the_caller_and_are_not_kept(
+    location: StoreLocation, *, exclusive: bool
+) -> None:
     """A failed value fails alone, and is computed again next time."""
-    path = tmp_path / "s.sqlite"
     step = Doubling(exclusive=exclusive)
     step.failing = {2}
-    good, bad = asyncio.run(ask(path, step, [1, 2]))
+    good, bad = asyncio.run(ask(location, step, [1, 2]))
     assert good == 2
     assert isinstance(bad, TransientFault)
     mended = Doubling(exclusive=exclusive)
-    assert [2, 4] == asyncio.run(ask(path, mended, [1, 2]))
+    assert [2, 4] == asyncio.run(ask(location, mended, [1, 2]))
     assert [[2]] == mended.batches
 
 
@@ -205,6 +210,20 @@ def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) ->
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE leases SET expires_at = expires_at + 86400")
     assert [2] == asyncio.run(ask(path, Doubling(exclusive=True), [1]))
+
+
+def test_leases_of_elsewhere_end_by_their_time(location: StoreLocation) -> None:
+    """Nobody here can see that the machine which holds one has gone."""
+    database = Database(location)
+    step = Doubling(exclusive=True)
+    number = database.transact(
+        partial(step_id, kind=step.kind, name=step.name, version=step.version, parameters={})
+    )
+    keys = [(step.key(1), number)]
+    database.transact(partial(claim, keys=keys, owner="elsewhere:1:1", ttl_s=0.5))
+    assert [2] == asyncio.run(asyncio.wait_for(ask(location, step, [1]), 60))
+    assert {1: 1} == step.computed
+    database.close()
 
 
 def leases(path: Path) -> int:

@@ -6,17 +6,21 @@ import json
 import os
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.config.values import store as parse_store
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests import forkserver
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.store.runs import StoredAnswer
@@ -142,24 +146,32 @@ class Project:
         """Run the ``xling`` command here."""
         return forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self.env())
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection to the store, where ``XLING_STORE`` has it or in the usual place."""
+        named = self.environment.get("XLING_STORE")
+        database = Database(parse_store(named) if named else self.store, create=False)
+        with closing(database), database.read() as connection:
+            yield connection
+
     def latest(self) -> RunRecord:
         """Return the newest run in the store."""
-        with Database(self.store, create=False).read() as connection:
+        with self.reading() as connection:
             return runs.get_run(connection, "latest")
 
     def answers(self) -> list[StoredAnswer]:
         """Return the newest run's answers."""
-        with Database(self.store, create=False).read() as connection:
+        with self.reading() as connection:
             return runs.answers(connection, self.latest().run_id)
 
     def scores(self) -> list[Score]:
         """Return the newest run's scores."""
-        with Database(self.store, create=False).read() as connection:
+        with self.reading() as connection:
             return runs.scores(connection, self.latest().run_id)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return the newest run's verdicts by gate."""
-        with Database(self.store, create=False).read() as connection:
+        with self.reading() as connection:
             found = runs.read_verdicts(connection, self.latest().run_id)
         return {verdict.case: verdict for verdict in found}
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pytest_xling.config.store_location import ServerUrl
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, StopReason, Threshold
 
@@ -46,7 +47,7 @@ class Asked:
 class StoredRun:
     """Where a run was put."""
 
-    path: Path
+    path: Path | ServerUrl
     run_id: str
 
 
@@ -85,7 +86,7 @@ class Known:
 
 
 def make_run(
-    path: Path,
+    path: Path | ServerUrl,
     asked: Sequence[Asked],
     *,
     metrics: Sequence[str],

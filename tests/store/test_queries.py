@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
 from pytest_xling.store.queries import (
@@ -26,17 +27,24 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.records import Score
     from pytest_xling.store.queries import Place
+    from tests.servers.postgresql import ServerProcess
 
 
-@pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+@pytest.fixture(scope="module", params=["file", "server"])
+def story(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
     """A connection to a store with the story twice, so that runs must be told apart."""
-    path = tmp_path_factory.mktemp("queries") / "store.sqlite"
-    make_run(path, STORY[:3], metrics=METRICS[:2], run_id="other")
-    make_run(path, STORY, metrics=METRICS)
-    database = Database(path, create=False)
+    location: StoreLocation = tmp_path_factory.mktemp("queries") / "store.sqlite"
+    if request.param == "server":
+        postgresql: ServerProcess = request.getfixturevalue("postgresql")
+        location = ServerUrl.parse(postgresql.url(postgresql.new_database()))
+    make_run(location, STORY[:3], metrics=METRICS[:2], run_id="other")
+    make_run(location, STORY, metrics=METRICS)
+    database = Database(location, create=False)
     with database.read() as connection:
         yield connection
     database.close()

@@ -9,7 +9,7 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.translation_noise import Mean, TranslationNoise, add_noise, noise_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pytest_xling.config.store_location import StoreLocation
 
 NOISE = TranslationNoise(
     metric="m",
@@ -25,11 +25,11 @@ NOISE = TranslationNoise(
 )
 
 
-def test_what_was_measured_last_counts(tmp_path: Path) -> None:
+def test_what_was_measured_last_counts(location: StoreLocation) -> None:
     """By signature and language; measured again on the same answers, the earlier is gone."""
     later = replace(NOISE, created_at="2026-11-22T10:00:00.000+00:00", mismatched=NOISE.cost)
     other = replace(NOISE, source="file@1", created_at="2026-11-21T12:00:00.000+00:00")
-    database = Database(tmp_path / "store.sqlite")
+    database = Database(location)
     with database.write() as connection:
         for noise in (NOISE, other):
             add_noise(connection, noise)

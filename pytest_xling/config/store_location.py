@@ -1,0 +1,87 @@
+"""Where a store is: in an SQLite file, or on a PostgreSQL server, whose password is never shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import unquote
+
+__all__ = ["ServerUrl", "StoreLocation"]
+
+_SERVERS = ("postgresql", "postgres")
+_SECRET = {"password", "sslpassword"}
+_HIDDEN = "***"
+_WRITE_IT = "write it as postgresql://USER@HOST:PORT/DATABASE"
+_ODD = re.compile(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ServerUrl:
+    """The address of a PostgreSQL database, as libpq takes it: with a password, or without.
+
+    As text, and so in whatever is shown or kept, it has no password.
+    """
+
+    full: str
+
+    @classmethod
+    def is_one(cls, text: str) -> bool:
+        """Tell whether *text* means a URL, and no path."""
+        return "://" in text
+
+    @classmethod
+    def parse(cls, text: str) -> ServerUrl:
+        """Check a URL, as far as that can be done without the server.
+
+        Raises:
+            ValueError: it is none; the message has no part of it that may be secret.
+        """
+        scheme, _, rest = text.partition("://")
+        if scheme not in _SERVERS:
+            msg = f"{scheme}:// is no store; {_WRITE_IT}, or name an SQLite file by its path alone"
+            raise ValueError(msg)
+        authority = re.split(r"[/?]", rest, maxsplit=1)[0]
+        if _ODD.search(rest) or rest.count("@") != authority.count("@") or authority.count("@") > 1:
+            msg = (
+                "the URL of the store has a character that must be written in another way: in a"
+                " user's name or a password, / is %2F, ? is %3F, @ is %40, % is %25 and a space %20"
+            )
+            raise ValueError(msg)
+        return cls(text)
+
+    def __str__(self) -> str:
+        """Return the URL without its secrets."""
+        head, mark, query = self.full.partition("?")
+        scheme, _, rest = head.partition("://")
+        who, at, where = rest.rpartition("@")
+        user, colon, _ = who.partition(":")
+        shown = "&".join(
+            f"{name}={_HIDDEN if unquote(name).lower() in _SECRET else value}"
+            for name, value in _parameters(query)
+        )
+        return f"{scheme}://{user}{colon and colon + _HIDDEN}{at}{where}{mark}{shown}"
+
+    __repr__ = __str__
+
+    @property
+    def conninfo(self) -> str:
+        """The URL as libpq reads it: ``options=-csearch_path=team`` has one = too many for it."""
+        head, mark, query = self.full.partition("?")
+        pairs = (f"{name}={value.replace('=', '%3D')}" for name, value in _parameters(query))
+        return f"{head}{mark}{'&'.join(pairs)}"
+
+    def without_secrets(self, text: str) -> str:
+        """Return *text*, in which the URL may stand, without its secrets."""
+        for secret in (self.full, self.conninfo):
+            text = text.replace(secret, str(self))
+        return text
+
+
+def _parameters(query: str) -> list[tuple[str, str]]:
+    parts = (pair.partition("=") for pair in query.split("&") if pair)
+    return [(name, value) for name, _, value in parts]
+
+
+StoreLocation: TypeAlias = Path | ServerUrl

@@ -1,0 +1,250 @@
+"""A store on a PostgreSQL server, which several machines may share."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DisconnectionError, InterfaceError, OperationalError
+
+from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+    from pytest_xling.config.store_location import ServerUrl
+
+__all__ = ["PostgresqlServer"]
+
+CONNECTIONS = 5
+"""A process has at most: the engine's thread holds one, and a gate or a report another."""
+DEFAULTS: Final = {
+    "application_name": "pytest-xling",
+    "connect_timeout": "10",
+    # A server that is gone without a word is noticed in a minute, not in hours.
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""What libpq is told where neither the URL nor its environment does."""
+
+# One writer at a time, as in an SQLite file: what is read in a transaction that writes is so until
+# it ends, and no two can wait for each other. The lock is the schema's, as one database may have
+# several stores. Whoever holds it and says nothing for a minute is gone, or as good as that.
+_ALONE = """
+SELECT set_config('lock_timeout', '30s', true),
+       set_config('idle_in_transaction_session_timeout', '60s', true),
+       pg_advisory_xact_lock(hashtext('pytest-xling'), hashtext(current_schema()))
+"""
+
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+
+# Migrations are in SQLite's words. There INTEGER has 64 bits, and text is ordered by its code
+# points, whatever the locale.
+_WORDS: Final = {
+    r"\bid INTEGER NOT NULL PRIMARY KEY\b": "id BIGSERIAL PRIMARY KEY",
+    r"\bINTEGER\b": "BIGINT",
+    r"\bBLOB\b": "BYTEA",
+    r"\bFLOAT\b": "DOUBLE PRECISION",
+    r"\bTEXT\b": 'TEXT COLLATE "C"',
+    r"\bWITHOUT ROWID\b": "",
+}
+
+_REMEDIES: Final = {
+    "28": "the user or the password is wrong: they are those of the URL, else PGUSER and PGPASSWORD"
+    " or ~/.pgpass",
+    "3D000": "the server has no such database; make it with createdb, or name another",
+    "3F000": "no schema of the search path is there; make it with CREATE SCHEMA",
+    "42501": "the user lacks the right; a user needs USAGE and CREATE on the schema, and SELECT,"
+    " INSERT, UPDATE and DELETE on tables that another has made",
+    "42P01": "a table of the store is gone: what was kept in it is lost",
+    "25006": "the server, or the user's role, may only read; name one that may write",
+    "53100": "the server's disk is full; free some space and run again, nothing is lost",
+    "53300": "the server has no connection left; raise its max_connections, or use fewer processes",
+    "55P03": "another process held it for too long",
+    "57014": "the server's statement_timeout is too short for this",
+}
+"""By the beginning of SQLSTATE (PostgreSQL manual, appendix A)."""
+_AWAY: Final = ("08", "57P01", "57P02", "57P03", "25P03", "40001", "40P01")
+"""Of errors after which the whole transaction may be made again, maybe with a new connection."""
+_REFUSED: Final = {
+    "password authentication failed": "28",
+    "no password supplied": "28",
+    "no pg_hba.conf entry": "28",
+    'role "': "28",
+    'database "': "3D000",
+    "too many clients": "53300",
+    "remaining connection slots": "53300",
+}
+"""Of a connection that the server refused libpq tells nothing but the text."""
+
+
+class PostgresqlServer:
+    """One schema of a database; safe to use from several threads, processes and machines.
+
+    Args:
+        url: of the database; the schema is the first of its search path.
+        create: whether missing tables may be made.
+
+    Raises:
+        ConfigError: the driver is missing, or the URL has something that libpq does not know.
+    """
+
+    patience_s: Final = 60.0
+    # REPEATABLE READ: all of a transaction sees one state, as SQLite has it.
+    reading: Final[Mapping[str, object]] = {
+        "isolation_level": "REPEATABLE READ",
+        "postgresql_readonly": True,
+    }
+    # READ COMMITTED: what the one who wrote before has done is seen once the lock is ours.
+    writing: Final[Mapping[str, object]] = {
+        "isolation_level": "READ COMMITTED",
+        "postgresql_readonly": False,
+        "xling_write": True,
+    }
+
+    def __init__(self, url: ServerUrl, *, create: bool) -> None:
+        self._url = url
+        self._create = create
+        self._driver = _driver()
+        self._defaults = self._wanting()
+        self.engine = create_engine(
+            "postgresql+psycopg://",
+            creator=self._connect,
+            pool_pre_ping=True,
+            pool_size=CONNECTIONS,
+            max_overflow=0,
+            use_native_hstore=False,  # would ask the server for it with every connection
+        )
+        event.listen(self.engine, "begin", _on_begin)
+        event.listen(self.engine, "connect", _on_connect)
+        event.listen(self.engine, "checkout", _on_checkout)
+
+    def __str__(self) -> str:
+        """Name the database, without a password."""
+        return str(self._url)
+
+    def _wanting(self) -> dict[str, str]:
+        """Return our defaults for what the URL does not say.
+
+        Raises:
+            ConfigError: it says what libpq does not know.
+        """
+        try:
+            told = self._driver.conninfo.conninfo_to_dict(self._url.conninfo)
+        except self._driver.Error as error:
+            cause = self._url.without_secrets(str(error)).strip()
+            msg = f"--xling-store: {self._url} is not as PostgreSQL's URLs are: {cause}"
+            raise ConfigError(msg) from None  # it may quote the password
+        return {
+            name: value
+            for name, value in DEFAULTS.items()
+            if name not in told and _VARIABLES.get(name, "") not in os.environ
+        }
+
+    def _connect(self) -> Any:  # noqa: ANN401  the driver is an extra
+        try:
+            return self._driver.connect(self._url.conninfo, **self._defaults)
+        except self._driver.Error as error:
+            # The driver's frames hold the password, and pytest --showlocals shows such things.
+            raise error.with_traceback(None) from None
+
+    def check(self) -> None:
+        """Do nothing: of tables that are gone the server tells."""
+
+    def version(self, connection: Connection) -> int:
+        """Return the number of migrations that made the tables; 0: there are none."""
+        if connection.exec_driver_sql(f"{_TABLES} AND tablename = 'xling_schema'").first():
+            return int(connection.exec_driver_sql("SELECT version FROM xling_schema").scalar_one())
+        if not self._create:
+            msg = f"there is no store at {self}; make one: pytest --model=MODEL --xling-store=URL"
+            raise StoreMissing(msg)
+        return 0
+
+    def set_version(self, connection: Connection, version: int) -> None:
+        """Keep how many migrations made the tables."""
+        connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS xling_schema (version BIGINT)")
+        connection.exec_driver_sql("DELETE FROM xling_schema")
+        connection.exec_driver_sql("INSERT INTO xling_schema VALUES (%s)", (version,))
+
+    def foreign(self, connection: Connection) -> str:
+        """Say what else the schema has."""
+        table = connection.exec_driver_sql(f"{_TABLES} LIMIT 1").scalar()
+        if table is None:
+            return ""
+        return (
+            f"{self} has tables of something else (such as {table!r}); CREATE SCHEMA xling in it, "
+            "and name that: postgresql://…?options=-csearch_path=xling"
+        )
+
+    def spelled(self, statement: str) -> str:
+        """Return a statement of a migration in PostgreSQL's words."""
+        for theirs, ours in _WORDS.items():
+            statement = re.sub(theirs, ours, statement)
+        return statement
+
+    def explained(self, error: DBAPIError) -> StoreError:
+        """Return what went wrong, and what to do; a StoreAway where it may pass."""
+        cause = " ".join(str(error.orig).split())
+        state: str = getattr(error.orig, "sqlstate", None) or ""
+        if not state and isinstance(error, OperationalError | InterfaceError):
+            state = _state_of(cause)
+        remedy = next((r for s, r in _REMEDIES.items() if state.startswith(s)), "")
+        away = not remedy and (error.connection_invalidated or state.startswith(_AWAY))
+        if away:
+            remedy = "the server cannot be reached; what was stored before is safe"
+        msg = f"store {self}: {cause}: {remedy or 'see the cause above'}"
+        return (StoreAway if away else StoreError)(f"{msg} (--xling-store names the store)")
+
+
+_VARIABLES: Final = {"application_name": "PGAPPNAME", "connect_timeout": "PGCONNECT_TIMEOUT"}
+"""By which libpq is told, too."""
+
+
+def _driver() -> Any:  # noqa: ANN401  an extra
+    """Import the driver.
+
+    Raises:
+        ConfigError: it is not installed, or lacks the library it stands on.
+    """
+    try:
+        return import_module("psycopg")
+    except ImportError as error:
+        msg = (
+            "--xling-store: a store on a PostgreSQL server needs psycopg: "
+            f"pip install 'pytest-xling[postgresql]' ({error})"
+        )
+        raise ConfigError(msg) from error
+
+
+def _state_of(cause: str) -> str:
+    """Return the SQLSTATE of a connection that did not come about."""
+    if "FATAL" not in cause and "no password supplied" not in cause:
+        return "08"
+    return next((state for sign, state in _REFUSED.items() if sign in cause), "08")
+
+
+def _on_begin(connection: Connection) -> None:
+    if connection.get_execution_options().get("xling_write", False):
+        connection.exec_driver_sql(_ALONE)
+
+
+def _on_connect(_connection: object, entry: ConnectionPoolEntry) -> None:
+    entry.info["pid"] = os.getpid()
+
+
+def _on_checkout(_connection: object, entry: Any, fairy: Any) -> None:  # noqa: ANN401  as below
+    """Leave a connection alone that this process has of the one it was forked from."""
+    if entry.info["pid"] != os.getpid():
+        # SQLAlchemy's own recipe, with attributes that its types do not let one set.
+        entry.dbapi_connection = fairy.dbapi_connection = None
+        msg = "the connection is another process's"
+        raise DisconnectionError(msg)

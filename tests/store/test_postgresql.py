@@ -1,0 +1,444 @@
+"""A store on a PostgreSQL server: what SQLite does, and what may go wrong on the way there."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import secrets
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import inspect, select
+
+from pytest_xling.config.store_location import ServerUrl
+from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
+from pytest_xling.records import RunRecord
+from pytest_xling.store import batches
+from pytest_xling.store import database as database_module
+from pytest_xling.store.database import Database
+from pytest_xling.store.json_fields import number_at, text_at
+from pytest_xling.store.migrations import LATEST
+from pytest_xling.store.outputs import Output, claim, find, put, step_id
+from pytest_xling.store.runs import CaseRow, add_cases, add_run, get_run
+from pytest_xling.store.schema import cases, inputs, metadata, outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.config.store_location import StoreLocation
+    from tests.servers.postgresql import ServerProcess
+
+RUN = RunRecord(
+    run_id="r", model="m", created_at="", status="running", settings={}, versions={}, git="", seed=0
+)
+HUSH = secrets.token_hex(8)
+"""A password that does not stand in the lines that tracebacks show."""
+
+
+@pytest.fixture
+def database(location: StoreLocation) -> Iterator[Database]:
+    """A store with nothing in it, of either kind."""
+    made = Database(location)
+    yield made
+    made.close()
+
+
+def step(connection: Connection) -> int:
+    """Return the number of a step."""
+    return step_id(connection, kind="answer", name="openai", version="1", parameters={})
+
+
+def outcome(database: Database, statement: str) -> object:
+    """Return what a statement gives."""
+    with database.read() as connection:
+        return connection.exec_driver_sql(statement).scalar()
+
+
+def test_migrations_make_what_the_code_declares(server_store: ServerUrl) -> None:
+    """The same columns as schema.py makes, with the same types, keys and order of texts."""
+    database = Database(server_store)
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE SCHEMA declared")
+        connection.exec_driver_sql("SET LOCAL search_path = declared")
+        metadata.create_all(connection)
+        columns = (
+            "SELECT table_name, column_name, data_type, is_nullable, collation_name,"
+            " column_default IS NULL OR column_default LIKE 'nextval%%' FROM"
+            " information_schema.columns WHERE table_schema = %s AND table_name <> 'xling_schema'"
+            " ORDER BY 1, 2"
+        )
+        made, declared = (
+            connection.exec_driver_sql(columns, (schema,)).all()
+            for schema in ("public", "declared")
+        )
+        keys = inspect(connection)
+        for table in metadata.tables:
+            primary, others = (
+                keys.get_pk_constraint(table, schema=schema)["constrained_columns"]
+                for schema in ("public", "declared")
+            )
+            assert others == primary
+    database.close()
+    assert declared == made
+    assert len(made) == sum(len(table.columns) for table in metadata.tables.values())
+
+
+def test_several_processes_may_make_it_at_once(server_store: ServerUrl) -> None:
+    """One makes the tables, the others find them."""
+    with ThreadPoolExecutor(6) as pool:
+        databases = list(pool.map(lambda _: Database(server_store), range(6)))
+    assert LATEST == outcome(databases[0], "SELECT version FROM xling_schema")
+    for database in databases:
+        database.close()
+
+
+def test_a_search_path_has_a_store_of_its_own(
+    postgresql: ServerProcess, server_store: ServerUrl
+) -> None:
+    """Two stores lie in one database, and know nothing of each other."""
+    name = server_store.full.rpartition("/")[2]
+    with postgresql.connect(name) as connection:
+        connection.execute("CREATE SCHEMA team")
+    one = Database(server_store)
+    other = Database(ServerUrl.parse(f"{server_store.full}?options=-csearch_path=team"))
+    with one.write() as first, other.write() as second:  # each has a lock of its own
+        assert 1 == step(first) == step(second)
+        put(first, [Output(key=(b"k", 1), output="1")])
+    assert [1, 0] == [outcome(of, "SELECT count(*) FROM outputs") for of in (one, other)]
+    assert "***@" in str(other._backend)
+    for database in (one, other):
+        database.close()
+
+
+@pytest.mark.parametrize("text", ["\0", "a\0b\x10", "\x10@\x10P", "\\u0000", "\\\\u0000 \0\0 é😀"])
+def test_every_text_comes_back(database: Database, text: str) -> None:
+    """NUL, which PostgreSQL's text cannot hold, is in questions, in JSON and in messages."""
+    with database.write() as connection:
+        number = step(connection)
+        answer = json.dumps({"text": text, "usage": [3, 4]}, ensure_ascii=False)
+        put(connection, [Output(key=(b"k\0", number), output=answer, payload=text)])
+        add_run(connection, RUN)
+        add_cases(
+            connection, "r", [_case(question=text, step=number, metadata={"set": "s" + text})]
+        )
+    with database.read() as connection:
+        assert {(b"k\0", number): answer} == find(connection, [(b"k\0", number)])
+        assert text == connection.execute(select(inputs.c.payload)).scalar()
+        assert text == connection.execute(select(cases.c.question)).scalar()
+        assert 4.0 == connection.execute(select(number_at(outputs.c.output, "$.usage[1]"))).scalar()
+        assert connection.execute(select(text_at(cases.c.sample_metadata, "$.set"))).scalar()
+
+
+def _case(*, question: str, step: int, metadata: dict[str, str] | None = None) -> CaseRow:
+    return CaseRow(
+        case_id=question,
+        benchmark="b",
+        sample_id="s",
+        language="en",
+        condition="",
+        position=0,
+        question=question,
+        sample_metadata=json.dumps(metadata or {}, ensure_ascii=False),
+        response_key=b"k\0",
+        response_step=step,
+        answer_key=b"a",
+    )
+
+
+def test_texts_are_ordered_by_their_code_points(database: Database) -> None:
+    """Whatever the locale of the server."""
+    words = ["a", "B", "é", "Z", "_", "z", "😀", "\uffee", "10", "9", "a b", "ab", "क"]
+    with database.write() as connection:
+        number = step(connection)
+        add_run(connection, RUN)
+        add_cases(connection, "r", [_case(question=word, step=number) for word in words])
+        add_cases(connection, "r", [_case(question=word, step=number) for word in words])
+        query = select(cases.c.case_id).order_by(cases.c.case_id)
+        assert sorted(words) == list(connection.execute(query).scalars())
+
+
+def test_values_that_are_no_numbers_have_none(database: Database) -> None:
+    """Annotations lie beside scores, and the server may look at them first."""
+    kept = {b"1": "[0.5, null]", b"2": '[null, "why"]', b"3": '{"a": [1]}', b"4": '["x"]'}
+    with database.write() as connection:
+        number = step(connection)
+        put(connection, [Output(key=(key, number), output=text) for key, text in kept.items()])
+        value = number_at(outputs.c.output, "$[0]")
+        query = select(outputs.c.input_key).where(outputs.c.input_key != b"4", value == 0.5)
+        assert [b"1"] == list(connection.execute(query).scalars())
+
+
+def test_a_seed_may_have_64_bits(database: Database) -> None:
+    """As the option takes it."""
+    with database.write() as connection:
+        add_run(connection, RunRecord(**{**_fields(RUN), "seed": 2**63 - 1}))
+        assert 2**63 - 1 == get_run(connection, "r").seed
+
+
+def _fields(run: RunRecord) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in run.__slots__}
+
+
+def test_batches_come_and_go(database: Database) -> None:
+    """A request is in the batch it was put into last, until its answer is there."""
+    with database.write() as connection:
+        number = step(connection)
+        rows = [
+            batches.add(
+                connection, model="m", service="s", file=file, keys={b"a": (), b"b": ("t",)}
+            )
+            for file in ("file-1", "file-2")
+        ]
+        assert (rows[1], ("t",)) == batches.holding(connection, b"b")
+        batches.tidy(connection)
+        assert [(rows[1], 2)] == batches.list_batches(connection)
+        put(connection, [Output(key=(b"a", number), output="1")])
+        assert [(rows[1], 1)] == batches.list_batches(connection)
+        assert 2 == batches.drop(connection, rows[1])
+        assert 0 == batches.drop(connection, rows[1])
+
+
+def test_one_writes_at_a_time_and_readers_do_not_wait(database: Database) -> None:
+    """What is read in a transaction that writes is so until it ends."""
+    with ThreadPoolExecutor(8) as pool:
+        claims = list(pool.map(lambda n: _claimed(database, f"here:{n}:1"), range(8)))
+    assert 40 == sum(map(len, claims))
+    assert 40 == len(set.union(*claims))
+    with database.write() as writing:
+        put(writing, [Output(key=(b"new", step(writing)), output="1")])
+        with database.read() as reading:
+            assert {} == find(reading, [(b"new", 1)])
+
+
+def _claimed(database: Database, owner: str) -> set[tuple[bytes, int]]:
+    """Claim some keys, in an order of one's own, of which others want some too."""
+    keys = [(bytes([n]), 1) for n in range(40)]
+    shift = hash(owner) % 40
+    return database.transact(
+        lambda connection: claim(connection, keys[shift:] + keys[:shift], owner=owner, ttl_s=60)
+    )
+
+
+def test_leases_end_by_the_clock_of_the_server(
+    server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine whose clock is an hour ahead takes nothing from others; runs look alive to it."""
+    database = Database(server_store)
+    with database.write() as connection:
+        add_run(connection, RunRecord(**{**_fields(RUN), "seen_at": time.time()}))
+        assert {(b"k", 1)} == claim(connection, [(b"k", 1)], owner="here:1:1", ttl_s=60)
+    ahead = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: ahead)
+    with database.write() as connection:
+        assert set() == claim(connection, [(b"k", 1)], owner="there:1:1", ttl_s=60)
+        assert 60 > abs(get_run(connection, "r").seen_at - ahead)
+    database.close()
+
+
+def test_no_connection_is_taken_along_over_a_fork(server_store: ServerUrl) -> None:
+    """The child has one of its own, and the parent's goes on."""
+    database = Database(server_store)
+    fork = multiprocessing.get_context("fork")
+    with database.read() as connection:
+        own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    other = fork.Value("i", 0)
+
+    def child() -> None:
+        other.value = outcome(database, "SELECT pg_backend_pid()")
+
+    process = fork.Process(target=child)
+    process.start()
+    process.join()
+    assert other.value not in {0, own}
+    assert own == outcome(database, "SELECT pg_backend_pid()")
+    database.close()
+
+
+def test_a_server_that_was_away_is_waited_for(
+    postgresql: ServerProcess, server_store: ServerUrl
+) -> None:
+    """A transaction that it broke is made again, whole; what was committed is there."""
+    database = Database(server_store)
+    keys = [(b"first", 1), (b"second", 1)]
+    tries = []
+
+    def work(connection: Connection) -> None:
+        tries.append(step(connection))
+        put(connection, [Output(key=keys[len(tries) > 1], output="1")])
+        if len(tries) == 1:
+            postgresql.kill()
+            postgresql.start()
+
+    with database.write() as connection:
+        put(connection, [Output(key=(b"before", step(connection)), output="1")])
+    database.transact(work)
+    assert [1, 1] == tries
+    with database.read() as connection:
+        stored = find(connection, [(b"before", 1), *keys])
+    assert {(b"before", 1), (b"second", 1)} == stored.keys()
+
+    def broken(connection: Connection) -> None:
+        put(connection, [Output(key=keys[0], output="1")])
+        postgresql.kill()
+        postgresql.start()
+        step(connection)
+
+    with pytest.raises(StoreAway, match="what was stored before is safe"):
+        _write(database, broken)
+    assert {} == database.transact(lambda connection: find(connection, keys[:1]), writes=False)
+    database.close()
+
+
+def _write(database: Database, function: Callable[[Connection], None]) -> None:
+    """Call *function* in a transaction that is made once."""
+    with database.write() as connection:
+        function(connection)
+
+
+def test_a_server_that_stays_away_is_an_error(
+    postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the patience it is told, without the password, and for how long it was waited."""
+    database = Database(server_store)
+    monkeypatch.setattr(database, "_patience_s", 0.2)
+    monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
+    postgresql.kill()
+    try:
+        with pytest.raises(StoreError, match=r"cannot be reached.*waited for 0.2 s") as told:
+            database.transact(step)
+    finally:
+        postgresql.start()
+    assert not isinstance(told.value, StoreAway)
+    assert postgresql.password not in str(told.value)
+    assert 1 == database.transact(step)
+    database.close()
+
+
+def test_a_wrong_address_is_told_at_once(postgresql: ServerProcess) -> None:
+    """Nobody listens there."""
+    url = ServerUrl.parse(f"postgresql://me:{HUSH}@127.0.0.1:1/db")
+    with pytest.raises(StoreError, match=r"me:\*\*\*@127.0.0.1:1/db: .*refused") as told:
+        Database(url)
+    assert HUSH not in str(told.getrepr(showlocals=True))
+    with pytest.raises(StoreError, match="no such database; make it with createdb"):
+        Database(ServerUrl.parse(postgresql.url("nowhere")))
+
+
+@pytest.mark.parametrize("user", ["xling", "nobody"])
+def test_a_wrong_password_is_told_and_not_shown(postgresql: ServerProcess, user: str) -> None:
+    """Neither in the message nor in the traceback with the values of all variables."""
+    url = ServerUrl.parse(postgresql.url("postgres", user=user, password=HUSH))
+    with pytest.raises(StoreError, match=r"the user or the password is wrong: .*\.pgpass") as told:
+        Database(url)
+    shown = str(told.getrepr(showlocals=True, chain=True))
+    assert f"{user}:***@" in shown
+    assert HUSH not in shown
+
+
+def test_the_password_may_come_from_the_environment(
+    postgresql: ServerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As libpq takes it."""
+    url = ServerUrl.parse(f"postgresql://xling@127.0.0.1:{postgresql.port}/postgres")
+    with pytest.raises(StoreError, match="the user or the password is wrong"):
+        Database(url)
+    monkeypatch.setenv("PGPASSWORD", postgresql.password)
+    with pytest.raises(StoreMissing):
+        Database(url, create=False)
+
+
+def test_without_the_driver_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ConfigError, match=r"pip install 'pytest-xling\[postgresql\]'"):
+        Database(ServerUrl.parse("postgresql://localhost/db"))
+
+
+def test_what_libpq_does_not_know_is_told_without_the_password() -> None:
+    """Its own message would repeat the URL."""
+    for end in ("?sslmod=require", "?a", ":x:y/db"):
+        url = ServerUrl.parse(f"postgresql://me:{HUSH}@host{end}")
+        with pytest.raises((ConfigError, StoreError), match=r"me:\*\*\*@") as told:
+            Database(url)
+        assert HUSH not in str(told.getrepr(showlocals=True))
+
+
+def test_a_reader_makes_nothing(server_store: ServerUrl) -> None:
+    """Where there is no store, one is told how to make it."""
+    with pytest.raises(StoreMissing, match=r"no store at postgresql://.*make one: pytest"):
+        Database(server_store, create=False)
+    Database(server_store).close()
+    Database(server_store, create=False).close()
+
+
+def test_a_newer_store_is_refused(server_store: ServerUrl) -> None:
+    """A store of a later release is not touched, and the message says what to do."""
+    database = Database(server_store)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE xling_schema SET version = version + 1")
+    database.close()
+    with pytest.raises(StoreError, match=r"newer version.*Upgrade pytest-xling"):
+        Database(server_store)
+
+
+def test_a_schema_of_something_else_is_refused(
+    postgresql: ServerProcess, server_store: ServerUrl
+) -> None:
+    """Somebody else's tables are not mixed with ours."""
+    with postgresql.connect(server_store.full.rpartition("/")[2]) as connection:
+        connection.execute("CREATE TABLE bookmarks (url text)")
+    with pytest.raises(StoreError, match=r"'bookmarks'.*CREATE SCHEMA.*search_path=xling"):
+        Database(server_store)
+
+
+def test_a_user_without_rights_is_told_which(
+    postgresql: ServerProcess, server_store: ServerUrl
+) -> None:
+    """To make tables, to write them; reading alone suffices to read."""
+    name = server_store.full.rpartition("/")[2]
+    reader = ServerUrl.parse(postgresql.url(name, user=f"reader_{name}", password=HUSH))
+    with postgresql.connect(name) as connection:
+        connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD '{HUSH}'")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        with pytest.raises(StoreError, match="a user needs USAGE and CREATE on the schema"):
+            Database(reader)
+        Database(server_store).close()
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}")
+    database = Database(reader, create=False)
+    with database.read() as reading:
+        assert {} == find(reading, [(b"k", 1)])
+    with pytest.raises(StoreError, match=r"permission denied.*INSERT, UPDATE and DELETE"):
+        database.transact(step)
+    database.close()
+
+
+def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
+    """What was stored stays, and the message says what to do."""
+    database = Database(server_store)
+    assert 1 == database.transact(step)
+    raised = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
+
+    def full(connection: Connection) -> None:
+        put(connection, [Output(key=(b"k", 1), output="1")])
+        connection.exec_driver_sql(raised)
+
+    with pytest.raises(StoreError, match="the server's disk is full; free some space"):
+        _write(database, full)
+    assert 0 == outcome(database, "SELECT count(*) FROM outputs")
+    assert 1 == outcome(database, "SELECT count(*) FROM steps")
+    database.close()
+
+
+def test_tables_that_are_gone_are_told(postgresql: ServerProcess, server_store: ServerUrl) -> None:
+    """Somebody has dropped them in mid-run."""
+    database = Database(server_store)
+    with postgresql.connect(server_store.full.rpartition("/")[2]) as connection:
+        connection.execute("DROP TABLE leases")
+    with pytest.raises(StoreError, match="a table of the store is gone: what was kept in it"):
+        database.transact(lambda connection: claim(connection, [(b"k", 1)], owner="o", ttl_s=1))
+    database.close()
