@@ -8,11 +8,11 @@ import gc
 import json
 import logging
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
 from pytest_xling.engine.models import Models
@@ -30,6 +30,7 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.memo import Memo
     from pytest_xling.engine.models import Model
     from pytest_xling.engine.sets import ScorableSet
@@ -63,6 +64,7 @@ class Run:
         roles: who judges and translates.
         factory: makes metrics and annotators.
         worker: the name of this process in the run's progress.
+        executor: where metrics and annotators run; by default on a thread. Closed with the run.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Run:
         roles: Mapping[Role, Sequence[Model]] | None = None,
         factory: StepFactory | None = None,
         worker: str = "main",
+        executor: Executor | None = None,
     ) -> None:
         self.run_id = run_id
         self._counts = Progress()
@@ -82,7 +85,7 @@ class Run:
         self._worker = worker
         # What cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+        self._executor: Executor = executor or LocalExecutor()
         self._models = Models(tested, roles or {}, self._store)
         self._factory = factory or StepFactory()
         self._steps = self._steps_of(self._factory)
@@ -421,7 +424,7 @@ class Run:
             _log.warning("xling: the store is held by another process; the last answers are lost")
         finally:
             await asyncio.gather(*map(_close, self._models.providers))
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor.close()
 
 
 async def _annotated(steps: Steps, annotator: str, answers: Sequence[Answer]) -> list[JsonValue]:
