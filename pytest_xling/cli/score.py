@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import reading, store_path
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -33,9 +36,10 @@ from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.errors import XlingError
@@ -65,6 +69,7 @@ SCORED_BY = {
 OPTIONS = (
     *SCORED_BY.values(),
     "device",
+    "actors",
     "judge",
     "judge-price",
     "translator",
@@ -92,6 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics", metavar="NAME,NAME", type=_names, required=True, help="what to score with"
     )
+    executor = option("executor")
+    parser.add_argument("--executor", executor.flag, **executor.attributes)
     parser.add_argument("--json", action="store_true", help="print an object instead")
     add_cli_options(parser, OPTIONS)
 
@@ -136,11 +143,33 @@ def run(args: argparse.Namespace) -> int:
         ]
     _check_applies(args.metrics, results, record)
 
-    async def scored() -> list[XlingError]:
-        async with measuring(settings, provider, roles, factory) as (run, _):
+    async def scored(executor: Callable[[], Executor]) -> list[XlingError]:
+        async with measuring(settings, provider, roles, factory, executor=executor) as (run, _):
             return await run.rescore(record.run_id, results)
 
-    return _show(args, record, asyncio.run(scored()))
+    with _executor(settings) as executor:
+        faults = asyncio.run(scored(executor))
+    return _show(args, record, faults)
+
+
+@contextmanager
+def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
+    """Give what makes the executor, on Ray where the options say so.
+
+    Raises:
+        ConfigError: Ray is not installed or not there.
+    """
+    where, _, address = settings.executor.partition(":")
+    if where == "local":
+        yield LocalExecutor
+        return
+    from pytest_xling.engine.on_ray import DatasetExecutor, open_cluster  # noqa: PLC0415  if chosen
+
+    cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
+    try:
+        yield partial(DatasetExecutor, cluster)
+    finally:
+        cluster.close()
 
 
 def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
