@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import uuid
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,9 @@ class Cluster:
         attempts = ray.remote(Attempts).options(
             name="xling-attempts", namespace=self.namespace, get_if_exists=True, num_cpus=0
         )
-        return package_digest(), attempts.remote()
+        handle = attempts.remote()
+        _kept.append(handle)
+        return package_digest(), handle
 
     def start_pool(self) -> None:
         """Start the actors of a pool, to be found by name from every process of the session."""
@@ -149,17 +152,25 @@ def join_cluster(cluster: Cluster) -> None:
 def _imported() -> Any:  # noqa: ANN401  a module
     os.environ.update({name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()})
     try:
-        import ray  # noqa: PLC0415  an extra
-        import ray.data  # noqa: PLC0415  likewise
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it meets its own deprecations
+            import ray  # noqa: PLC0415  an extra
+            import ray.data  # noqa: PLC0415  likewise
+
+            ray.data.DataContext.get_current().enable_progress_bars = False
     except ImportError as error:
         msg = f"--xling-executor=ray needs Ray: pip install 'pytest-xling[ray]' ({error})"
         raise ConfigError(msg) from error
+    # What Ray says of each process that dies goes to stdout, and no option of its keeps it from it.
+    ray._private.worker.print_to_stdstream = _say_nothing  # noqa: SLF001
     for name in ("ray", "ray.data"):
         for handler in logging.getLogger(name).handlers:
             handler.setLevel(logging.CRITICAL)
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
     return ray
+
+
+def _say_nothing(*_: object, **__: object) -> None:
+    """Print nothing."""
 
 
 def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN401  a module

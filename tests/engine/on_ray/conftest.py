@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,10 +54,11 @@ def installed_probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xling-probe\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    sys.path.insert(0, str(site))
-    registry._installed.cache_clear()
-    yield site
-    sys.path.remove(str(site))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(site)
+        patch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)  # of the processes Ray starts
+        registry._installed.cache_clear()
+        yield site
     registry._installed.cache_clear()
     registry.load.cache_clear()
 

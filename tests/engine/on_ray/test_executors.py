@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
 
@@ -14,14 +14,21 @@ from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_xling.engine.computing import Made
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.on_ray import Cluster
 
-pytestmark = pytest.mark.slow
+    Batches: TypeAlias = Sequence[Sequence[Any]]
+
+pytestmark = [
+    pytest.mark.slow,
+    # Ray meets its own deprecations, and leaves files open.
+    pytest.mark.filterwarnings("ignore:::ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
 WORDS = [
     "bread",
     "water",
