@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 INCOMPLETE = 3
+INTERRUPTED = 130
 LISTED = 5
 """Different faults shown."""
 ASKED = ("languages", "samples", "temperatures", "limit", "seed")
@@ -168,6 +169,8 @@ def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
     cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
     try:
         yield partial(DatasetExecutor, cluster)
+    except KeyboardInterrupt:
+        cluster.abandon(INTERRUPTED)
     finally:
         cluster.close()
 

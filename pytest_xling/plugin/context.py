@@ -124,8 +124,9 @@ class Context:
         )
 
         if self._cluster is None:
-            self._cluster = Cluster(**told)
-            join_cluster(self._cluster)
+            cluster = Cluster(**told)
+            join_cluster(cluster)
+            self._cluster = cluster
         return PoolExecutor(self._cluster)
 
     def close(self) -> None:

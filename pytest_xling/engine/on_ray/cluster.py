@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
+import sys
 import threading
 import uuid
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
 from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Cluster", "join_cluster", "open_cluster"]
 
@@ -22,6 +28,8 @@ ENVIRONMENT = {
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+AUTHENTICATION = "RAY_AUTH_MODE"
+"""Set by Ray where it is started here: it listens to this machine's address."""
 OBJECT_STORE = 2**28
 """Bytes of shared memory for batches on the way: some megabytes are used."""
 REACHED_S = 5.0
@@ -42,6 +50,8 @@ class Cluster:
     """Of each actor."""
     owned: bool
     """Whether this process has connected to it, and lets it go."""
+    authentication: str
+    """How Ray is told apart who may connect: ``token`` is one in the user's home."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -81,6 +91,16 @@ class Cluster:
         return [
             ray.get_actor(_actor(number), namespace=self.namespace) for number in range(self.actors)
         ]
+
+    def abandon(self, status: int) -> NoReturn:
+        """End this process at once, and with it what it has started of Ray.
+
+        For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
+        threads that wait for it. What is to be kept must be kept by now.
+        """
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
     def close(self) -> None:
         """Let go of Ray; what was started here ends."""
@@ -135,6 +155,7 @@ def open_cluster(address: str | None, *, actors: int | None, device: str) -> Clu
         actors=wanted,
         gpus=int(use_gpus),
         owned=owned,
+        authentication=os.environ.get(AUTHENTICATION, ""),
     )
 
 
@@ -144,6 +165,8 @@ def join_cluster(cluster: Cluster) -> None:
     Raises:
         ConfigError: it is not there any more.
     """
+    if cluster.authentication:
+        os.environ[AUTHENTICATION] = cluster.authentication  # read when Ray is imported
     ray = _imported()
     if not ray.is_initialized():
         _connect(ray, cluster.address, cores=0)
@@ -169,6 +192,24 @@ def _imported() -> Any:  # noqa: ANN401  a module
     return ray
 
 
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Let nothing through to stderr, from whatever language; at its start Ray's core writes there.
+
+    What it has to say of a failure is in the exception, and below ``/tmp/ray``.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _say_nothing(*_: object, **__: object) -> None:
     """Print nothing."""
 
@@ -191,7 +232,8 @@ def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN
 
     def init() -> None:
         try:
-            ray.init(**options)
+            with _silent_stderr():
+                ray.init(**options)
         except Exception as error:  # noqa: BLE001  said below, whatever it is
             failed.append(error)
 

@@ -106,7 +106,7 @@ class DatasetExecutor:
             BatchActor,
             fn_constructor_args=self._cluster.worker_arguments(),
             batch_size=1,
-            compute=ray.data.ActorPoolStrategy(size=self._cluster.actors),
+            compute=ray.data.ActorPoolStrategy(size=min(self._cluster.actors, len(rows))),
             **self._cluster.options,
         )
 
