@@ -98,6 +98,11 @@ class Cluster:
         For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
         threads that wait for it. What is to be kept must be kept by now.
         """
+        import ray  # noqa: PLC0415  an extra
+
+        node = ray._private.worker._global_node  # noqa: SLF001  what `ray.shutdown` calls, too
+        if node is not None:
+            node.kill_all_processes(check_alive=False)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
