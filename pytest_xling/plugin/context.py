@@ -114,7 +114,8 @@ class Context:
         """
         from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
 
-        told = self.config.workerinput["xling_cluster"] if self.is_worker else None
+        worker: dict[str, Any] = getattr(self.config, "workerinput", {})
+        told: dict[str, Any] | None = worker.get("xling_cluster")
         if self._cluster is None and told is None:
             return LocalExecutor()
         from pytest_xling.engine.on_ray import (  # noqa: PLC0415  where it is chosen
@@ -123,10 +124,11 @@ class Context:
             join_cluster,
         )
 
-        if self._cluster is None:
+        if self._cluster is None and told is not None:
             cluster = Cluster(**told)
             join_cluster(cluster)
             self._cluster = cluster
+        assert self._cluster is not None  # noqa: S101  opened here, or joined just now
         return PoolExecutor(self._cluster)
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import pytest_xling
 from pytest_xling import registry
 from pytest_xling.engine.computing import outcomes
 from pytest_xling.errors import ConfigError, EvaluationError
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTEMPTS", "Attempts", "BatchActor", "Task", "package_digest", "read_outcomes"]
 
+PACKAGE = Path(__file__).resolve().parents[2]
 ATTEMPTS = 3
 """How often a batch is begun: what its process did not survive so often it never will."""
 
@@ -70,8 +70,7 @@ class Task:
 @cache
 def package_digest() -> str:
     """Return a digest of the package's code: where it differs numbers may, too."""
-    root = Path(pytest_xling.__file__).parent
-    return files_sha256(sorted(root.rglob("*.py")))[:16]
+    return files_sha256(sorted(PACKAGE.rglob("*.py")))[:16]
 
 
 class Attempts:
@@ -136,9 +135,8 @@ class BatchActor:
 
     def _task(self, task: bytes) -> Task:
         if package_digest() != self._digest:
-            where = Path(pytest_xling.__file__).parent
             msg = (
-                f"--xling-executor: the pytest-xling on Ray ({where}) is not the one that runs "
+                f"--xling-executor: the pytest-xling on Ray ({PACKAGE}) is not the one that runs "
                 "here, and its numbers may differ; install the same version on all machines"
             )
             raise ConfigError(msg)

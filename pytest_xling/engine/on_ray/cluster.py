@@ -100,7 +100,7 @@ class Cluster:
         """
         import ray  # noqa: PLC0415  an extra
 
-        node = ray._private.worker._global_node  # noqa: SLF001  what `ray.shutdown` calls, too
+        node: Any = ray._private.worker._global_node  # noqa: SLF001  as `ray.shutdown` does
         if node is not None:
             node.kill_all_processes(check_alive=False)
         sys.stdout.flush()
