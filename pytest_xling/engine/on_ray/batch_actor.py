@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["ATTEMPTS", "Attempts", "BatchActor", "Task", "package_digest", "read_outcomes"]
 
 PACKAGE = Path(__file__).resolve().parents[2]
+BENCHMARKS = "_benchmarks"
+"""In a wheel only, and nothing that computes."""
 ATTEMPTS = 3
 """How often a batch is begun: what its process did not survive so often it never will."""
 
@@ -70,7 +72,8 @@ class Task:
 @cache
 def package_digest() -> str:
     """Return a digest of the package's code: where it differs numbers may, too."""
-    return files_sha256(sorted(PACKAGE.rglob("*.py")))[:16]
+    code = (path for path in PACKAGE.rglob("*.py") if BENCHMARKS not in path.parts)
+    return files_sha256(sorted(code))[:16]
 
 
 class Attempts:
