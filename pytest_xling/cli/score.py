@@ -20,7 +20,7 @@ from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, XlingError
 from pytest_xling.planning.benchmark import (
     benchmark_name,
     bundled,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
-    from pytest_xling.errors import XlingError
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.planning.benchmark import Benchmark
@@ -164,15 +163,18 @@ def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
     if where == "local":
         yield LocalExecutor
         return
-    from pytest_xling.engine.on_ray import DatasetExecutor, open_cluster  # noqa: PLC0415  if chosen
+    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, open_cluster  # noqa: PLC0415  if chosen
 
-    cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
     try:
-        yield partial(DatasetExecutor, cluster)
-    except KeyboardInterrupt:
-        cluster.abandon(INTERRUPTED)
-    finally:
+        cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
+        try:
+            yield partial(DatasetExecutor, cluster)
+        except XlingError:
+            cluster.close()
+            raise
         cluster.close()
+    except KeyboardInterrupt:
+        abandon(INTERRUPTED)
 
 
 def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:

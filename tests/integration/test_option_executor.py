@@ -118,7 +118,7 @@ def _is_up(folder: Path) -> bool:
             names.append(Path(f"/proc/{pid}/cmdline").read_bytes())
         except OSError:
             continue
-    return any(b"ray::" in name for name in names)
+    return any(b"ray::MapWorker" in name for name in names)
 
 
 def test_what_is_not_there_begins_no_run(project: Project) -> None:

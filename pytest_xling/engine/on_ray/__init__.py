@@ -7,8 +7,8 @@ the death of processes, which it makes up for by starting them anew.
 
 from __future__ import annotations
 
-from pytest_xling.engine.on_ray.cluster import Cluster, join_cluster, open_cluster
+from pytest_xling.engine.on_ray.cluster import Cluster, abandon, join_cluster, open_cluster
 from pytest_xling.engine.on_ray.dataset import DatasetExecutor
 from pytest_xling.engine.on_ray.pool import PoolExecutor
 
-__all__ = ["Cluster", "DatasetExecutor", "PoolExecutor", "join_cluster", "open_cluster"]
+__all__ = ["Cluster", "DatasetExecutor", "PoolExecutor", "abandon", "join_cluster", "open_cluster"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import socket
@@ -20,7 +21,7 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Cluster", "join_cluster", "open_cluster"]
+__all__ = ["Cluster", "abandon", "join_cluster", "open_cluster"]
 
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
@@ -92,21 +93,6 @@ class Cluster:
             ray.get_actor(_actor(number), namespace=self.namespace) for number in range(self.actors)
         ]
 
-    def abandon(self, status: int) -> NoReturn:
-        """End this process at once, and with it what it has started of Ray.
-
-        For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
-        threads that wait for it. What is to be kept must be kept by now.
-        """
-        import ray  # noqa: PLC0415  an extra
-
-        node: Any = ray._private.worker._global_node  # noqa: SLF001  as `ray.shutdown` does
-        if node is not None:
-            node.kill_all_processes(check_alive=False)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-
     def close(self) -> None:
         """Let go of Ray; what was started here ends."""
         if self.owned:
@@ -114,6 +100,21 @@ class Cluster:
 
             _kept.clear()
             ray.shutdown()
+
+
+def abandon(status: int) -> NoReturn:
+    """End this process at once, and with it what it has started of Ray.
+
+    For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
+    threads that wait for it. What is to be kept must be kept by now.
+    """
+    psutil: Any = importlib.import_module("psutil")  # Ray brings it
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 _kept: list[Any] = []
