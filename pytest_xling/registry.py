@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["BUILT_IN", "OWN_METRIC", "Kind", "add", "describe", "description", "load", "names"]
+__all__ = [
+    "BUILT_IN",
+    "OWN_METRIC",
+    "Kind",
+    "add",
+    "describe",
+    "description",
+    "is_importable",
+    "load",
+    "names",
+]
 
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 
@@ -238,6 +248,11 @@ def names(kind: Kind) -> tuple[str, ...]:
     added = {name for of, name in _added if of == kind}
     described = _described.keys() if kind == "metric" else ()
     return tuple(sorted({*BUILT_IN[kind], *_entry_points(kind), *added, *described}))
+
+
+def is_importable(kind: Kind, name: str) -> bool:
+    """Tell whether any process that has our packages finds *name*, whatever files it has read."""
+    return name in BUILT_IN[kind] or name in _entry_points(kind)
 
 
 @cache

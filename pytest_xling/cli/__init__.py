@@ -24,6 +24,7 @@ __all__ = ["main"]
 COMMANDS = {
     "runs": "list the runs in the store",
     "show": "show what a run came to: tables, worst findings, gates",
+    "score": "score what a stored run was answered with other metrics, without its model",
     "gate": "judge a stored run by a thresholds file, without a model",
     "merge": "make one run of its shards, and judge it",
     "compare": "show what has changed since a baseline, question by question",

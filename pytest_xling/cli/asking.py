@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import settled
 from pytest_xling.config.options import option
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.models import make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
@@ -52,6 +54,8 @@ async def measuring(
     provider: Provider,
     roles: Mapping[Role, Sequence[Provider]],
     factory: StepFactory,
+    *,
+    executor: Callable[[], Executor] = LocalExecutor,
 ) -> AsyncIterator[tuple[Run, Database]]:
     """Give what annotates and scores, and the store where all of it is kept at once.
 
@@ -60,11 +64,19 @@ async def measuring(
         provider: of the model under test.
         roles: who judges and translates, checked.
         factory: makes metrics and annotators.
+        executor: makes what runs them.
     """
     tested, others = make_models(settings, provider, roles, model=settings.model)
     database = Database(settings.store)
     try:
-        run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
+        run = Run(
+            run_id="",
+            database=database,
+            tested=tested,
+            roles=others,
+            factory=factory,
+            executor=executor(),
+        )
         try:
             yield run, database
         finally:

@@ -455,6 +455,22 @@ OPTIONS: tuple[Option, ...] = (
         help="Where local models run: auto (default), cpu, mps, cuda or cuda:N.",
     ),
     Option(
+        name="executor",
+        parse=values.executor,
+        default="local",
+        metavar="WHERE",
+        help="Where metrics run, and the models they rest on: local (default), ray (processes of"
+        " Ray's on this machine), or ray:ADDRESS (HOST:PORT of a Ray cluster, or auto).",
+    ),
+    Option(
+        name="actors",
+        parse=values.count(1),
+        ini="int",
+        metavar="N",
+        help="With --xling-executor=ray, how many processes run metrics. Default: one for each GPU"
+        " of the cluster, else for each core.",
+    ),
+    Option(
         name="stop-early",
         parse=values.stop_early,
         bare="pocock",

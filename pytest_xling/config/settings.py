@@ -61,6 +61,10 @@ class Settings:
     """How long answers are waited for that come in batches."""
     estimate: bool = option("estimate").default
     device: str = option("device").default
+    executor: str = option("executor").default
+    """``local``, ``ray``, or ``ray:`` and an address."""
+    actors: int | None = None
+    """Processes of Ray's; None: as many as it has GPUs, or cores."""
     judge: tuple[str, ...] = ()
     """Several vote; none: the model under test judges."""
     judge_price: tuple[tuple[float, float], ...] = ()
@@ -118,6 +122,8 @@ class Settings:
             "batch_wait_s": self.batch_wait_s,
             "estimate": self.estimate,
             "device": self.device,
+            "executor": self.executor,
+            "actors": self.actors,
             "judge": _alone(self.judge),
             "judge_price": _alone(self.judge_price),
             "judge_repeats": self.judge_repeats,
@@ -274,6 +280,8 @@ def resolve(
         batch_wait_s=find("batch-wait").value,
         estimate=find("estimate").value,
         device=find("device").value,
+        executor=find("executor").value,
+        actors=find("actors").value,
         judge=find("judge").value or (),
         judge_price=_of_each(find("judge-price"), find("judge").value or ()),
         judge_repeats=find("judge-repeats").value,

@@ -45,6 +45,7 @@ __all__ = [
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+_ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
 _MAX_TEMPERATURE = 2.0
 _SPENDINGS = ("pocock", "obrien-fleming")
@@ -293,6 +294,18 @@ def device(text: str) -> str:
         msg = f"{text!r} is not a device; use auto, cpu, mps, cuda or cuda:N"
         raise ValueError(msg)
     return name
+
+
+def executor(text: str) -> str:
+    """Parse where metrics run: local, ray, or ray: and HOST:PORT or auto."""
+    name, colon, address = text.strip().partition(":")
+    if name not in {"local", "ray"} or (name == "local" and colon):
+        msg = f"{text!r} is no executor; write local, ray, ray:auto or ray:HOST:PORT"
+        raise ValueError(msg)
+    if colon and address != "auto" and not _ADDRESS.fullmatch(address):
+        msg = f"{address!r} is no address of Ray; write ray:auto or ray:HOST:PORT"
+        raise ValueError(msg)
+    return f"{name}:{address}" if colon else name
 
 
 def github(text: str) -> str:

@@ -18,9 +18,9 @@ from pytest_xling.judging.panel import agreed
 from pytest_xling.keys import canonical_json, content_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, Response
@@ -65,7 +65,7 @@ class AnnotationStep(Generic[AnyAnnotator]):
 
 
 class _BatchedStep(AnnotationStep[AnyAnnotator]):
-    """Runs an annotator over batches, on a thread."""
+    """Runs an annotator over batches."""
 
     def __init__(
         self, annotator: AnyAnnotator, *, parameters: Mapping[str, JsonValue], executor: Executor
@@ -77,17 +77,16 @@ class _BatchedStep(AnnotationStep[AnyAnnotator]):
 class AnnotatingTexts(_BatchedStep[TextAnnotator]):
     """Annotates pairs of a text and the language it should be in."""
 
-    def _annotate(self, pairs: Sequence[tuple[str, str]]) -> list[JsonValue]:
-        return self._annotator.annotate([text for text, _ in pairs], [lang for _, lang in pairs])
-
     def key(self, pair: tuple[str, str]) -> bytes:
         """Return the content key of a text and its language."""
         return content_key(list(pair))
 
-    async def compute(self, pairs: Sequence[tuple[str, str]]) -> Sequence[JsonValue | XlingError]:
+    def compute(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> AsyncIterator[dict[int, JsonValue | XlingError]]:
         """Annotate *pairs* in batches of similar length."""
         sizes = [len(text) for text, _ in pairs]
-        return await in_batches(self._annotate, pairs, sizes=sizes, executor=self._executor)
+        return in_batches(self._annotator, pairs, sizes=sizes, executor=self._executor)
 
 
 class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
@@ -97,11 +96,12 @@ class AnnotatingAnswers(_BatchedStep[AnswerAnnotator]):
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(self, answers: Sequence[Answer]) -> Sequence[JsonValue | XlingError]:
+    def compute(
+        self, answers: Sequence[Answer]
+    ) -> AsyncIterator[dict[int, JsonValue | XlingError]]:
         """Annotate *answers* in batches of similar length."""
         sizes = [answer.size for answer in answers]
-        annotate = self._annotator.annotate
-        return await in_batches(annotate, answers, sizes=sizes, executor=self._executor)
+        return in_batches(self._annotator, answers, sizes=sizes, executor=self._executor)
 
 
 class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
@@ -121,9 +121,11 @@ class AnnotatingByAsking(AnnotationStep[AskingAnnotator]):
         """Return the content key of all the annotator looks at."""
         return content_key(self._annotator.looks_at(answer))
 
-    async def compute(self, answers: Sequence[Answer]) -> list[JsonValue | XlingError]:
+    async def compute(
+        self, answers: Sequence[Answer]
+    ) -> AsyncIterator[dict[int, JsonValue | XlingError]]:
         """Annotate all *answers* at once; the model's limit holds back what is too much."""
-        return await asyncio.gather(*map(self._annotate, answers))
+        yield dict(enumerate(await asyncio.gather(*map(self._annotate, answers))))
 
     async def _annotate(self, answer: Answer) -> JsonValue | XlingError:
         annotator = self._annotator

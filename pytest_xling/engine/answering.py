@@ -15,7 +15,7 @@ from pytest_xling.records import Response, Usage
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
@@ -80,10 +80,13 @@ class Answering:
         """Return what *response* cost."""
         return self._cap.price(response.usage) if self._cap is not None else 0.0
 
-    async def compute(self, requests: Sequence[Request]) -> list[Response | XlingError]:
+    async def compute(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[dict[int, Response | XlingError]]:
         """Ask *requests*, one after the other: the memo has each computed in a task of its own."""
         self.asking.set()
-        return [await self._answer(request) for request in requests]
+        for index, request in enumerate(requests):
+            yield {index: await self._answer(request)}
 
     async def _answer(self, request: Request) -> Response | XlingError:
         try:

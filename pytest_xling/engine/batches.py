@@ -1,59 +1,39 @@
-"""Run a function over batches of inputs of similar size, on a thread."""
+"""Run a metric or an annotator over batches of inputs of similar size."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, TypeVar
-
-from pytest_xling.errors import BrokenStep, EvaluationError
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import AsyncIterator, Sequence
 
-__all__ = ["in_batches"]
+    from pytest_xling.engine.computing import Made
+    from pytest_xling.engine.executor import Executor
 
-In = TypeVar("In")
-Out = TypeVar("Out")
+__all__ = ["MAX_BATCH", "in_batches"]
 
 MAX_BATCH = 256
 
 
 async def in_batches(
-    function: Callable[[Sequence[In]], Sequence[Out]],
-    values: Sequence[In],
+    made: Made,
+    values: Sequence[Any],
     *,
     sizes: Sequence[int],
     executor: Executor,
     max_batch: int = MAX_BATCH,
-) -> list[Out | EvaluationError]:
-    """Return what *function* gives for each of *values*, in order.
-
-    A batch that fails is halved until the inputs that break it stand alone; the error takes the
-    place of their results.
+) -> AsyncIterator[dict[int, Any]]:
+    """Yield what *made* gives for *values* by their indices, a batch at a time; errors for some.
 
     Args:
-        function: gives one result per input, in order.
-        values: the inputs.
+        made: a metric or an annotator.
+        values: its inputs.
         sizes: how long each of them is.
-        executor: where to run *function*.
+        executor: where to run it.
         max_batch: inputs in a batch at most.
     """
-    loop = asyncio.get_running_loop()
-    results: dict[int, Out | EvaluationError] = {}
     order = sorted(range(len(values)), key=sizes.__getitem__)
-    batches = [order[start : start + max_batch] for start in range(0, len(order), max_batch)]
-    while batches:
-        indices = batches.pop(0)
-        batch = [values[i] for i in indices]
-        try:
-            outputs = await loop.run_in_executor(executor, function, batch)
-        except EvaluationError as error:
-            half = len(indices) // 2
-            if half and not isinstance(error, BrokenStep):
-                batches[:0] = [indices[:half], indices[half:]]
-            else:
-                results.update(dict.fromkeys(indices, error))
-        else:
-            results.update(zip(indices, outputs, strict=True))
-    return [results[i] for i in range(len(values))]
+    indices = [order[start : start + max_batch] for start in range(0, len(order), max_batch)]
+    batches = [[values[i] for i in batch] for batch in indices]
+    async for number, outcomes in executor.outcomes(made, batches):
+        yield dict(zip(indices[number], outcomes, strict=True))

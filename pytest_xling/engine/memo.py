@@ -13,7 +13,7 @@ from pytest_xling.store.runs import signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.keys import JsonValue
@@ -59,10 +59,11 @@ class Step(Protocol[In_contra, Out]):
         """Return what *out* cost."""
         ...
 
-    async def compute(self, values: Sequence[In_contra]) -> Sequence[Out | XlingError]:
-        """Return the outputs for *values*, in order; an error stands in place of an output.
+    def compute(self, values: Sequence[In_contra]) -> AsyncIterator[Mapping[int, Out | XlingError]]:
+        """Yield the outputs for *values* by their indices, some at a time as they are ready.
 
-        An exclusive step is given one value at a time, each in a task of its own.
+        An error stands in place of an output. An exclusive step is given one value at a time, each
+        in a task of its own.
         """
         ...
 
@@ -154,14 +155,21 @@ class Memo(Generic[In, Out]):
         }
         missing = {key: value for key, value in values.items() if key not in outs}
         if missing:
-            computed = await self.step.compute(list(missing.values()))
+            outs.update(await self._compute_all(missing))
+        return outs
+
+    async def _compute_all(self, missing: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
+        """Compute what is not stored; what is ready is kept, whatever becomes of the rest."""
+        keys, outs = list(missing), dict[bytes, "Out | XlingError"]()
+        async for ready in self.step.compute(list(missing.values())):
+            by_key = {keys[index]: out for index, out in ready.items()}
             rows = [
-                self._row(key, value, out)
-                for (key, value), out in zip(missing.items(), computed, strict=True)
+                self._row(key, missing[key], out)
+                for key, out in by_key.items()
                 if not isinstance(out, XlingError)
             ]
             await self._store.write(partial(outputs.put, rows=rows))
-            outs.update(zip(missing, computed, strict=True))
+            outs |= by_key
         return outs
 
     def _row(self, key: bytes, value: In, out: Out) -> Output:
@@ -228,7 +236,8 @@ class Memo(Generic[In, Out]):
 
     async def _compute(self, key: bytes, value: In) -> None:
         """Compute what this process has claimed."""
-        (out,) = await self.step.compute([value])
+        async for ready in self.step.compute([value]):
+            out = ready[0]
         if isinstance(out, XlingError):
             self._settle(key, out)
             await self._store.release([(key, self.step_id)])

@@ -8,11 +8,11 @@ import gc
 import json
 import logging
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
 from pytest_xling.engine.models import Models
@@ -30,6 +30,7 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.memo import Memo
     from pytest_xling.engine.models import Model
     from pytest_xling.engine.sets import ScorableSet
@@ -63,6 +64,7 @@ class Run:
         roles: who judges and translates.
         factory: makes metrics and annotators.
         worker: the name of this process in the run's progress.
+        executor: where metrics and annotators run; by default on a thread. Closed with the run.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Run:
         roles: Mapping[Role, Sequence[Model]] | None = None,
         factory: StepFactory | None = None,
         worker: str = "main",
+        executor: Executor | None = None,
     ) -> None:
         self.run_id = run_id
         self._counts = Progress()
@@ -82,7 +85,7 @@ class Run:
         self._worker = worker
         # What cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+        self._executor: Executor = executor or LocalExecutor()
         self._models = Models(tested, roles or {}, self._store)
         self._factory = factory or StepFactory()
         self._steps = self._steps_of(self._factory)
@@ -167,19 +170,50 @@ class Run:
             )
             for job, key in zip(fitted, keys, strict=True)
         ]
-        scorers = await self._scorers(fitted)
-        rows: set[SetRow] = set()
-        faults: list[XlingError] = []
-        for name, memo in scorers.items():
-            for benchmark in sorted({job.benchmark for job in fitted if name in job.metrics}):
-                of_metric = [r for r in results if r.job.benchmark == benchmark]
-                for corpus in corpora_of(of_metric, unit=load("metric", name).unit):
-                    readings = await memo.many([scorable for _, scorable in corpus])
-                    faults += [reading for reading in readings if isinstance(reading, XlingError)]
-                    rows.update(_set_row(of_metric[i].job, scorable) for i, scorable in corpus)
+        rows, faults = await self._fitted(results, await self._scorers(fitted))
         await self._store.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
+
+    async def rescore(self, run_id: str, results: Sequence[Result]) -> list[XlingError]:
+        """Score what a stored run was answered with the metrics of its jobs.
+
+        The model under test is not asked. Once all is scored the run has these scores, in place of
+        those that metrics of the same names gave before; where something failed it stays as it
+        was, and what could be scored is kept for the next time.
+
+        Args:
+            run_id: the run.
+            results: all of a run, those without an answer included.
+
+        Returns:
+            What failed.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        metrics = sorted({name for result in results for name in result.job.metrics})
+        opened = await asyncio.gather(*(self._steps.scorer(name) for name in metrics))
+        scorers = dict(zip(metrics, opened, strict=True))
+        scored, rows = await self._scored(results, scorers)
+        fitted = {name: memo for name, memo in scorers.items() if _is_fitted(name)}
+        of_corpora, faults = await self._fitted(results, fitted)
+        faults += [result.fault for result in scored if result.fault is not None]
+        if faults:
+            return faults
+        steps_of: dict[str, set[int]] = {}
+        for job in (result.job for result in results):
+            numbers = {scorers[name].step_id for name in job.metrics}
+            steps_of.setdefault(job.benchmark, set()).update(numbers)
+        write = partial(
+            run_store.rescored,
+            run_id=run_id,
+            steps_of={benchmark: sorted(numbers) for benchmark, numbers in steps_of.items()},
+            sets=sorted({*rows, *of_corpora}),
+            described=_described(metrics),
+        )
+        await self._store.write(write)
+        return []
 
     async def annotated(
         self, annotator: str, answers: Sequence[Answer], *, edition: int = 0
@@ -292,6 +326,24 @@ class Run:
         ]
         return with_readings, sorted(rows)
 
+    async def _fitted(
+        self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
+    ) -> tuple[set[SetRow], list[XlingError]]:
+        """Score all answers with metrics that are fitted to them; return their sets, and faults."""
+        rows: set[SetRow] = set()
+        faults: list[XlingError] = []
+        for name, memo in scorers.items():
+            asked = {result.job.benchmark for result in results if name in result.job.metrics}
+            placed: list[tuple[Job, ScorableSet]] = []
+            for benchmark in sorted(asked):
+                of_metric = [r for r in results if r.job.benchmark == benchmark]
+                for corpus in corpora_of(of_metric, unit=load("metric", name).unit):
+                    placed += [(of_metric[index].job, scorable) for index, scorable in corpus]
+            readings = await memo.many([scorable for _, scorable in placed])
+            faults += [reading for reading in readings if isinstance(reading, XlingError)]
+            rows.update(_set_row(job, scorable) for job, scorable in placed)
+        return rows, faults
+
     async def _record(
         self, results: Sequence[Result], sets: Sequence[SetRow], response_step: int
     ) -> None:
@@ -353,15 +405,12 @@ class Run:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
                 steps_of.setdefault(benchmark, []).append(step)
-            described = {
-                name: traits for name in names if (traits := description(name)) is not None
-            }
             await self._store.write(
                 partial(
                     run_store.add_run_steps,
                     run_id=self.run_id,
                     steps_of=steps_of,
-                    described=described,
+                    described=_described(names),
                 )
             )
             self._known_steps |= new
@@ -421,7 +470,7 @@ class Run:
             _log.warning("xling: the store is held by another process; the last answers are lost")
         finally:
             await asyncio.gather(*map(_close, self._models.providers))
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor.close()
 
 
 async def _annotated(steps: Steps, annotator: str, answers: Sequence[Answer]) -> list[JsonValue]:
@@ -455,6 +504,11 @@ def _cluster(sample: Sample) -> str:
 def _is_fitted(metric: str) -> bool:
     fitted: bool = load("metric", metric).fitted
     return fitted
+
+
+def _described(metrics: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
+    """Return what judging and showing the scores of metrics needs that are not built in."""
+    return {name: traits for name in metrics if (traits := description(name)) is not None}
 
 
 def _set_row(first: Job, scorable: ScorableSet) -> SetRow:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from dataclasses import replace
@@ -12,21 +11,20 @@ from pytest_xling.engine.annotators import annotated_with
 from pytest_xling.engine.batches import MAX_BATCH, in_batches
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.sets import Corpus, ScorableSet, present
-from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
+from pytest_xling.errors import XlingError
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import LARGEST, Answer, AnswerSet, Reading
+from pytest_xling.records import Answer, AnswerSet, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from concurrent.futures import Executor
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from pytest_xling.engine.annotators import Annotate
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
-__all__ = ["ReadingStep", "Scoring", "SetScoring", "checked"]
+__all__ = ["ReadingStep", "Scoring", "SetScoring"]
 
-FLAG_VALUES = (0.0, 1.0)
 MAX_SETS = 64
 """Sets scored together: enough to fill a batch of an encoder with their answers."""
 
@@ -60,7 +58,9 @@ class ReadingStep(Generic[AnyScorable, Scored]):
         """Return the content key of what is scored."""
         return scorable.key
 
-    async def compute(self, scorables: Sequence[AnyScorable]) -> list[Reading | XlingError]:
+    async def compute(
+        self, scorables: Sequence[AnyScorable]
+    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
         """Score *scorables*: annotate what needs it, then run the metric in batches."""
         readings: dict[int, Reading | XlingError] = {}
         for index, scorable in enumerate(scorables):
@@ -74,19 +74,20 @@ class ReadingStep(Generic[AnyScorable, Scored]):
                 readings[index] = scored
             else:
                 ready[index] = scored
-        inputs = list(ready.values())
-        outcomes = await in_batches(
-            self._score,
+        places, inputs = list(ready), list(ready.values())
+        computing = in_batches(
+            self._metric,
             inputs,
             sizes=[scored.size for scored in inputs],
             executor=self._executor,
             max_batch=self.max_batch,
         )
-        readings.update(zip(ready, outcomes, strict=True))
-        return [readings[index] for index in range(len(scorables))]
-
-    def _score(self, inputs: Sequence[Scored]) -> list[Reading]:
-        return checked(self._metric, self._metric.score(inputs), len(inputs))
+        async for batch in computing:
+            # With the first batch goes what has no value, so that it makes no writing of its own.
+            yield readings | {places[index]: outcome for index, outcome in batch.items()}
+            readings = {}
+        if readings:
+            yield readings
 
     def _why_unscored(self, scorable: AnyScorable) -> str:
         """Say why *scorable* has no value; "" where the metric scores it."""
@@ -165,44 +166,49 @@ class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
 
     max_batch = MAX_SETS
 
-    async def compute(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
+    async def compute(
+        self, scorables: Sequence[ScorableSet]
+    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
         """Score *scorables*; those of a fitted metric with the corpora they are of."""
-        if self._metric.fitted:
-            return await self._fit(scorables)
-        return await super().compute(scorables)
+        fitted = self._metric.fitted
+        computing = self._fit(scorables) if fitted else super().compute(scorables)
+        async for ready in computing:
+            yield ready
 
-    async def _fit(self, scorables: Sequence[ScorableSet]) -> list[Reading | XlingError]:
-        """Score whole corpora, whatever part of them is asked for."""
-        corpora = [scorable.corpus or Corpus((scorable,)) for scorable in scorables]
-        readings: dict[bytes, dict[bytes, Reading] | XlingError] = {}
-        for corpus in corpora:
-            if corpus.key not in readings:
-                readings[corpus.key] = await self._fit_corpus(corpus)
-        outcomes: list[Reading | XlingError] = []
-        for scorable, corpus in zip(scorables, corpora, strict=True):
-            of_corpus = readings[corpus.key]
-            if isinstance(of_corpus, XlingError):
-                outcomes.append(of_corpus)
-            elif reason := self._why_unscored(scorable):
-                outcomes.append(Reading(value=None, reason=reason))
+    async def _fit(
+        self, scorables: Sequence[ScorableSet]
+    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
+        """Score whole corpora, each in a batch, whatever part of them is asked for."""
+        members: dict[bytes, list[int]] = {}
+        batches: dict[bytes, tuple[list[ScorableSet], list[AnswerSet]]] = {}
+        readings: dict[int, Reading | XlingError] = {}
+        for index, scorable in enumerate(scorables):
+            corpus = scorable.corpus or Corpus((scorable,))
+            members.setdefault(corpus.key, []).append(index)
+            if reason := self._why_unscored(scorable):
+                readings[index] = Reading(value=None, reason=reason)
+        for key, indices in members.items():
+            corpus = scorables[indices[0]].corpus or Corpus((scorables[indices[0]],))
+            enough = [scorable for scorable in corpus.sets if not self._why_unscored(scorable)]
+            sets: list[AnswerSet] = []
+            for answer_set in await self._annotated(enough):
+                if isinstance(answer_set, XlingError):
+                    readings.update(dict.fromkeys(indices, answer_set))
+                    break
+                sets.append(answer_set)
             else:
-                outcomes.append(of_corpus[scorable.own_key])
-        return outcomes
-
-    async def _fit_corpus(self, corpus: Corpus) -> dict[bytes, Reading] | XlingError:
-        """Return the readings of a corpus's sets by their keys, or what went wrong."""
-        enough = [scorable for scorable in corpus.sets if not self._why_unscored(scorable)]
-        sets: list[AnswerSet] = []
-        for answer_set in await self._annotated(enough):
-            if isinstance(answer_set, XlingError):
-                return answer_set
-            sets.append(answer_set)
-        loop = asyncio.get_running_loop()
-        try:
-            readings = await loop.run_in_executor(self._executor, self._score, sets)
-        except XlingError as error:
-            return error
-        return {s.own_key: reading for s, reading in zip(enough, readings, strict=True)}
+                batches[key] = enough, sets
+        keys = [key for key, (_, sets) in batches.items() if sets]
+        computing = self._executor.outcomes(self._metric, [batches[key][1] for key in keys])
+        async for number, outcomes in computing:
+            scored = [scorable.own_key for scorable in batches[keys[number]][0]]
+            of_corpus = dict(zip(scored, outcomes, strict=True))
+            yield {
+                index: of_corpus[scorables[index].own_key]
+                for index in members[keys[number]]
+                if index not in readings
+            }
+        yield readings
 
     def _why_unscored(self, scorable: ScorableSet) -> str:
         """Say what is missing from a set; "" if nothing is."""
@@ -254,29 +260,3 @@ async def _each_annotated(
         answers = tuple(each for each in members if not isinstance(each, XlingError))
         outcomes.append(fault or answers)
     return outcomes
-
-
-def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
-    """Return *readings* if they are what a metric may give.
-
-    Raises:
-        BrokenStep: their number is wrong, or a reason is not text.
-        EvaluationError: a value is not finite or too large to be summed, or a flag's neither 0 nor
-            1.
-    """
-    if len(readings) != wanted:
-        msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
-        raise BrokenStep(msg)
-    flag = metric.kind == "flag"
-    for reading in readings:
-        value = reading.value
-        reason: object = reading.reason  # as others' metrics may give it
-        if not isinstance(reason, str):
-            msg = f"metric {metric.name!r} gave the reason {reason!r}; a reason is text"
-            raise BrokenStep(msg)
-        # Of NaN the comparison is false, too.
-        if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
-            allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
-            msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"
-            raise EvaluationError(msg)
-    return readings

@@ -21,9 +21,9 @@ from pytest_xling.interfaces.annotator import AskingAnnotator, TextAnnotator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from concurrent.futures import Executor
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.models import Models, RoleAsk
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Annotator
@@ -186,7 +186,7 @@ class Steps:
 
     Args:
         store: where outputs are kept.
-        executor: the thread that imports, loads and scores.
+        executor: makes, loads and runs them.
         factory: makes them.
         models: those annotators may ask.
         edition: in another one judges are asked for labels anew.
@@ -213,9 +213,8 @@ class Steps:
 
     async def load(self) -> None:
         """Load what the steps opened so far need for their first batch."""
-        loop = asyncio.get_running_loop()
         for made in self._made:
-            await loop.run_in_executor(self._executor, made.load)
+            await self._executor.load(made)
 
     async def scorer(self, name: str) -> Memo[Any, Any]:
         """Return the memo of a metric."""
@@ -279,10 +278,9 @@ class Steps:
     ) -> tuple[Any, dict[str, JsonValue], dict[str, OpenAnnotator]]:
         """Return a metric or annotator, its parameters, and the annotators it needs."""
         # Imports take their time; meanwhile the loop goes on.
-        loop = asyncio.get_running_loop()
-        made = await loop.run_in_executor(self._executor, self._factory.make, kind, name)
+        made = await self._executor.call(self._factory.make, kind, name)
         self._made.append(made)
-        parameters = await loop.run_in_executor(self._executor, parameters_of, made)
+        parameters = await self._executor.call(parameters_of, made)
         needs = {need: await self.annotator(need) for need in made.needs}
         # Whose output it reads stands in its signature.
         parameters |= {need: annotator.memo.signature for need, annotator in needs.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
@@ -12,6 +13,8 @@ from pytest_xling.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_xling.engine.executor import Executor
+    from pytest_xling.engine.on_ray import Cluster
     from pytest_xling.gates.evidence import StoredRun
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
@@ -64,6 +67,7 @@ class Context:
         self.began = 0.0
         """When the run began, by the monotonic clock."""
         self._database: Database | None = None
+        self._cluster: Cluster | None = None
 
     @property
     def seconds(self) -> float:
@@ -80,10 +84,59 @@ class Context:
             self._database = Database(self.setup.settings.store, create=not self.is_worker)
         return self._database
 
+    def open_cluster(self) -> None:
+        """Start Ray, or connect to it, where metrics are to run on it; workers share its actors.
+
+        Raises:
+            ConfigError: Ray is not installed, not there, or too small.
+        """
+        settings = self.setup.settings
+        where, _, address = settings.executor.partition(":")
+        if where == "local":
+            return
+        from pytest_xling.engine.on_ray import open_cluster  # noqa: PLC0415  where it is chosen
+
+        self._cluster = open_cluster(
+            address or None, actors=settings.actors, device=settings.device
+        )
+        self._cluster.start_pool()
+
+    def tell_worker(self, workerinput: dict[str, Any]) -> None:
+        """Tell a worker which run it works for, and where metrics run."""
+        workerinput["xling_run_id"] = self.run_id
+        workerinput["xling_cluster"] = None if self._cluster is None else asdict(self._cluster)
+
+    def make_executor(self) -> Executor:
+        """Return what runs metrics for an evaluation, on the loop that is running.
+
+        Raises:
+            ConfigError: the controller's Ray is not there any more.
+        """
+        from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
+
+        worker: dict[str, Any] = getattr(self.config, "workerinput", {})
+        told: dict[str, Any] | None = worker.get("xling_cluster")
+        if self._cluster is None and told is None:
+            return LocalExecutor()
+        from pytest_xling.engine.on_ray import (  # noqa: PLC0415  where it is chosen
+            Cluster,
+            PoolExecutor,
+            join_cluster,
+        )
+
+        if self._cluster is None and told is not None:
+            cluster = Cluster(**told)
+            join_cluster(cluster)
+            self._cluster = cluster
+        assert self._cluster is not None  # noqa: S101  opened here, or joined just now
+        return PoolExecutor(self._cluster)
+
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and let go of Ray."""
         if self._database is not None:
             self._database.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     @property
     def stored_run(self) -> StoredRun:

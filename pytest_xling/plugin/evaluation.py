@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_xling.analysis.labelled import LabelledSet
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
@@ -52,6 +53,7 @@ class Evaluation:
         look_ahead: cases to begin before they are asked for, as a multiple of the connections.
         workers: processes that share the connections.
         worker: this process's name.
+        executor: makes what runs metrics.
         parent: the process it works for, by its number; None where it works for itself.
         barriers: numbers of groups that are not begun before they are asked for.
         unasked: why nobody is asked; what the store has not met a fault then. "" where they are.
@@ -67,6 +69,7 @@ class Evaluation:
         look_ahead: int,
         workers: int,
         worker: str,
+        executor: Callable[[], Executor],
         parent: int | None = None,
         barriers: Collection[int] = (),
         unasked: str = "",
@@ -88,7 +91,12 @@ class Evaluation:
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
-                run_id=run_id, database=self._database, setup=setup, workers=workers, worker=worker
+                run_id=run_id,
+                database=self._database,
+                setup=setup,
+                workers=workers,
+                worker=worker,
+                executor=executor,
             )
         )
         if unasked:
@@ -373,6 +381,7 @@ class Evaluator:
             look_ahead=look_ahead,
             workers=self._context.workers,
             worker=worker,
+            executor=self._context.make_executor,
             parent=self._context.parent,
             barriers=barriers,
             unasked=unasked,
@@ -487,7 +496,13 @@ def roles_asked(database: Database, run_id: str, factory: StepFactory) -> set[Ro
 
 
 async def _make_run(
-    *, run_id: str, database: Database, setup: Setup, workers: int, worker: str
+    *,
+    run_id: str,
+    database: Database,
+    setup: Setup,
+    workers: int,
+    worker: str,
+    executor: Callable[[], Executor],
 ) -> Run:
     tested, roles = make_models(
         setup.settings, setup.provider, setup.roles, model=setup.model, workers=workers
@@ -499,4 +514,5 @@ async def _make_run(
         roles=roles,
         factory=setup.factory,
         worker=worker,
+        executor=executor(),
     )

@@ -100,6 +100,7 @@ class XlingSession:
             return
         try:
             with file_errors():
+                context.open_cluster()  # where it is not there, no run is begun
                 self._continues = begin_run(context)
         except XlingError as error:
             raise pytest.UsageError(str(error)) from error
@@ -183,7 +184,7 @@ class XlingSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401  xdist's
         """Tell a worker which run it works for."""
-        node.workerinput["xling_run_id"] = self.context.run_id
+        self.context.tell_worker(node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> object:  # noqa: ANN401

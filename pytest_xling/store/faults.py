@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["CaseFault", "FaultRow", "RunFault", "faults_of_key", "put_faults", "run_faults"]
+__all__ = [
+    "CaseFault",
+    "FaultRow",
+    "RunFault",
+    "faulted_cases",
+    "faults_of_key",
+    "put_faults",
+    "run_faults",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +112,13 @@ def put_faults(
             for row in rows
         ],
     )
+
+
+def faulted_cases(connection: Connection, run_id: str) -> set[tuple[str, str]]:
+    """Return benchmark and id of a run's cases that met a fault."""
+    query = select(faulted.c.benchmark, faulted.c.case_id)
+    query = query.join(faults, faults.c.id == faulted.c.fault).where(faults.c.run_id == run_id)
+    return {(benchmark, case_id) for benchmark, case_id in connection.execute(query)}
 
 
 def run_faults(connection: Connection, run_id: str) -> list[RunFault]:

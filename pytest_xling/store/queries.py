@@ -31,6 +31,7 @@ __all__ = [
     "Place",
     "Tokens",
     "Worst",
+    "answer_keys",
     "answer_lengths",
     "answered_cases",
     "averages",
@@ -221,6 +222,14 @@ def response_keys(connection: Connection, run_id: str) -> dict[tuple[str, str], 
     query = select(cases.c.benchmark, cases.c.case_id, cases.c.response_key)
     rows = connection.execute(query.where(cases.c.run_id == run_id))
     return {(benchmark, case_id): key for benchmark, case_id, key in rows}
+
+
+def answer_keys(connection: Connection, run_id: str, *, benchmark: str) -> dict[str, bytes]:
+    """Return what scores of a benchmark's answers are kept under, by the ids of their cases."""
+    query = select(cases.c.case_id, cases.c.answer_key).where(
+        cases.c.run_id == run_id, cases.c.benchmark == benchmark
+    )
+    return {row.case_id: row.answer_key for row in connection.execute(query)}
 
 
 def averages(

@@ -58,6 +58,7 @@ __all__ = [
     "put_progress",
     "put_verdict",
     "read_verdicts",
+    "rescored",
     "scores",
     "signature_of",
     "total_progress",
@@ -249,6 +250,37 @@ def add_run_steps(
         settings = json.loads(connection.execute(select(runs.c.settings).where(mine)).scalar_one())
         settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **described}
         connection.execute(update(runs).where(mine).values(settings=canonical_json(settings)))
+
+
+def rescored(
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    *,
+    sets: Sequence[SetRow],
+    described: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Say that a run was scored anew by metrics, in place of others of the same names.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        sets: the answers scored together.
+        described: as for :func:`add_run_steps`.
+    """
+    for benchmark, numbers in steps_of.items():
+        names = select(steps.c.name).where(steps.c.id.in_(numbers))
+        before = select(steps.c.id).where(steps.c.kind == "score", steps.c.name.in_(names))
+        connection.execute(
+            delete(run_steps).where(
+                run_steps.c.run_id == run_id,
+                run_steps.c.benchmark == benchmark,
+                run_steps.c.step.in_(before),
+            )
+        )
+    add_run_steps(connection, run_id, steps_of, described)
+    add_sets(connection, run_id, sets)
 
 
 def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:

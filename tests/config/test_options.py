@@ -40,8 +40,8 @@ def test_names() -> None:
         "model langs benchmarks data thresholds store run-name shard samples temperatures limit"
         " seed max-connections max-cost price max-tokens timeout patience batch-wait estimate judge"
         " judge-price judge-repeats anchors translator translator-price search search-price"
-        " text-in encoder stance empathy support param device stop-early baseline report github"
-        " update-thresholds"
+        " text-in encoder stance empathy support param device executor actors stop-early baseline"
+        " report github update-thresholds"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 

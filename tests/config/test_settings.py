@@ -83,6 +83,8 @@ def test_defaults(tmp_path: Path) -> None:
         batch_wait_s=86_400.0,
         estimate=False,
         device="auto",
+        executor="local",
+        actors=None,
         judge=(),
         judge_repeats=1,
         anchors=30,
@@ -142,6 +144,8 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "batch-wait": ("0", 0.0),
     "estimate": ("1", True),
     "device": ("cuda:0", "cuda:0"),
+    "executor": ("ray:10.0.0.1:6379", "ray:10.0.0.1:6379"),
+    "actors": ("2", 2),
     "judge": ("openai:gpt-4o,gpt-5", ("openai:gpt-4o", "gpt-5")),
     "judge-price": ("3,4", ((3.0, 4.0),)),
     "judge-repeats": ("3", 3),
@@ -311,6 +315,12 @@ def test_several_data_paths_in_the_environment(tmp_path: Path) -> None:
         ("environ", {"XLING_": ""}, "XLING_ means nothing here."),
         ("ini", {"xling_limit": -1}, "ini xling_limit: -1 is out of range"),
         ("ini", {"xling_device": "tpu"}, "ini xling_device: 'tpu' is not a device"),
+        ("ini", {"xling_executor": "dask"}, "ini xling_executor: 'dask' is no executor; write"),
+        (
+            "environ",
+            {"XLING_EXECUTOR": "ray:there"},
+            "'there' is no address of Ray; write ray:auto",
+        ),
     ],
 )
 def test_mistakes_name_their_place(

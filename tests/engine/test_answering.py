@@ -90,11 +90,12 @@ def test_what_a_provider_says_comes_in_clean() -> None:
     """A lone surrogate can be neither hashed nor stored nor reported."""
     provider: Any = Careless()
 
-    async def ask() -> list[Response | XlingError]:
+    async def ask() -> Response | XlingError:
         step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        return await step.compute([request("a\ud83d b")])
+        (ready,) = [ready async for ready in step.compute([request("a\ud83d b")])]
+        return ready[0]
 
-    (response,) = asyncio.run(ask())
+    response = asyncio.run(ask())
     assert isinstance(response, Response)
     assert {"a\ufffd b"} == {response.text, response.model_version, response.error}
 

@@ -14,19 +14,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from pytest_xling.engine.batches import in_batches
 from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.store_writer import StoreWriter
-from pytest_xling.errors import EvaluationError, TransientFault
+from pytest_xling.errors import TransientFault
 from pytest_xling.keys import content_key
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import claim, step_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.config.store_location import StoreLocation
@@ -73,14 +70,14 @@ class Doubling:
         """Return what broke."""
         return error
 
-    async def compute(self, values: Sequence[int]) -> list[int | XlingError]:
+    async def compute(self, values: Sequence[int]) -> AsyncIterator[dict[int, int | XlingError]]:
         """Double what is not broken."""
         self.batches.append(list(values))
         await asyncio.sleep(self.delay_s)
-        return [
-            TransientFault(f"{value} is broken") if value in self.failing else 2 * value
-            for value in values
-        ]
+        yield {
+            index: TransientFault(f"{value} is broken") if value in self.failing else 2 * value
+            for index, value in enumerate(values)
+        }
 
     @property
     def computed(self) -> Counter[int]:
@@ -147,11 +144,30 @@ def test_a_bug_in_a_step_reaches_the_caller(tmp_path: Path) -> None:
     """An unexpected exception ends the wait instead of hanging it."""
 
     class Buggy(Doubling):
-        async def compute(self, values: Sequence[int]) -> list[int | XlingError]:  # noqa: ARG002
-            raise ZeroDivisionError
+        async def compute(
+            self, values: Sequence[int]
+        ) -> AsyncIterator[dict[int, int | XlingError]]:
+            yield {0: values[0] // 0}
 
     (result,) = asyncio.run(asyncio.wait_for(ask(tmp_path / "s.sqlite", Buggy(), [1]), 5))
     assert isinstance(result, ZeroDivisionError)
+
+
+def test_what_is_ready_is_kept_whatever_breaks_after_it(tmp_path: Path) -> None:
+    """A step that breaks half-way, as at Ctrl-C, has lost only what was not ready."""
+    path = tmp_path / "s.sqlite"
+
+    class BreaksHalfWay(Doubling):
+        async def compute(
+            self, values: Sequence[int]
+        ) -> AsyncIterator[dict[int, int | XlingError]]:
+            yield {values.index(1): 2}
+            raise ZeroDivisionError
+
+    asyncio.run(ask(path, BreaksHalfWay(), [1, 2]))
+    mended = Doubling()
+    assert [2, 4] == asyncio.run(ask(path, mended, [1, 2]))
+    assert [[2]] == mended.batches
 
 
 def test_two_memos_on_one_store_share_the_work(tmp_path: Path) -> None:
@@ -234,46 +250,3 @@ def leases(path: Path) -> int:
         except sqlite3.OperationalError:
             return 0
     return int(count)
-
-
-@given(
-    lengths=st.lists(st.integers(0, 50), max_size=40),
-    max_batch=st.integers(1, 10),
-)
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
-def test_batches_are_sorted_and_order_restored(lengths: list[int], max_batch: int) -> None:
-    """Whatever the batch size, each input gets its own result."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    seen: list[list[int]] = []
-
-    def sizes(batch: Sequence[str]) -> list[int]:
-        seen.append([len(text) for text in batch])
-        return seen[-1]
-
-    texts = ["x" * length for length in lengths]
-    with ThreadPoolExecutor(1) as executor:
-        results = asyncio.run(
-            in_batches(sizes, texts, sizes=lengths, executor=executor, max_batch=max_batch)
-        )
-    assert lengths == results
-    assert sorted(lengths) == [size for batch in seen for size in batch]
-    assert all(len(batch) <= max_batch for batch in seen)
-
-
-def test_a_batch_that_fails_fails_its_values_only() -> None:
-    """An EvaluationError reaches the values of its batch, others go on."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    def picky(batch: Sequence[int]) -> Sequence[int]:
-        if 2 in batch:
-            msg = "2 again"
-            raise EvaluationError(msg)
-        return batch
-
-    with ThreadPoolExecutor(1) as executor:
-        first, error, last = asyncio.run(
-            in_batches(picky, [1, 2, 3], sizes=[1, 2, 3], executor=executor, max_batch=1)
-        )
-    assert (1, 3) == (first, last)
-    assert isinstance(error, EvaluationError)

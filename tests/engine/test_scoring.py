@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.scoring import Scoring
 from pytest_xling.errors import BrokenStep, EvaluationError, TransientFault
@@ -46,11 +47,19 @@ def answer(text: str | None, stop_reason: StopReason = "stop", error: str | None
     return Answer(sample=sample, response=Response(text=text, stop_reason=stop_reason, error=error))
 
 
+async def computed(step: Scoring, inputs: Sequence[Scorable]) -> list[Reading | XlingError]:
+    """Return what the step gives, in order."""
+    outcomes: dict[int, Reading | XlingError] = {}
+    async for ready in step.compute(inputs):
+        outcomes |= ready
+    return [outcomes[index] for index in range(len(inputs))]
+
+
 def score(metric: Fixed, answers: Sequence[Answer]) -> list[Reading | XlingError]:
     """Run the step over *answers*; return what it gave, and what failed in its place."""
-    with ThreadPoolExecutor(1) as executor:
+    with closing(LocalExecutor()) as executor:
         step = Scoring(metric, parameters={}, annotators={}, executor=executor)
-        return asyncio.run(step.compute([Scorable(a) for a in answers]))
+        return asyncio.run(computed(step, [Scorable(a) for a in answers]))
 
 
 @pytest.mark.parametrize(
@@ -150,14 +159,14 @@ def test_what_a_metric_makes_of_an_answer_is_annotated() -> None:
         ]
 
     texts = ["one Two", "all of it", "half broken"]
-    with ThreadPoolExecutor(1) as executor:
+    with closing(LocalExecutor()) as executor:
         step = Scoring(
             Halves(),
             parameters={},
             annotators={"words": words, "likes": likes},
             executor=executor,
         )
-        *readings, fault = asyncio.run(step.compute([Scorable(answer(text)) for text in texts]))
+        *readings, fault = asyncio.run(computed(step, [Scorable(answer(text)) for text in texts]))
     assert [Reading(value=0.5), Reading(value=1.0)] == readings
     assert isinstance(fault, TransientFault)
     assert " ".join(texts).split() == asked

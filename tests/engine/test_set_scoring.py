@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.scoring import SetScoring
 from pytest_xling.engine.sets import IN_PIVOT, Corpus, ScorableSet, corpora_of, sets_of
@@ -49,11 +50,19 @@ def scorable(text: str | None, language: str = "hi") -> Scorable:
     return Scorable(Answer(sample=sample, response=Response(text=text, stop_reason=reason)))
 
 
+async def computed(step: SetScoring, inputs: Sequence[ScorableSet]) -> list[Reading | XlingError]:
+    """Return what the step gives, in order."""
+    outcomes: dict[int, Reading | XlingError] = {}
+    async for ready in step.compute(inputs):
+        outcomes |= ready
+    return [outcomes[index] for index in range(len(inputs))]
+
+
 def score(metric: Shares, sets: Sequence[ScorableSet]) -> list[Reading | XlingError]:
     """Run the step over *sets*."""
-    with ThreadPoolExecutor(1) as executor:
+    with closing(LocalExecutor()) as executor:
         step = SetScoring(metric, parameters={}, annotators={}, executor=executor)
-        return asyncio.run(step.compute(sets))
+        return asyncio.run(computed(step, sets))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from pytest_xling.store.runs import get_run, read_verdicts
 from pytest_xling.store.stops import stop_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
     from sqlalchemy import Connection
@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import Estimate, Verdict
+    from pytest_xling.store.queries import Place
 
-__all__ = ["judgement", "summary"]
+__all__ = ["judgement", "scored_tables", "summary"]
 
 FINDINGS, FINDINGS_VERBOSE = 5, 25
 LINES, LINES_VERBOSE = 3, 12
@@ -137,6 +138,18 @@ def judgement(
     return to_text(parts, width=width, color=color)
 
 
+def scored_tables(
+    connection: Connection, run_id: str, metrics: Collection[str], *, width: int, color: bool
+) -> str:
+    """Return what *metrics* say of a run: tables of languages by metrics, with intervals."""
+    scored = [step for step in metric_steps(connection, run_id) if step.metric in metrics]
+    estimates = _by_metric(with_intervals(connection, run_id, scored))
+    counts = case_counts(connection, run_id)
+    return to_text(
+        [*_matrices([], estimates, counts, width=max(width, MIN_WIDTH))], width=width, color=color
+    )
+
+
 def _matrices(
     verdicts: Sequence[Verdict],
     others: Mapping[tuple[str, str], Mapping[str, Estimate]],
@@ -223,12 +236,17 @@ def _ungated(
     if not scored:
         return {}
     made = (with_intervals if intervals else without_intervals)(connection, run_id, scored)
-    estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for (bench, metric, language), estimate in sorted(made.items()):
-        if (bench, metric, language) in gated:
-            continue
-        estimates.setdefault((bench, metric), {})[language] = estimate
-    return estimates
+    return _by_metric({place: estimate for place, estimate in made.items() if place not in gated})
+
+
+def _by_metric(
+    estimates: Mapping[Place, Estimate],
+) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Return estimates by benchmark and metric, then language."""
+    by_metric: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (bench, metric, language), estimate in sorted(estimates.items()):
+        by_metric.setdefault((bench, metric), {})[language] = estimate
+    return by_metric
 
 
 def _faults(faults: Sequence[str]) -> Iterator[RenderableType]:

@@ -1,0 +1,102 @@
+"""The answers of a stored run as they were when they were scored, to be scored by other metrics.
+
+The store keeps of a sample what reports need; metrics may look at more. So benchmarks are planned
+again as the run's settings say, and each answer must have the content key that it has in the store:
+what was changed in the data since is found out before anything is scored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_xling.engine.answering import decode_response
+from pytest_xling.engine.job import Job, Result, Scorable
+from pytest_xling.errors import DataError
+from pytest_xling.planning.plan import plan
+from pytest_xling.records import Answer, Request
+from pytest_xling.registry import load
+from pytest_xling.store.faults import faulted_cases
+from pytest_xling.store.queries import answer_keys
+from pytest_xling.store.runs import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.planning.plan import Case
+
+__all__ = ["stored_answers"]
+
+
+def stored_answers(
+    connection: Connection,
+    run_id: str,
+    benchmark: Benchmark,
+    *,
+    settings: Settings,
+    metrics: Sequence[str],
+) -> list[Result]:
+    """Return what a benchmark was answered in a run, to be scored with *metrics*.
+
+    Cases that met a fault come without an answer, so that a set that lacks one is not scored as if
+    it had never been asked for.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: as it is now.
+        settings: the run's, as far as they say which cases there are.
+        metrics: those that are about a sample are its job's.
+
+    Raises:
+        ConfigError: the benchmark cannot be planned.
+        DataError: its data are not those that the run was asked.
+    """
+    kept = answer_keys(connection, run_id, benchmark=benchmark.name)
+    faulted = {case for name, case in faulted_cases(connection, run_id) if name == benchmark.name}
+    responses = {
+        answer.case_id: decode_response(answer.response)
+        for answer in answers(connection, run_id, benchmark=benchmark.name)
+    }
+    cases = {case.id: case for case in plan(benchmark, settings)}
+    results: list[Result] = []
+    for case_id in [each for each in cases if each in kept or each in faulted]:
+        job = _job(cases[case_id], benchmark=benchmark, metrics=metrics)
+        if case_id not in kept:
+            results.append(Result(job=job))
+            continue
+        response = responses[case_id]
+        scorable = Scorable(Answer(sample=job.sample, response=response))
+        if scorable.key != kept[case_id]:
+            raise _changed(benchmark, case_id, "asks or expects something else now")
+        results.append(Result(job=job, response=response, scorable=scorable))
+    if gone := sorted(kept.keys() - cases.keys()):
+        raise _changed(benchmark, gone[0], "is not among its cases any more")
+    return results
+
+
+def _job(case: Case, *, benchmark: Benchmark, metrics: Sequence[str]) -> Job:
+    about = tuple(name for name in metrics if load("metric", name).applies(case.sample))
+    return Job(
+        case_id=case.id,
+        benchmark=case.benchmark,
+        sample=case.sample,
+        condition=case.condition.id,
+        position=case.position,
+        request=Request(model="", messages=(), params={}),  # nobody is asked
+        metrics=about,
+        temperature=case.condition.temperature,
+        pivot=benchmark.pivot,
+    )
+
+
+def _changed(benchmark: Benchmark, case_id: str, what: str) -> DataError:
+    msg = (
+        f"{benchmark.folder}: case {case_id!r} {what}: its data ({benchmark.data}) or prompts.yaml "
+        "are not those the run was made with. Take back what was changed, or name the data with "
+        f"--xling-data={benchmark.name}=PATH"
+    )
+    return DataError(msg)

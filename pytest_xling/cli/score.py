@@ -1,0 +1,283 @@
+"""``xling score RUN --metrics A,B``: score what a stored run was answered, without its model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.analysis.stored_answers import stored_answers
+from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
+from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.leases import status_now
+from pytest_xling.engine.models import check_role, make_provider, make_roles
+from pytest_xling.engine.steps import make_step_factory
+from pytest_xling.errors import ConfigError, XlingError
+from pytest_xling.planning.benchmark import (
+    benchmark_name,
+    bundled,
+    discover,
+    open_benchmark,
+)
+from pytest_xling.planning.checks import declare_checks
+from pytest_xling.planning.shards import shard_of
+from pytest_xling.reports.terminal import scored_tables
+from pytest_xling.reports.terminal.matrix import with_intervals
+from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.runs import get_run
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.executor import Executor
+    from pytest_xling.engine.job import Result
+    from pytest_xling.engine.steps import StepFactory
+    from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.records import RunRecord
+
+__all__ = ["add_arguments", "run"]
+
+INCOMPLETE = 3
+INTERRUPTED = 130
+LISTED = 5
+"""Different faults shown."""
+ASKED = ("languages", "samples", "temperatures", "limit", "seed")
+"""Settings of the run that say which cases it has."""
+SCORED_BY = {
+    "data": "data",
+    "empathy": "empathy",
+    "encoder": "encoder",
+    "judge_repeats": "judge-repeats",
+    "parameters": "param",
+    "stance": "stance",
+    "support": "support",
+    "text_in": "text-in",
+}
+"""Settings of the run that hold where an option says nothing else, and that option."""
+OPTIONS = (
+    *SCORED_BY.values(),
+    "device",
+    "actors",
+    "judge",
+    "judge-price",
+    "translator",
+    "translator-price",
+    "search",
+    "search-price",
+    "max-cost",
+    "max-connections",
+    "timeout",
+    "patience",
+    "batch-wait",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = (
+        "The model under test is not asked. Options that are not given are those of the run; a\n"
+        "judge, a translator or a search is asked only if it is named here. What is scored is in\n"
+        "the store at once: stopped, the command goes on where it was. Once all is scored the run\n"
+        "has these scores, and `xling gate` judges by them.\n"
+        "exit codes: 0 all scored; 3 something failed; 4 bad configuration"
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
+    parser.add_argument(
+        "--metrics", metavar="NAME,NAME", type=_names, required=True, help="what to score with"
+    )
+    executor = option("executor")
+    parser.add_argument("--executor", executor.flag, **executor.attributes)
+    parser.add_argument("--json", action="store_true", help="print an object instead")
+    add_cli_options(parser, OPTIONS)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in text.split(",")))))
+    if not names:
+        msg = f"{text!r} names no metric; write such as bertscore,sim_sent"
+        raise ValueError(msg)
+    return names
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score the run and show what came of it."""
+    with reading(args) as connection:
+        record = get_run(connection, args.run)
+        counts = case_counts(connection, record.run_id)
+    names = list(dict.fromkeys(benchmark for benchmark, _ in counts))
+    if status_now(record) == "running":
+        msg = f"run {record.run_id} is being made: wait for its end, then score it"
+        raise ConfigError(msg)
+    if not names:
+        msg = f"run {record.run_id} has no answers to score"
+        raise ConfigError(msg)
+    settings = _settings(args, record)
+    benchmarks = _benchmarks(names, settings)
+    factory = make_step_factory(settings)
+    provider = make_provider(settings)
+    roles = make_roles(settings, provider)
+    _check(args, record, factory, roles)
+    with reading(args) as connection:
+        results = [
+            result
+            for benchmark in benchmarks
+            for result in stored_answers(
+                connection,
+                record.run_id,
+                benchmark,
+                settings=settings,
+                metrics=args.metrics,
+            )
+        ]
+    _check_applies(args.metrics, results, record)
+
+    async def scored(executor: Callable[[], Executor]) -> list[XlingError]:
+        async with measuring(settings, provider, roles, factory, executor=executor) as (run, _):
+            return await run.rescore(record.run_id, results)
+
+    with _executor(settings) as executor:
+        faults = asyncio.run(scored(executor))
+    return _show(args, record, faults)
+
+
+@contextmanager
+def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
+    """Give what makes the executor, on Ray where the options say so.
+
+    Raises:
+        ConfigError: Ray is not installed or not there.
+    """
+    where, _, address = settings.executor.partition(":")
+    if where == "local":
+        yield LocalExecutor
+        return
+    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, open_cluster  # noqa: PLC0415  if chosen
+
+    try:
+        cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
+        try:
+            yield partial(DatasetExecutor, cluster)
+        except XlingError:
+            cluster.close()
+            raise
+        cluster.close()
+    except KeyboardInterrupt:
+        abandon(INTERRUPTED)
+
+
+def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
+    """Return the options given, and where one is not given what the run was told."""
+    settings = settled_for_judge(args)
+    names = [*ASKED, *(n for n, of in SCORED_BY.items() if given_option(args, of) is None)]
+    kept = {name: _as_set(name, record.settings[name]) for name in names if name in record.settings}
+    return replace(settings, **kept, store=store_path(args))
+
+
+def _as_set(name: str, value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
+    if name == "data":
+        return {benchmark: Path(path) for benchmark, path in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _benchmarks(names: Sequence[str], settings: Settings) -> list[Benchmark]:
+    """Open the run's benchmarks: those below the working directory, else those that come along.
+
+    Raises:
+        ConfigError: one is not there, or wrong.
+    """
+    known = {**bundled(), **{benchmark_name(f): f for f in discover([Path.cwd()])}}
+    for name in names:
+        if name not in known:
+            msg = (
+                f"the run has answers to benchmark {name!r}, and no folder of that name with a "
+                f"prompts.yaml lies in {Path.cwd()}; go to the folder of the project"
+            )
+            raise ConfigError(msg)
+    folders = [known[name] for name in names]
+    declare_checks(folders)
+    return [open_benchmark(folder, data=settings.data) for folder in folders]
+
+
+def _check(
+    args: argparse.Namespace,
+    record: RunRecord,
+    factory: StepFactory,
+    roles: Mapping[Role, Sequence[Provider]],
+) -> None:
+    """Check all that metrics need before the first of them is loaded.
+
+    Raises:
+        ConfigError: a metric is unknown or lacks something, or asks somebody who is not named.
+    """
+    for name in args.metrics:
+        metric = factory.make("metric", name)
+        metric.check()
+        if metric.fitted and (shard := shard_of(record)) is not None:
+            msg = (
+                f"run {record.run_id} is {shard}, and {name!r} is fitted to all answers of a run; "
+                "score the whole one that `xling merge` makes"
+            )
+            raise ConfigError(msg)
+        for annotator in factory.annotators_of(metric).values():
+            annotator.check()
+            if (role := annotator.asks) is None:
+                continue
+            if not given_option(args, role):
+                msg = f"{name!r} asks a {role}: name one with {option(role).flag}=…"
+                raise ConfigError(msg)
+            check_role(roles, role, name)
+
+
+def _check_applies(metrics: Sequence[str], results: Sequence[Result], record: RunRecord) -> None:
+    """Raise ConfigError where a metric has nothing to say of any answer."""
+    about = {name for result in results for name in result.job.metrics}
+    for name in metrics:
+        if name not in about:
+            msg = f"{name!r} has nothing to say of any answer in run {record.run_id}; leave it out"
+            raise ConfigError(msg)
+
+
+def _show(args: argparse.Namespace, record: RunRecord, faults: Sequence[XlingError]) -> int:
+    """Print what metrics say of the run, or what failed; return the exit code."""
+    different = dict.fromkeys(map(str, faults))
+    with reading(args) as connection:
+        scored = [s for s in metric_steps(connection, record.run_id) if s.metric in args.metrics]
+        if args.json:
+            estimates = {} if faults else with_intervals(connection, record.run_id, scored)
+            print_json(
+                {
+                    "run": record.run_id,
+                    "estimates": [
+                        {"benchmark": benchmark, **asdict(made)}
+                        for (benchmark, _, _), made in sorted(estimates.items())
+                    ],
+                    "failed": list(different),
+                }
+            )
+        elif not faults:
+            tables = scored_tables(
+                connection, record.run_id, args.metrics, width=width(), color=color()
+            )
+            print_text(tables)
+    if not faults:
+        return 0
+    for fault in islice(different, LISTED):
+        print(f"xling: error: {fault}", file=sys.stderr)  # noqa: T201  what a command is for
+    print(  # noqa: T201  likewise
+        f"xling: {len(faults):,} scores failed, and run {record.run_id} is as it was; what could be"
+        " scored is kept: the same command goes on from there",
+        file=sys.stderr,
+    )
+    return INCOMPLETE

@@ -1,0 +1,69 @@
+"""Where metrics and annotators run: a batch at a time, here on a thread unless told otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pytest_xling.engine.computing import outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from pytest_xling.engine.computing import Made
+
+__all__ = ["Executor", "LocalExecutor"]
+
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Runs metrics and annotators over batches."""
+
+    async def call(self, function: Callable[..., T], *args: object) -> T:
+        """Call *function* on the thread of this process that imports, loads and reads files."""
+        ...
+
+    async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
+        """Load what *made* needs for its first batch, where it will run."""
+        ...
+
+    def outcomes(
+        self, made: Made, batches: Sequence[Sequence[Any]]
+    ) -> AsyncIterator[tuple[int, list[Any]]]:
+        """Yield the index of each batch and what *made* gives on it, as they are ready.
+
+        An :class:`~pytest_xling.errors.XlingError` stands in place of an output.
+        """
+        ...
+
+    def close(self) -> None:
+        """Take on nothing more."""
+        ...
+
+
+class LocalExecutor:
+    """Runs batches one after the other on a thread of this process."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+
+    async def call(self, function: Callable[..., T], *args: object) -> T:
+        """Call *function* on the thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
+
+    async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
+        """Load what *made* needs for its first batch."""
+        await self.call(made.load)
+
+    async def outcomes(
+        self, made: Made, batches: Sequence[Sequence[Any]]
+    ) -> AsyncIterator[tuple[int, list[Any]]]:
+        """Yield what *made* gives on each batch, in order."""
+        for index, batch in enumerate(batches):
+            yield index, await self.call(outcomes, made, batch)
+
+    def close(self) -> None:
+        """Take on nothing more; what runs is not waited for."""
+        self._thread.shutdown(wait=False, cancel_futures=True)

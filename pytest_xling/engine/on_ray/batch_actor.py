@@ -1,0 +1,186 @@
+"""The process on Ray that runs batches, and what it is told: names and parameters, never code."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections import Counter
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_xling import registry
+from pytest_xling.engine.computing import outcomes
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.files.digest import files_sha256
+from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
+from pytest_xling.interfaces.metric import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.engine.computing import Made
+
+__all__ = ["ATTEMPTS", "Attempts", "BatchActor", "Task", "package_digest", "read_outcomes"]
+
+PACKAGE = Path(__file__).resolve().parents[2]
+BENCHMARKS = "_benchmarks"
+"""In a wheel only, and nothing that computes."""
+ATTEMPTS = 3
+"""How often a batch is begun: what its process did not survive so often it never will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A metric or an annotator as it is found in any process: by its name, with its fields."""
+
+    kind: Literal["metric", "annotator"]
+    name: str
+    fields: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, made: Made) -> Task:
+        """Return what tells another process to make *made*."""
+        kind: Literal["metric", "annotator"] = "metric" if isinstance(made, Metric) else "annotator"
+        given = tuple((f.name, getattr(made, f.name)) for f in fields(made) if f.init)  # type: ignore[arg-type]  # all are dataclasses
+        return cls(kind, made.name, given)
+
+    @staticmethod
+    def is_portable(made: object) -> bool:
+        """Tell whether another process can make *made*, and there are batches of it to run.
+
+        What a conftest.py, a test file or a prompts.yaml defines is only known where that was read.
+        """
+        if not isinstance(made, Metric | TextAnnotator | AnswerAnnotator):
+            return False
+        return registry.is_importable(
+            "metric" if isinstance(made, Metric) else "annotator", made.name
+        )
+
+    def make(self) -> Made:
+        """Return the metric or annotator, made.
+
+        Raises:
+            ConfigError: there is none of that name here, or what it needs is not there.
+        """
+        made: Made = registry.load(self.kind, self.name)(**dict(self.fields))
+        made.check()
+        return made
+
+
+@cache
+def package_digest() -> str:
+    """Return a digest of the package's code: where it differs numbers may, too."""
+    code = (path for path in PACKAGE.rglob("*.py") if BENCHMARKS not in path.parts)
+    return files_sha256(sorted(code))[:16]
+
+
+class Attempts:
+    """Counts how often a batch was begun, in a process that runs none."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+
+    def begin(self, batch: str) -> int:
+        """Return how often *batch* has been begun, this time included."""
+        self._begun[batch] += 1
+        return self._begun[batch]
+
+
+class BatchActor:
+    """Runs batches, one at a time; nothing it does raises.
+
+    Args:
+        digest: of the package's code where the batches come from.
+        attempts: the handle of an :class:`Attempts` actor.
+    """
+
+    def __init__(self, digest: str, attempts: Any) -> None:  # noqa: ANN401  Ray's handles are untyped
+        self._digest = digest
+        self._attempts = attempts
+        self._made: dict[Task, Made] = {}
+
+    def __call__(self, rows: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Run the batches of some rows of a dataset: Ray Data's way to call an actor."""
+        given = zip(rows["batch"], rows["task"], rows["inputs"], strict=True)
+        return {
+            "index": list(rows["index"]),
+            "outcomes": [self.run(str(batch), task, inputs) for batch, task, inputs in given],
+        }
+
+    def run(self, batch: str, task: bytes, inputs: bytes) -> bytes:
+        """Return what a task gives on a batch, for :func:`read_outcomes`.
+
+        Args:
+            batch: a name that no other batch has.
+            task: a :class:`Task`, pickled.
+            inputs: pickled.
+        """
+        import ray  # noqa: PLC0415  an extra; without it nobody gets here
+
+        try:
+            wanted = self._task(task)
+            given: Sequence[Any] = pickle.loads(inputs)  # noqa: S301  from our own driver
+            if ray.get(self._attempts.begin.remote(batch)) > ATTEMPTS:
+                return pickle.dumps([_fatal(wanted, len(given))] * len(given))
+            results = outcomes(self._ready(wanted), given)
+            return pickle.dumps([_portable(each) for each in results])
+        except Exception as error:  # noqa: BLE001  Ray would start the batch's process anew
+            return pickle.dumps(_portable(error))
+
+    def load(self, task: bytes) -> None:
+        """Load what a task needs; whatever is wrong with it is said of its first batch."""
+        import contextlib  # noqa: PLC0415
+
+        with contextlib.suppress(Exception):
+            self._ready(self._task(task)).load()
+
+    def _task(self, task: bytes) -> Task:
+        if package_digest() != self._digest:
+            msg = (
+                f"--xling-executor: the pytest-xling on Ray ({PACKAGE}) is not the one that runs "
+                "here, and its numbers may differ; install the same version on all machines"
+            )
+            raise ConfigError(msg)
+        wanted: Task = pickle.loads(task)  # noqa: S301  from our own driver
+        return wanted
+
+    def _ready(self, task: Task) -> Made:
+        if task not in self._made:
+            self._made[task] = task.make()
+        return self._made[task]
+
+
+def read_outcomes(answered: bytes) -> list[Any]:
+    """Return what :meth:`BatchActor.run` has, in the order of its inputs.
+
+    Raises:
+        Exception: what it broke with, as it would have broken here.
+    """
+    results: Any = pickle.loads(answered)  # noqa: S301  from an actor of ours
+    if isinstance(results, BaseException):
+        raise results
+    read: list[Any] = results
+    return read
+
+
+def _fatal(task: Task, inputs: int) -> EvaluationError:
+    msg = (
+        f"{task.kind} {task.name!r}: a process on Ray died {ATTEMPTS} times over the same batch of "
+        f"{inputs}, and is not started again for it; see why with --xling-executor=local"
+    )
+    return EvaluationError(msg)
+
+
+def _portable(value: Any) -> Any:  # noqa: ANN401  any output
+    """Return *value*; of an error what another process can read, and where it came from."""
+    if not isinstance(value, BaseException):
+        return value
+    value.add_note("On Ray:\n" + "".join(traceback.format_exception(value)))
+    try:
+        pickle.loads(pickle.dumps(value))  # noqa: S301  our own
+    except Exception:  # noqa: BLE001  whatever another's error cannot do
+        kind = type(value) if type(value) in {ConfigError, EvaluationError} else RuntimeError
+        return kind(f"{type(value).__name__}: {value}")
+    return value

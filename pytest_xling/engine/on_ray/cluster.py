@@ -1,0 +1,280 @@
+"""Start Ray on this machine, or connect to a cluster, without a word on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import socket
+import sys
+import threading
+import uuid
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Cluster", "abandon", "join_cluster", "open_cluster"]
+
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+AUTHENTICATION = "RAY_AUTH_MODE"
+"""Set by Ray where it is started here: it listens to this machine's address."""
+OBJECT_STORE = 2**28
+"""Bytes of shared memory for batches on the way: some megabytes are used."""
+REACHED_S = 5.0
+CONNECTED_S = 30.0
+"""How long an address may take to accept a connection, and then to speak as Ray does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Ray, connected to, and how much of it is used."""
+
+    address: str
+    """``HOST:PORT``, by which other processes connect."""
+    namespace: str
+    """Of the actors of this session, among those of others."""
+    actors: int
+    gpus: int
+    """Of each actor."""
+    owned: bool
+    """Whether this process has connected to it, and lets it go."""
+    authentication: str
+    """How Ray is told apart who may connect: ``token`` is one in the user's home."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What Ray is told each actor takes; for one core it gives its libraries one thread."""
+        return {"num_cpus": 1, "num_gpus": self.gpus}
+
+    def worker_arguments(self) -> tuple[str, Any]:
+        """Return what a :class:`BatchActor` is made with."""
+        import ray  # noqa: PLC0415  an extra
+
+        attempts = ray.remote(Attempts).options(
+            name="xling-attempts", namespace=self.namespace, get_if_exists=True, num_cpus=0
+        )
+        handle = attempts.remote()
+        _kept.append(handle)
+        return package_digest(), handle
+
+    def start_pool(self) -> None:
+        """Start the actors of a pool, to be found by name from every process of the session."""
+        import ray  # noqa: PLC0415  an extra
+
+        arguments = self.worker_arguments()
+        for number in range(self.actors):
+            actor = ray.remote(BatchActor).options(
+                name=_actor(number),
+                namespace=self.namespace,
+                max_restarts=-1,
+                max_task_retries=-1,
+                **self.options,
+            )
+            _kept.append(actor.remote(*arguments))
+
+    def pool(self) -> list[Any]:
+        """Return the actors that :meth:`start_pool` has started, in whichever process."""
+        import ray  # noqa: PLC0415  an extra
+
+        return [
+            ray.get_actor(_actor(number), namespace=self.namespace) for number in range(self.actors)
+        ]
+
+    def close(self) -> None:
+        """Let go of Ray; what was started here ends."""
+        if self.owned:
+            import ray  # noqa: PLC0415  an extra
+
+            _kept.clear()
+            ray.shutdown()
+
+
+def abandon(status: int) -> NoReturn:
+    """End this process at once, and with it what it has started of Ray.
+
+    For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
+    threads that wait for it. What is to be kept must be kept by now.
+    """
+    psutil: Any = importlib.import_module("psutil")  # Ray brings it
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+_kept: list[Any] = []
+"""Handles of actors, which end with the last of them."""
+
+
+def _actor(number: int) -> str:
+    return f"xling-{number}"
+
+
+def open_cluster(address: str | None, *, actors: int | None, device: str) -> Cluster:
+    """Connect to Ray.
+
+    Args:
+        address: ``HOST:PORT``, or ``auto`` for the one that runs on this machine; None: start one,
+            which ends with this process.
+        actors: how many processes run batches; None: one for each GPU, or for each core where
+            there are none, or *device* wants none.
+        device: where models run, as ``--xling-device`` says.
+
+    Raises:
+        ConfigError: Ray is not installed, not there, or smaller than is asked for.
+    """
+    ray = _imported()
+    owned = not ray.is_initialized()
+    if owned:
+        _connect(ray, address, cores=actors or len(os.sched_getaffinity(0)))
+    resources = ray.cluster_resources()
+    gpus, cores = (int(resources.get(kind, 0)) for kind in ("GPU", "CPU"))
+    use_gpus = gpus > 0 and device != "cpu"
+    there = gpus if use_gpus else cores
+    wanted = actors or there
+    if not 0 < wanted <= there:
+        msg = (
+            f"--xling-actors={wanted}: Ray has {there} {'GPUs' if use_gpus else 'cores'} there, and"
+            " each actor takes one; ask for fewer"
+        )
+        if owned:
+            ray.shutdown()
+        raise ConfigError(msg)
+    return Cluster(
+        address=ray.get_runtime_context().gcs_address,
+        namespace=f"xling-{uuid.uuid4().hex}",
+        actors=wanted,
+        gpus=int(use_gpus),
+        owned=owned,
+        authentication=os.environ.get(AUTHENTICATION, ""),
+    )
+
+
+def join_cluster(cluster: Cluster) -> None:
+    """Connect this process to a cluster that another one has opened.
+
+    Raises:
+        ConfigError: it is not there any more.
+    """
+    if cluster.authentication:
+        os.environ[AUTHENTICATION] = cluster.authentication  # read when Ray is imported
+    ray = _imported()
+    if not ray.is_initialized():
+        _connect(ray, cluster.address, cores=0)
+
+
+def _imported() -> Any:  # noqa: ANN401  a module
+    os.environ.update({name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it meets its own deprecations
+            import ray  # noqa: PLC0415  an extra
+            import ray.data  # noqa: PLC0415  likewise
+
+            ray.data.DataContext.get_current().enable_progress_bars = False
+    except ImportError as error:
+        msg = f"--xling-executor=ray needs Ray: pip install 'pytest-xling[ray]' ({error})"
+        raise ConfigError(msg) from error
+    # What Ray says of each process that dies goes to stdout, and no option of its keeps it from it.
+    ray._private.worker.print_to_stdstream = _say_nothing  # noqa: SLF001
+    for name in ("ray", "ray.data"):
+        for handler in logging.getLogger(name).handlers:
+            handler.setLevel(logging.CRITICAL)
+    return ray
+
+
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Let nothing through to stderr, from whatever language; at its start Ray's core writes there.
+
+    What it has to say of a failure is in the exception, and below ``/tmp/ray``.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _say_nothing(*_: object, **__: object) -> None:
+    """Print nothing."""
+
+
+def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN401  a module
+    """Start or connect, or say why not; what does not speak Ray's language is not waited for."""
+    options: dict[str, Any] = {
+        "log_to_driver": False,
+        "logging_level": logging.CRITICAL,
+        "include_dashboard": False,
+    }
+    if address is None:
+        options |= {"address": "local", "num_cpus": cores, "object_store_memory": OBJECT_STORE}
+    else:
+        options["address"] = address
+        del options["include_dashboard"]
+        if address != "auto":
+            _check_reached(address)
+    failed: list[BaseException] = []
+
+    def init() -> None:
+        try:
+            with _silent_stderr():
+                ray.init(**options)
+        except Exception as error:  # noqa: BLE001  said below, whatever it is
+            failed.append(error)
+
+    if address is None:
+        init()
+        if failed:  # on a busy machine its processes may not find each other in time
+            ray.shutdown()
+            failed.clear()
+            init()
+    else:
+        connecting = threading.Thread(target=init, daemon=True, name="xling-ray")
+        connecting.start()
+        connecting.join(CONNECTED_S)
+        if connecting.is_alive():
+            msg = f"--xling-executor=ray:{address}: what listens there does not answer as Ray does"
+            raise ConfigError(msg)
+    if failed:
+        said = (str(failed[0]).strip().splitlines() or [type(failed[0]).__name__])[0]
+        if address is None:
+            msg = f"--xling-executor=ray: Ray does not start: {said}"
+        else:
+            msg = (
+                f"--xling-executor=ray:{address}: {said} Start one with `ray start --head`, or "
+                "leave the address out"
+            )
+        raise ConfigError(msg) from failed[0]
+
+
+def _check_reached(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=REACHED_S).close()
+    except OSError as error:
+        msg = (
+            f"--xling-executor=ray:{address}: no Ray there ({error}); start one with `ray start "
+            "--head`, check the address, or leave it out to start Ray on this machine"
+        )
+        raise ConfigError(msg) from error

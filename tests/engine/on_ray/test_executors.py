@@ -1,0 +1,204 @@
+"""Batches on Ray: the numbers of the local thread, whatever dies or breaks meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import pytest
+
+from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.registry import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_xling.engine.computing import Made
+    from pytest_xling.engine.executor import Executor
+    from pytest_xling.engine.on_ray import Cluster
+
+    Batches: TypeAlias = Sequence[Sequence[Any]]
+
+pytestmark = [
+    pytest.mark.slow,
+    # Ray meets its own deprecations, and leaves files open.
+    pytest.mark.filterwarnings("ignore:::ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+WORDS = [
+    "bread",
+    "water",
+    "salt",
+    "oven",
+    "dough",
+    "flour",
+    "crust",
+    "yeast",
+    "bake",
+    "slice",
+    "warm",
+    "knead",
+    "rise",
+    "loaf",
+    "rye",
+]
+
+
+def text(number: int) -> str:
+    """Return an answer of some words."""
+    return " ".join(WORDS[(number * step) % len(WORDS)] for step in range(3, 12)) + "."
+
+
+def answer(number: int) -> Answer:
+    """Return an answer to a claim."""
+    prompt = {"question": "Is bread good?", "claim": "Bread needs yeast.", "level": "1"}
+    sample = Sample(id=f"q{number}", benchmark="b", language="en", prompt=prompt, reference="false")
+    return Answer(sample=sample, response=Response(text=text(number), stop_reason="stop"))
+
+
+def answer_set(number: int) -> AnswerSet:
+    """Return two answers to compare."""
+    return AnswerSet(answers=(answer(number), answer(number + 7)))
+
+
+ANSWERS = [[answer(n) for n in range(start, start + 4)] for start in (0, 4)]
+SETS = [[answer_set(n) for n in range(start, start + 8)] for start in (0, 8)]
+TEXTS = [[(text(n), "en") for n in range(start, start + 4)] for start in (0, 4)]
+
+
+def outcomes_of(executor: Callable[[], Executor], made: Made, batches: Batches) -> list[list[Any]]:
+    """Return what an executor makes of *batches*, in their order."""
+
+    async def computed() -> dict[int, list[Any]]:
+        opened = executor()
+        try:
+            return {index: outcomes async for index, outcomes in opened.outcomes(made, batches)}
+        finally:
+            opened.close()
+
+    by_index = asyncio.run(computed())
+    return [by_index[index] for index in range(len(batches))]
+
+
+@pytest.fixture(scope="module")
+def on_dataset(cluster: Cluster) -> Callable[[], Executor]:
+    """Runs batches through Ray Data."""
+    from pytest_xling.engine.on_ray import DatasetExecutor  # noqa: PLC0415  imports Ray
+
+    return partial(DatasetExecutor, cluster)
+
+
+@pytest.fixture(scope="module")
+def on_pool(cluster: Cluster, on_dataset: Callable[[], Executor]) -> Callable[[], Executor]:
+    """Runs batches on actors that stay; they take the cores, so datasets come before."""
+    from pytest_xling.engine.on_ray import PoolExecutor  # noqa: PLC0415  imports Ray
+
+    del on_dataset
+    cluster.start_pool()
+    return partial(PoolExecutor, cluster)
+
+
+def probe_texts(*texts: str) -> list[list[tuple[str, str]]]:
+    """Return a batch of each text."""
+    return [[(each, "en")] for each in texts]
+
+
+def check_same(executor: Callable[[], Executor], made: Made, batches: Batches) -> None:
+    """Check that all numbers are those of the local thread, to 1e-6."""
+    for ours, theirs in zip(
+        outcomes_of(LocalExecutor, made, batches),
+        outcomes_of(executor, made, batches),
+        strict=True,
+    ):
+        assert [_numbers(each) for each in ours] == [
+            pytest.approx(_numbers(each), abs=1e-6) for each in theirs
+        ]
+
+
+def _numbers(outcome: object) -> object:
+    if isinstance(outcome, Reading):
+        return [outcome.value]
+    if isinstance(outcome, dict):
+        return {key: value for key, value in outcome.items() if isinstance(value, float)}
+    return outcome
+
+
+def test_ray_data_gives_the_same_numbers(on_dataset: Callable[[], Executor]) -> None:
+    """Sentence embeddings by the encoder that comes along; the pool loads it in each actor."""
+    check_same(on_dataset, load("metric", "sim_sent")(), SETS)
+
+
+def test_ray_data_bears_the_death_of_a_process(
+    on_dataset: Callable[[], Executor], tmp_path: Path
+) -> None:
+    """One that is killed costs its batch's time; one that is killed each time, its batch."""
+    once = f"die {tmp_path / 'died'}"
+    batches = probe_texts("a", once, "b", "die", "c")
+    *done, fatal, last = outcomes_of(on_dataset, load("annotator", "probe")(), batches)
+    assert all(isinstance(pid, int) for (pid,) in [*done, last])
+    assert (tmp_path / "died").exists()
+    (error,) = fatal
+    assert isinstance(error, EvaluationError)
+    assert "died 3 times over the same batch of 1" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "batches"),
+    [
+        ("metric", "repetition", ANSWERS),
+        ("metric", "sim_1gram", SETS),
+        ("metric", "sim_sent", SETS),
+        ("metric", "sim_lda_20", SETS),
+        ("annotator", "language_id", TEXTS),
+        ("annotator", "stance_reader", ANSWERS),
+    ],
+)
+def test_actors_give_the_same_numbers(
+    on_pool: Callable[[], Executor],
+    kind: Literal["metric", "annotator"],
+    name: str,
+    batches: Batches,
+) -> None:
+    """Surface, encoder, topics, language identification and the stance reader."""
+    check_same(on_pool, load(kind, name)(), batches)
+
+
+def test_actors_that_die_are_started_anew(on_pool: Callable[[], Executor], tmp_path: Path) -> None:
+    """All batches are done; the one that always kills its process is an error."""
+    once = f"die {tmp_path / 'died'}"
+    batches = probe_texts("a", once, "die", *map(str, range(20)))
+    outcomes = outcomes_of(on_pool, load("annotator", "probe")(), batches)
+    errors = [index for index, (each,) in enumerate(outcomes) if isinstance(each, Exception)]
+    assert [2] == errors
+    assert (tmp_path / "died").exists()
+
+
+def test_what_is_raised_there_is_raised_here(on_pool: Callable[[], Executor]) -> None:
+    """As locally a bug ends the run, and what a metric lacks is said; Ray meets neither."""
+    with pytest.raises(ZeroDivisionError, match="flour") as caught:
+        outcomes_of(on_pool, load("annotator", "probe")(), probe_texts("raise flour"))
+    assert "On Ray:" in "".join(caught.value.__notes__)
+    lacking = load("metric", "sim_sent")(encoder="/no/such/model")
+    with pytest.raises(ConfigError, match="/no/such/model"):
+        outcomes_of(on_pool, lacking, SETS)
+
+
+def test_another_version_is_refused(cluster: Cluster) -> None:
+    """An actor whose package has other code says so, whatever it is given."""
+    import pickle  # noqa: PLC0415
+
+    from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
+        BatchActor,
+        Task,
+        read_outcomes,
+    )
+
+    _, attempts = cluster.worker_arguments()
+    task = pickle.dumps(Task.of(load("metric", "repetition")()))
+    answered = BatchActor("of older code", attempts).run("other", task, pickle.dumps(ANSWERS[0]))
+    with pytest.raises(ConfigError, match="is not the one that runs here"):
+        read_outcomes(answered)

@@ -1,0 +1,133 @@
+"""``--xling-executor=ray``: the same run, whoever computes; and nothing is left of Ray."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.store.database import Database
+from pytest_xling.store.runs import list_runs, scores
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Score
+    from tests.integration.project import Project
+
+METRICS = """
+import pytest
+
+import pytest_xling as xling
+
+pytestmark = pytest.mark.xling(metrics=["repetition", "wrong_language", "sim_1gram", "question"])
+
+
+@xling.flag()
+def question(answer):
+    return "?" in answer.text
+
+
+def test_answer(xling_case):
+    pass
+"""
+PROMPTS = 'chat: "{question}"\nsamples: 2\n'
+ON_RAY = ("--xling-executor=ray", "--xling-actors=2")
+
+
+@pytest.fixture
+def repeated(project: Project) -> Project:
+    """The project, asked twice, with a metric of its own in its test file."""
+    project.write("benchmarks/bread/prompts.yaml", PROMPTS)
+    project.write("benchmarks/bread/test_bread.py", METRICS)
+    return project
+
+
+def scores_of(project: Project, run: str) -> list[Score]:
+    """Return the scores of a run."""
+    database = Database(project.store, create=False)
+    with database.read() as connection:
+        found = scores(connection, run)
+    database.close()
+    return found
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Return the processes that were started by one in *folder*, by what their environment says."""
+    mark = f"XLING_TEST_FOLDER={folder}".encode()
+    pids = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environment.read_bytes().split(b"\0"):
+                pids.append(int(environment.parent.name))
+        except OSError:
+            continue  # it has ended, or is somebody else's
+    return pids
+
+
+@pytest.mark.slow
+def test_workers_share_the_actors(repeated: Project) -> None:
+    """A run with xdist on Ray has the scores of a run by one process, its own metrics' too."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    other = repeated.root / "other.sqlite"
+    local = repeated.run("--model=scripted", "--xling-run-name=a", f"--xling-store={other}")
+    assert 0 == local.code, local.out
+    on_ray = repeated.run("--model=scripted", "--xling-run-name=a", "-n2", *ON_RAY)
+    assert 0 == on_ray.code, on_ray.out + on_ray.err
+    assert "ray" not in on_ray.err
+    database = Database(other, create=False)
+    with database.read() as connection:
+        expected = scores(connection, "a")
+    database.close()
+    assert expected == scores_of(repeated, "a")
+    assert {"question", "sim_1gram"} < {score.metric for score in expected}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
+def test_after_ctrl_c_nothing_is_left_of_ray(repeated: Project) -> None:
+    """An interrupted command ends Ray and all it has started."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    assert 0 == repeated.run("--model=scripted", "--xling-run-name=a").code
+    command = [sys.executable, "-m", "pytest_xling.cli", "score", "a"]
+    arguments = ["--metrics=length,emoji,apology,disclaimer", "--executor=ray"]
+    environment = {**repeated.env(), "XLING_TEST_FOLDER": str(repeated.root)}
+    process = subprocess.Popen([*command, *arguments], cwd=repeated.root, env=environment)
+    try:
+        while process.poll() is None and not _is_up(repeated.root):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) in {130, -signal.SIGINT}
+    finally:
+        process.kill()
+    ends = time.monotonic() + 60
+    while (left := processes_of(repeated.root)) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert not left
+
+
+def _is_up(folder: Path) -> bool:
+    """Tell whether Ray runs an actor for the command."""
+    names = []
+    for pid in processes_of(folder):
+        try:
+            names.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+        except OSError:
+            continue
+    return any(b"ray::MapWorker" in name for name in names)
+
+
+def test_what_is_not_there_begins_no_run(project: Project) -> None:
+    """Neither a wrong address nor a wrong word costs an answer."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    done = project.run("--model=scripted", "--xling-executor=ray:127.0.0.1:9")
+    assert 4 == done.code
+    assert re.search("ray:127.0.0.1:9: no Ray there", done.err)
+    database = Database(project.store, create=True)
+    with database.read() as connection:
+        assert not list_runs(connection)
+    database.close()
