@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.analysis.stored_answers import stored_answers
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
-from pytest_xling.cli.opening import reading, store_path
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.engine.executor import LocalExecutor
@@ -182,7 +182,7 @@ def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
     settings = settled_for_judge(args)
     names = [*ASKED, *(n for n, of in SCORED_BY.items() if given_option(args, of) is None)]
     kept = {name: _as_set(name, record.settings[name]) for name in names if name in record.settings}
-    return replace(settings, **kept, store=store_path(args))
+    return replace(settings, **kept, store=store_location(args))
 
 
 def _as_set(name: str, value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
