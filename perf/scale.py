@@ -81,7 +81,7 @@ def main() -> None:
     workers = f"-n{arguments.workers}"
     print(
         f"{'cases':>8} {'plain s':>8} {'cold s':>8} {'warm s':>8}   ms a case over plain     "
-        f"{'memory MB: cold':>15} {'warm':>6} {'store MB':>9} {'HTML MB':>8}"
+        f"{'memory MB: plain':>16} {'cold':>6} {'warm':>6} {'store MB':>9} {'HTML MB':>8}"
     )
     for cases in arguments.cases:
         with tempfile.TemporaryDirectory() as name:
@@ -94,7 +94,8 @@ def main() -> None:
                 str(folder / "benchmarks"),
             )  # fmt: skip
             off = ("-p", "no:xling", "-p", "no:xling_short", workers)
-            plain, _ = timed(command(*off, "test_plain.py"), cwd=folder, base_url="")
+            with PeakMemory() as plain_memory:
+                plain, _ = timed(command(*off, "test_plain.py"), cwd=folder, base_url="")
             with PeakMemory() as cold_memory:
                 cold, _ = timed(run, cwd=folder, base_url="")
             with PeakMemory() as warm_memory:
@@ -104,10 +105,11 @@ def main() -> None:
                 for pattern in (".xling/store.sqlite*", "report.html")
             )
         each = 1000 / cases
+        memory = f"{plain_memory.mb:>16,.0f} {cold_memory.mb:>6,.0f} {warm_memory.mb:>6,.0f}"
         print(
             f"{cases:>8,} {plain:>8.1f} {cold:>8.1f} {warm:>8.1f}   "
             f"cold {each * (cold - plain):5.2f}, warm {each * (warm - plain):5.2f}   "
-            f"{cold_memory.mb:>15,.0f} {warm_memory.mb:>6,.0f} {store:>9.1f} {html:>8.1f}",
+            f"{memory} {store:>9.1f} {html:>8.1f}",
             flush=True,
         )
 

@@ -8,6 +8,7 @@ the worker's other tests and may exit 0.
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -31,7 +32,14 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 
 class ReportGuard:
-    """A pytest plugin, for every process, that cleans whatever any test reports."""
+    """A pytest plugin, for every process, that cleans whatever any test reports.
+
+    And makes it small, as pytest keeps the three reports of every test until the session ends.
+    """
+
+    def __init__(self) -> None:
+        self._properties: dict[str, list[tuple[str, object]]] = {}
+        """Of tests that are under way, by node id."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self) -> Generator[None, object, object]:
@@ -48,10 +56,25 @@ class ReportGuard:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Clean the names of properties: pytest's JUnit writer escapes only their values."""
-        if report.user_properties:
-            report.user_properties = [
-                (_NOT_XML.sub("\ufffd", str(name)), value) for name, value in report.user_properties
-            ]
+        properties = [(_name(name), _shared(value)) for name, value in report.user_properties]
+        known = self._properties.get(report.nodeid, [])
+        if len(known) != len(properties) or any(
+            first[0] is not second[0] or first[1] is not second[1]  # values may not know equality
+            for first, second in zip(known, properties, strict=True)
+        ):
+            known = self._properties[report.nodeid] = properties
+        report.user_properties = known
+        if report.when == "teardown":
+            self._properties.pop(report.nodeid, None)
+
+
+def _name(name: object) -> str:
+    return sys.intern(_NOT_XML.sub("\ufffd", str(name)))
+
+
+def _shared(value: object) -> object:
+    """Return *value*; a text that others have, too, such as a signature, once."""
+    return sys.intern(value) if type(value) is str else value
 
 
 def scrub(data: object) -> object:

@@ -7,7 +7,7 @@ import pathlib
 import struct
 import warnings
 from collections import OrderedDict, namedtuple
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -159,3 +159,28 @@ def test_property_names_fit_for_xml() -> None:
     report.user_properties = [("a\0b\ud800\x1b", "\0"), ("c\td\U0001f600", 1)]
     ReportGuard().pytest_runtest_logreport(report)
     assert [("a\ufffdb\ufffd\ufffd", "\0"), ("c\td\U0001f600", 1)] == report.user_properties
+
+
+def test_the_reports_of_a_test_share_their_properties() -> None:
+    """Over the wire each gets texts of its own; what was not there yet an earlier one lacks."""
+    guard = ReportGuard()
+
+    def reported(when: Literal["setup", "call", "teardown"], *names: str) -> pytest.TestReport:
+        properties: list[tuple[str, object]] = [(f"xling_{name}", f"v{name}") for name in names]
+        report = pytest.TestReport(
+            "t.py::t", ("t.py", 0, "t"), {}, "passed", None, when, user_properties=properties
+        )
+        guard.pytest_runtest_logreport(report)
+        return report
+
+    setup, call, teardown = (
+        reported("setup", "a"),
+        reported("call", "a", "b"),
+        reported("teardown", "a", "b"),
+    )
+    assert [("xling_a", "va")] == setup.user_properties
+    assert [("xling_a", "va"), ("xling_b", "vb")] == teardown.user_properties
+    assert call.user_properties is teardown.user_properties
+    assert setup.user_properties[0][1] is call.user_properties[0][1]
+    other = reported("setup", "a", "b")
+    assert other.user_properties is not teardown.user_properties
