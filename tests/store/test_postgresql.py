@@ -426,9 +426,7 @@ def test_the_environment_does_not_choose_how_texts_are_sent(
     database.close()
 
 
-def test_a_schema_that_is_not_there_is_told(
-    postgresql: ServerProcess, server_store: ServerUrl
-) -> None:
+def test_a_schema_that_is_not_there_is_told(server_store: ServerUrl) -> None:
     """To a reader as well: it is no store that a run has yet to make."""
     for create in (True, False):
         with pytest.raises(StoreError, match=r"CREATE SCHEMA.*GRANT USAGE") as told:
@@ -451,14 +449,10 @@ def test_tables_that_came_without_rows_are_told(server_store: ServerUrl) -> None
 def test_a_writer_that_hangs_ends_before_those_who_wait(server_store: ServerUrl) -> None:
     """A machine that fell asleep in a transaction breaks nobody's run."""
     database = Database(server_store)
+    names = ["lock_timeout", "idle_in_transaction_session_timeout"]
+    query = "SELECT extract(epoch FROM current_setting(%s)::interval)"
     with database.write() as connection:
-        waits, hangs = (
-            connection.exec_driver_sql(f"SELECT extract(epoch FROM {value}::interval)").scalar_one()
-            for value in (
-                "current_setting('lock_timeout')",
-                "current_setting('idle_in_transaction_session_timeout')",
-            )
-        )
+        waits, hangs = (connection.exec_driver_sql(query, (n,)).scalar_one() for n in names)
     assert 0 < hangs < waits
     database.close()
 
