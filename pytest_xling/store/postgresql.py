@@ -72,7 +72,7 @@ _REMEDIES: Final = {
     "25006": "the server, or the user's role, may only read; name one that may write",
     "53100": "the server's disk is full; free some space and run again, nothing is lost",
     "53300": "the server has no connection left; raise its max_connections, or use fewer processes",
-    "54000": "an id or a name is too long for the server's index; 600 characters always have room",
+    "54000": "an id or a name is too long for the server's index; 600 characters have room",
     "55P03": "another process held it for too long; pg_stat_activity on the server tells which",
     "57014": "the server's statement_timeout is too short for this",
 }

@@ -58,6 +58,10 @@ def test_no_password_comes_through(password: str, user: str) -> None:
         "postgresql://u:se cret@h/db",
         "mysql://u:secret@h/db",
         "sqlite:///secret.sqlite",
+        "postgresql://u:%00secret@h/db",
+        "postgresql:/u:secret@h/db",
+        "postgres:u:secret@h/db",
+        "host=h dbname=db user=u password=secret",
     ],
 )
 def test_what_is_wrong_is_told_without_the_url(url: str) -> None:
