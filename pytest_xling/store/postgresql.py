@@ -64,8 +64,8 @@ _REMEDIES: Final = {
     "28": "the user or the password is wrong: they are those of the URL, else PGUSER and PGPASSWORD"
     " or ~/.pgpass",
     "3D000": "the server has no such database; make it with createdb, or name another",
-    "3F000": "no schema of the search path is there, or the user may not enter it; CREATE SCHEMA, or"
-    " GRANT USAGE ON SCHEMA",
+    "3F000": "no schema of the search path is there, or the user may not enter it; CREATE SCHEMA,"
+    " or GRANT USAGE ON SCHEMA",
     "42501": "the user lacks the right; a user needs USAGE and CREATE on the schema, and SELECT,"
     " INSERT, UPDATE and DELETE on tables that another has made",
     "42P01": "a table of the store is gone: what was kept in it is lost",
