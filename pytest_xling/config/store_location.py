@@ -11,7 +11,13 @@ from urllib.parse import unquote
 __all__ = ["ServerUrl", "StoreLocation"]
 
 _SERVERS = ("postgresql", "postgres")
-_SECRET = {"password", "sslpassword"}
+_SECRET = {
+    "password",
+    "sslpassword",
+    "oauth_client_secret",
+    "scram_client_key",
+    "scram_server_key",
+}
 _HIDDEN = "***"
 _WRITE_IT = "write it as postgresql://USER@HOST:PORT/DATABASE"
 # A slash too few, or libpq's other way to name a server, would make a file, named by a password.

@@ -66,12 +66,13 @@ _REMEDIES: Final = {
     "3D000": "the server has no such database; make it with createdb, or name another",
     "3F000": "no schema of the search path is there, or the user may not enter it; CREATE SCHEMA,"
     " or GRANT USAGE ON SCHEMA",
-    "42501": "the user lacks the right; a user needs USAGE and CREATE on the schema, and SELECT,"
-    " INSERT, UPDATE and DELETE on tables that another has made",
+    "42501": "the user lacks the right; a user needs CONNECT on the database, USAGE and CREATE on"
+    " the schema, and SELECT, INSERT, UPDATE and DELETE on tables that another has made",
     "42P01": "a table of the store is gone: what was kept in it is lost",
     "25006": "the server, or the user's role, may only read; name one that may write",
     "53100": "the server's disk is full; free some space and run again, nothing is lost",
-    "53300": "the server has no connection left; raise its max_connections, or use fewer processes",
+    "53300": "the server has no connection left for this; raise its max_connections, or use fewer"
+    " processes",
     "54000": "an id or a name is too long for the server's index; 600 characters have room",
     "55P03": "another process held it for too long; pg_stat_activity on the server tells which",
     "57014": "the server's statement_timeout is too short for this",
@@ -83,12 +84,14 @@ _REFUSED: Final = {
     "password authentication failed": "28",
     "no password supplied": "28",
     "no pg_hba.conf entry": "28",
+    "permission denied for database": "42501",
+    "too many clients": "53300",
+    "too many connections": "53300",
+    "remaining connection slots": "53300",
     'role "': "28",
     'database "': "3D000",
-    "too many clients": "53300",
-    "remaining connection slots": "53300",
 }
-"""Of a connection that the server refused libpq tells nothing but the text."""
+"""Of a connection that the server refused libpq tells nothing but the text; the first that fits."""
 
 
 class PostgresqlServer:

@@ -23,6 +23,7 @@ from pytest_xling.config.values import store
         ("postgresql://:p@/db?host=/run", "postgresql://:***@/db?host=/run"),
         ("postgresql://h/db?user=u&password=p", "postgresql://h/db?user=u&password=***"),
         ("postgresql://h/db?pass%77ord=p&a=b", "postgresql://h/db?pass%77ord=***&a=b"),
+        ("postgresql://h?oauth_client_secret=p", "postgresql://h?oauth_client_secret=***"),
         ("postgresql://u:p@h1:1,h2:2/db", "postgresql://u:***@h1:1,h2:2/db"),
         ("postgresql://[::1]:5432/db", "postgresql://[::1]:5432/db"),
     ],

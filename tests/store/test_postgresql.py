@@ -500,7 +500,7 @@ def test_a_user_without_rights_is_told_which(
     with postgresql.connect(name) as connection:
         connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD '{HUSH}'")
         connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-        with pytest.raises(StoreError, match="a user needs USAGE and CREATE on the schema"):
+        with pytest.raises(StoreError, match="USAGE and CREATE on the schema"):
             Database(reader)
         Database(server_store).close()
         connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}")
@@ -510,6 +510,27 @@ def test_a_user_without_rights_is_told_which(
     with pytest.raises(StoreError, match=r"permission denied.*INSERT, UPDATE and DELETE"):
         database.transact(step)
     database.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        ("ALTER ROLE {0} CONNECTION LIMIT 0", "max_connections, or use fewer"),
+        ("ALTER DATABASE {1} CONNECTION LIMIT 0", "max_connections, or use fewer"),
+        ("REVOKE CONNECT ON DATABASE {1} FROM PUBLIC", "a user needs CONNECT on the database"),
+        ("ALTER ROLE {0} NOLOGIN", "the user or the password is wrong"),
+    ],
+)
+def test_why_a_connection_is_refused_is_told(
+    postgresql: ServerProcess, server_store: ServerUrl, change: str, remedy: str
+) -> None:
+    """The server gives no code for it, and names role or database whatever is wrong."""
+    name = server_store.full.rpartition("/")[2]
+    with postgresql.connect(name) as connection:
+        connection.execute(f"CREATE ROLE guest_{name} LOGIN PASSWORD '{HUSH}'")
+        connection.execute(change.format(f"guest_{name}", name).encode())
+    with pytest.raises(StoreError, match=remedy):
+        Database(ServerUrl.parse(postgresql.url(name, user=f"guest_{name}", password=HUSH)))
 
 
 def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
