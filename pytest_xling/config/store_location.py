@@ -11,10 +11,18 @@ from urllib.parse import unquote
 __all__ = ["ServerUrl", "StoreLocation"]
 
 _SERVERS = ("postgresql", "postgres")
-_SECRET = {"password", "sslpassword"}
+_SECRET = {
+    "password",
+    "sslpassword",
+    "oauth_client_secret",
+    "scram_client_key",
+    "scram_server_key",
+}
 _HIDDEN = "***"
 _WRITE_IT = "write it as postgresql://USER@HOST:PORT/DATABASE"
-_ODD = re.compile(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})")
+# A slash too few, or libpq's other way to name a server, would make a file, named by a password.
+_SERVER = re.compile(r"://|^\s*postgres(?:ql)?:|\b(?:dbname|password)\s*=")
+_ODD = re.compile(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})|%00")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,8 +36,8 @@ class ServerUrl:
 
     @classmethod
     def is_one(cls, text: str) -> bool:
-        """Tell whether *text* means a URL, and no path."""
-        return "://" in text
+        """Tell whether *text* means a server, and no path."""
+        return _SERVER.search(text) is not None
 
     @classmethod
     def parse(cls, text: str) -> ServerUrl:
@@ -38,7 +46,10 @@ class ServerUrl:
         Raises:
             ValueError: it is none; the message has no part of it that may be secret.
         """
-        scheme, _, rest = text.partition("://")
+        scheme, mark, rest = text.partition("://")
+        if not mark:
+            msg = f"a server is named by its URL; {_WRITE_IT}"
+            raise ValueError(msg)
         if scheme not in _SERVERS:
             msg = f"{scheme}:// is no store; {_WRITE_IT}, or name an SQLite file by its path alone"
             raise ValueError(msg)

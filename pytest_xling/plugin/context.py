@@ -81,7 +81,9 @@ class Context:
             from pytest_xling.store.database import Database  # noqa: PLC0415  when a run is made
 
             # A worker must not make a store anew where the run's is gone.
-            self._database = Database(self.setup.settings.store, create=not self.is_worker)
+            self._database = Database(
+                self.setup.settings.store, create=not self.is_worker, patient=self.is_worker
+            )
         return self._database
 
     def open_cluster(self) -> None:

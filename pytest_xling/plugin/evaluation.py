@@ -87,7 +87,7 @@ class Evaluation:
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
         self._window = look_ahead * connections(setup.settings, setup.provider, workers=workers)
-        self._database = Database(setup.settings.store, create=False)
+        self._database = Database(setup.settings.store, create=False, patient=True)
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(

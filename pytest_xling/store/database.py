@@ -38,6 +38,8 @@ class Database:
         location: an SQLite file, which is made with its folder if absent, or the URL of a
             PostgreSQL database, in which the tables are made.
         create: whether a missing store may be made; reading commands say False.
+        patient: whether a server that is away is waited for at once, as by those who join a run;
+            else a wrong address is likelier, and is told.
 
     Raises:
         StoreError: it cannot be opened or written, is not a store, or has a newer schema; later,
@@ -45,11 +47,13 @@ class Database:
         ConfigError: the driver for the server is missing, or the URL is wrong.
     """
 
-    def __init__(self, location: StoreLocation, *, create: bool = True) -> None:
+    def __init__(
+        self, location: StoreLocation, *, create: bool = True, patient: bool = False
+    ) -> None:
         self._backend = _backend(location, create=create)
         self.is_away = False
         """Whether the server is waited for just now, or was in vain."""
-        self._patience_s = 0.0  # a wrong address is told at once
+        self._patience_s = self._backend.patience_s if patient else 0.0
         with ExitStack() as on_error:
             on_error.callback(self.close)
             with self.read() as connection:

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, delete, func, select
 
 from pytest_xling.store.insertion import insert
 from pytest_xling.store.schema import faulted, faults
+from pytest_xling.text.display import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,9 @@ __all__ = [
     "put_faults",
     "run_faults",
 ]
+
+LONGEST = 600
+"""Characters of a fault's text. The index of a PostgreSQL server has room for 2,704 bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,8 @@ def put_faults(
             )
     if not rows:
         return
-    texts = sorted({row.text for row in rows})
+    kept = {row.text: shorten(row.text, limit=LONGEST, cut="middle") for row in rows}
+    texts = sorted(set(kept.values()))
     connection.execute(
         insert(connection, faults).on_conflict_do_nothing(),
         [{"run_id": run_id, "text": text} for text in texts],
@@ -107,7 +112,7 @@ def put_faults(
                 "case_id": row.case_id,
                 "response_key": row.response_key,
                 "given_up": int(row.given_up),
-                "fault": numbers[row.text],
+                "fault": numbers[kept[row.text]],
             }
             for row in rows
         ],

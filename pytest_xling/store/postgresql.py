@@ -38,13 +38,15 @@ DEFAULTS: Final = {
 
 # One writer at a time, as in an SQLite file: what is read in a transaction that writes is so until
 # it ends, and no two can wait for each other. The lock is the schema's, as one database may have
-# several stores. Whoever holds it and says nothing for a minute is gone, or as good as that.
+# several stores. Whoever holds it and says nothing for a minute is gone, or as good as that, and
+# those who wait for it have more patience.
 _ALONE = """
-SELECT set_config('lock_timeout', '30s', true),
+SELECT set_config('lock_timeout', '90s', true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
        pg_advisory_xact_lock(hashtext('pytest-xling'), hashtext(current_schema()))
 """
 
+_PLACE = "SELECT current_schema(), current_setting('server_encoding')"
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 
 # Migrations are in SQLite's words. There INTEGER has 64 bits, and text is ordered by its code
@@ -62,14 +64,17 @@ _REMEDIES: Final = {
     "28": "the user or the password is wrong: they are those of the URL, else PGUSER and PGPASSWORD"
     " or ~/.pgpass",
     "3D000": "the server has no such database; make it with createdb, or name another",
-    "3F000": "no schema of the search path is there; make it with CREATE SCHEMA",
-    "42501": "the user lacks the right; a user needs USAGE and CREATE on the schema, and SELECT,"
-    " INSERT, UPDATE and DELETE on tables that another has made",
+    "3F000": "no schema of the search path is there, or the user may not enter it; CREATE SCHEMA,"
+    " or GRANT USAGE ON SCHEMA",
+    "42501": "the user lacks the right; a user needs CONNECT on the database, USAGE and CREATE on"
+    " the schema, and SELECT, INSERT, UPDATE and DELETE on tables that another has made",
     "42P01": "a table of the store is gone: what was kept in it is lost",
     "25006": "the server, or the user's role, may only read; name one that may write",
     "53100": "the server's disk is full; free some space and run again, nothing is lost",
-    "53300": "the server has no connection left; raise its max_connections, or use fewer processes",
-    "55P03": "another process held it for too long",
+    "53300": "the server has no connection left for this; raise its max_connections, or use fewer"
+    " processes",
+    "54000": "an id or a name is too long for the server's index; 600 characters have room",
+    "55P03": "another process held it for too long; pg_stat_activity on the server tells which",
     "57014": "the server's statement_timeout is too short for this",
 }
 """By the beginning of SQLSTATE (PostgreSQL manual, appendix A)."""
@@ -79,12 +84,14 @@ _REFUSED: Final = {
     "password authentication failed": "28",
     "no password supplied": "28",
     "no pg_hba.conf entry": "28",
+    "permission denied for database": "42501",
+    "too many clients": "53300",
+    "too many connections": "53300",
+    "remaining connection slots": "53300",
     'role "': "28",
     'database "': "3D000",
-    "too many clients": "53300",
-    "remaining connection slots": "53300",
 }
-"""Of a connection that the server refused libpq tells nothing but the text."""
+"""Of a connection that the server refused libpq tells nothing but the text; the first that fits."""
 
 
 class PostgresqlServer:
@@ -152,7 +159,9 @@ class PostgresqlServer:
 
     def _connect(self) -> Any:  # noqa: ANN401  the driver is an extra
         try:
-            return self._driver.connect(self._url.conninfo, **self._defaults)
+            return self._driver.connect(
+                self._url.conninfo, **self._defaults, client_encoding="UTF8"
+            )
         except self._driver.Error as error:
             # The driver's frames hold the password, and pytest --showlocals shows such things.
             raise error.with_traceback(None) from None
@@ -161,9 +170,27 @@ class PostgresqlServer:
         """Do nothing: of tables that are gone the server tells."""
 
     def version(self, connection: Connection) -> int:
-        """Return the number of migrations that made the tables; 0: there are none."""
+        """Return the number of migrations that made the tables; 0: there are none.
+
+        Raises:
+            StoreError: there is no schema, or the database has no room for all languages.
+        """
+        schema, encoding = connection.exec_driver_sql(_PLACE).one()
+        if schema is None:
+            msg = f"store {self}: {_REMEDIES['3F000']}"
+            raise StoreError(msg)
+        if encoding != "UTF8":
+            msg = (
+                f"{self} keeps texts in {encoding}, which lacks most languages; make a database in"
+                " UTF8: createdb --encoding=UTF8 --template=template0 NAME"
+            )
+            raise StoreError(msg)
         if connection.exec_driver_sql(f"{_TABLES} AND tablename = 'xling_schema'").first():
-            return int(connection.exec_driver_sql("SELECT version FROM xling_schema").scalar_one())
+            # Without a row, as in a dump of the schema alone, the tables are no store.
+            query = "SELECT version FROM xling_schema"
+            if version := connection.exec_driver_sql(query).scalar():
+                return int(version)
+            return 0
         if not self._create:
             msg = f"there is no store at {self}; make one: pytest --model=MODEL --xling-store=URL"
             raise StoreMissing(msg)

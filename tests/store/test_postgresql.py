@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import secrets
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from pytest_xling.records import RunRecord
 from pytest_xling.store import batches
 from pytest_xling.store import database as database_module
 from pytest_xling.store.database import Database
+from pytest_xling.store.faults import FaultRow, put_faults, run_faults
 from pytest_xling.store.json_fields import number_at, text_at
 from pytest_xling.store.migrations import LATEST
 from pytest_xling.store.outputs import Output, claim, find, put, step_id
@@ -300,6 +302,18 @@ def _write(database: Database, function: Callable[[Connection], None]) -> None:
         function(connection)
 
 
+def test_who_joins_a_run_waits_too(postgresql: ServerProcess, server_store: ServerUrl) -> None:
+    """A worker opens what its run has opened before."""
+    Database(server_store).close()
+    postgresql.kill()
+    start = threading.Timer(0.2, postgresql.start)
+    start.start()
+    database = Database(server_store, create=False, patient=True)
+    start.join()
+    assert 1 == database.transact(step)
+    database.close()
+
+
 def test_a_server_that_stays_away_is_an_error(
     postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +400,87 @@ def test_a_newer_store_is_refused(server_store: ServerUrl) -> None:
         Database(server_store)
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_without_room_for_all_languages_is_refused(
+    postgresql: ServerProcess, encoding: str
+) -> None:
+    """And it is said how to make one that has."""
+    name = f"in_{encoding.lower()}"
+    with postgresql.connect("postgres") as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'"
+        )
+    with pytest.raises(StoreError, match=rf"in {encoding}, which.*createdb --encoding=UTF8"):
+        Database(ServerUrl.parse(postgresql.url(name)))
+
+
+def test_the_environment_does_not_choose_how_texts_are_sent(
+    server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where others of a project's programs want another encoding."""
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    database = Database(server_store)
+    with database.write() as connection:
+        put(connection, [Output(key=(b"k", step(connection)), output="नमस्ते")])
+    assert "नमस्ते" == outcome(database, "SELECT output FROM outputs")
+    database.close()
+
+
+def test_a_schema_that_is_not_there_is_told(server_store: ServerUrl) -> None:
+    """To a reader as well: it is no store that a run has yet to make."""
+    for create in (True, False):
+        with pytest.raises(StoreError, match=r"CREATE SCHEMA.*GRANT USAGE") as told:
+            Database(
+                ServerUrl.parse(f"{server_store.full}?options=-csearch_path=team"), create=create
+            )
+        assert not isinstance(told.value, StoreMissing)
+
+
+def test_tables_that_came_without_rows_are_told(server_store: ServerUrl) -> None:
+    """As a dump of the schema alone has them."""
+    database = Database(server_store)
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM xling_schema")
+    database.close()
+    with pytest.raises(StoreError, match="has tables of something else"):
+        Database(server_store, create=False)
+
+
+def test_a_writer_that_hangs_ends_before_those_who_wait(server_store: ServerUrl) -> None:
+    """A machine that fell asleep in a transaction breaks nobody's run."""
+    database = Database(server_store)
+    names = ["lock_timeout", "idle_in_transaction_session_timeout"]
+    query = "SELECT extract(epoch FROM current_setting(%s)::interval)"
+    with database.write() as connection:
+        waits, hangs = (connection.exec_driver_sql(query, (n,)).scalar_one() for n in names)
+    assert 0 < hangs < waits
+    database.close()
+
+
+def test_a_fault_may_be_long(database: Database) -> None:
+    """Of a page that a server sent in place of an answer, or of a metric's exception."""
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 9000)))  # nothing that could be compressed
+    row = FaultRow(
+        benchmark="b", case_id="c", response_key=b"k", given_up=False, text=f"{text} at the end"
+    )
+    with database.write() as connection:
+        add_run(connection, RUN)
+        for _ in range(2):
+            put_faults(connection, "r", [row])
+        (fault,) = run_faults(connection, "r")
+    assert fault.text.startswith(text[:200])
+    assert fault.text.endswith("at the end")
+
+
+def test_a_name_that_is_too_long_is_told(server_store: ServerUrl) -> None:
+    """The server's indexes have room for some 2,700 bytes."""
+    database = Database(server_store)
+    name = "".join(map(chr, range(0x4E00, 0x4E00 + 9000)))
+    with pytest.raises(StoreError, match="is too long for the server's index"):
+        _write(database, lambda c: add_run(c, RunRecord(**{**_fields(RUN), "run_id": name})))
+    database.close()
+
+
 def test_a_schema_of_something_else_is_refused(
     postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
@@ -405,7 +500,7 @@ def test_a_user_without_rights_is_told_which(
     with postgresql.connect(name) as connection:
         connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD '{HUSH}'")
         connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-        with pytest.raises(StoreError, match="a user needs USAGE and CREATE on the schema"):
+        with pytest.raises(StoreError, match="USAGE and CREATE on the schema"):
             Database(reader)
         Database(server_store).close()
         connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}")
@@ -415,6 +510,27 @@ def test_a_user_without_rights_is_told_which(
     with pytest.raises(StoreError, match=r"permission denied.*INSERT, UPDATE and DELETE"):
         database.transact(step)
     database.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        ("ALTER ROLE {0} CONNECTION LIMIT 0", "max_connections, or use fewer"),
+        ("ALTER DATABASE {1} CONNECTION LIMIT 0", "max_connections, or use fewer"),
+        ("REVOKE CONNECT ON DATABASE {1} FROM PUBLIC", "a user needs CONNECT on the database"),
+        ("ALTER ROLE {0} NOLOGIN", "the user or the password is wrong"),
+    ],
+)
+def test_why_a_connection_is_refused_is_told(
+    postgresql: ServerProcess, server_store: ServerUrl, change: str, remedy: str
+) -> None:
+    """The server gives no code for it, and names role or database whatever is wrong."""
+    name = server_store.full.rpartition("/")[2]
+    with postgresql.connect(name) as connection:
+        connection.execute(f"CREATE ROLE guest_{name} LOGIN PASSWORD '{HUSH}'")
+        connection.execute(change.format(f"guest_{name}", name).encode())
+    with pytest.raises(StoreError, match=remedy):
+        Database(ServerUrl.parse(postgresql.url(name, user=f"guest_{name}", password=HUSH)))
 
 
 def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
