@@ -15,8 +15,9 @@ from pytest_xling.analysis.stored_answers import stored_answers
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.progress import shown_progress
 from pytest_xling.config.options import add_cli_options, option
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import LocalExecutor, WatchedExecutor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -147,9 +148,27 @@ def run(args: argparse.Namespace) -> int:
         async with measuring(settings, provider, roles, factory, executor=executor) as (run, _):
             return await run.rescore(record.run_id, results)
 
-    with _executor(settings) as executor:
-        faults = asyncio.run(scored(executor))
+    with (
+        _executor(settings) as executor,
+        _stopped_with_a_word(record),
+        shown_progress(logged=False) as progress,
+    ):
+        faults = asyncio.run(scored(lambda: WatchedExecutor(executor(), progress)))
     return _show(args, record, faults)
+
+
+@contextmanager
+def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
+    """Say what Ctrl-C costs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(  # noqa: T201  what a command is for
+            f"xling: stopped: what was scored of run {record.run_id} is kept, and the same command"
+            " goes on from there",
+            file=sys.stderr,
+        )
+        raise
 
 
 @contextmanager
