@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-
-import pytest
+from typing import TYPE_CHECKING
 
 from pytest_xling.cli.progress import shown_progress
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Terminal(io.StringIO):
