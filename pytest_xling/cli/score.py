@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -11,12 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling import registry
 from pytest_xling.analysis.stored_answers import stored_answers
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.progress import shown_progress
 from pytest_xling.config.options import add_cli_options, option
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import LocalExecutor, WatchedExecutor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -32,7 +35,7 @@ from pytest_xling.planning.shards import shard_of
 from pytest_xling.reports.terminal import scored_tables
 from pytest_xling.reports.terminal.matrix import with_intervals
 from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import get_run
+from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
     import argparse
@@ -43,9 +46,10 @@ if TYPE_CHECKING:
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.planning.benchmark import Benchmark
-    from pytest_xling.records import RunRecord
+    from pytest_xling.records import RunRecord, Score
 
 __all__ = ["add_arguments", "run"]
 
@@ -147,9 +151,27 @@ def run(args: argparse.Namespace) -> int:
         async with measuring(settings, provider, roles, factory, executor=executor) as (run, _):
             return await run.rescore(record.run_id, results)
 
-    with _executor(settings) as executor:
-        faults = asyncio.run(scored(executor))
+    with (
+        _executor(settings) as executor,
+        _stopped_with_a_word(record),
+        shown_progress(logged=False) as progress,
+    ):
+        faults = asyncio.run(scored(lambda: WatchedExecutor(executor(), progress)))
     return _show(args, record, faults)
+
+
+@contextmanager
+def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
+    """Say what Ctrl-C costs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(  # noqa: T201  what a command is for
+            f"xling: stopped: what was scored of run {record.run_id} is kept, and the same command"
+            " goes on from there",
+            file=sys.stderr,
+        )
+        raise
 
 
 @contextmanager
@@ -222,7 +244,7 @@ def _check(
         ConfigError: a metric is unknown or lacks something, or asks somebody who is not named.
     """
     for name in args.metrics:
-        metric = factory.make("metric", name)
+        metric = _made(factory, name)
         metric.check()
         if metric.fitted and (shard := shard_of(record)) is not None:
             msg = (
@@ -240,6 +262,20 @@ def _check(
             check_role(roles, role, name)
 
 
+def _made(factory: StepFactory, name: str) -> Metric[Any]:
+    try:
+        metric: Metric[Any] = factory.make("metric", name)
+    except ConfigError as error:
+        if name in registry.names("metric"):
+            raise
+        msg = (
+            f"{error}. Those of a conftest.py or a test file score in pytest, which asks a model "
+            "only what is not stored: add it there, and run again"
+        )
+        raise ConfigError(msg) from error
+    return metric
+
+
 def _check_applies(metrics: Sequence[str], results: Sequence[Result], record: RunRecord) -> None:
     """Raise ConfigError where a metric has nothing to say of any answer."""
     about = {name for result in results for name in result.job.metrics}
@@ -247,6 +283,14 @@ def _check_applies(metrics: Sequence[str], results: Sequence[Result], record: Ru
         if name not in about:
             msg = f"{name!r} has nothing to say of any answer in run {record.run_id}; leave it out"
             raise ConfigError(msg)
+
+
+def _why_no_value(scored: Sequence[Score]) -> str:
+    """Return the reason that most scores of a metric give; "" where one of them is a number."""
+    if any(score.value is not None for score in scored):
+        return ""
+    ((reason, count),) = Counter(score.reason for score in scored).most_common(1) or [("", 0)]
+    return f"{reason} ({count:,} of {len(scored):,})" if reason else ""
 
 
 def _show(args: argparse.Namespace, record: RunRecord, faults: Sequence[XlingError]) -> int:
@@ -271,6 +315,9 @@ def _show(args: argparse.Namespace, record: RunRecord, faults: Sequence[XlingErr
                 connection, record.run_id, args.metrics, width=width(), color=color()
             )
             print_text(tables)
+            for name in args.metrics:
+                if why := _why_no_value(scores(connection, record.run_id, metric=name)):
+                    print_text(f"{name} has no value: {why}")
     if not faults:
         return 0
     for fault in islice(different, LISTED):

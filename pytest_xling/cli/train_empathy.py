@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_xling.annotators.empathy.head.training.examples import read_epitome, read_pairs
 from pytest_xling.annotators.empathy.pair import BUNDLED_PAIRS
 from pytest_xling.cli.printing import color, print_text, width
-from pytest_xling.cli.train_folder import shown_progress, unfinished
+from pytest_xling.cli.progress import shown_progress
+from pytest_xling.cli.train_folder import unfinished
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.reports.terminal.calibration_table import measure_with_interval

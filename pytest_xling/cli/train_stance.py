@@ -14,7 +14,8 @@ from pytest_xling.annotators.stance.reader.training.pairs import (
     read_pairs,
 )
 from pytest_xling.cli.printing import color, print_text, width
-from pytest_xling.cli.train_folder import shown_progress, unfinished
+from pytest_xling.cli.progress import shown_progress
+from pytest_xling.cli.train_folder import unfinished
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval

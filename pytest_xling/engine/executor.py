@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.computing import Made
 
-__all__ = ["Executor", "LocalExecutor"]
+__all__ = ["Executor", "LocalExecutor", "WatchedExecutor"]
 
 T = TypeVar("T")
 
@@ -67,3 +68,36 @@ class LocalExecutor:
     def close(self) -> None:
         """Take on nothing more; what runs is not waited for."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class WatchedExecutor:
+    """Tells how far another executor is with each metric and annotator.
+
+    Args:
+        executor: what runs them.
+        progress: told of a name, how many of its inputs are done, and how many there are.
+    """
+
+    def __init__(self, executor: Executor, progress: Callable[[str, int, int], None]) -> None:
+        self._executor = executor
+        self._progress = progress
+        self._done: Counter[str] = Counter()
+        self._whole: Counter[str] = Counter()
+        self.call = executor.call
+        self.load = executor.load
+        self.close = executor.close
+
+    async def outcomes(
+        self, made: Made, batches: Sequence[Sequence[Any]]
+    ) -> AsyncIterator[tuple[int, list[Any]]]:
+        """Yield what the other executor does, and tell of it."""
+        self._whole[made.name] += sum(map(len, batches))
+        self._tell(made)
+        async for index, made_of in self._executor.outcomes(made, batches):
+            yield index, made_of
+            self._done[made.name] += len(made_of)
+            self._tell(made)
+
+    def _tell(self, made: Made) -> None:
+        if whole := self._whole[made.name]:
+            self._progress(made.name, self._done[made.name], whole)

@@ -149,3 +149,22 @@ def test_data_that_changed_since_are_refused(project: Project) -> None:
     done = project.xling("score", "night", "--metrics=repetition")
     assert 4 == done.returncode
     assert "are not those the run was made with" in done.stderr
+
+
+def test_a_metric_of_the_project_scores_in_pytest(answered: Project) -> None:
+    """What a test file defines is not known here, and the message says where it is."""
+    done = answered.xling("score", "night", "--metrics=asks_back")
+    assert 4 == done.returncode
+    assert "a conftest.py or a test file score in pytest" in done.stderr
+
+
+def test_a_metric_without_a_value_says_why(project: Project) -> None:
+    """A dash alone leaves a reader wondering."""
+    name_metrics(project, "no_answer")
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
+    assert 0 == project.run("--model=scripted", "--xling-run-name=once").code
+    done = project.xling("score", "once", "--metrics=sim_1gram,repetition")
+    assert 0 == done.returncode, done.stderr
+    (said,) = [line for line in done.stdout.splitlines() if "has no value" in line]
+    assert said.startswith("sim_1gram has no value: ")
+    assert "--xling-samples=2" in said

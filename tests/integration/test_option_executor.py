@@ -90,18 +90,26 @@ def test_workers_share_the_actors(repeated: Project) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 def test_after_ctrl_c_nothing_is_left_of_ray(repeated: Project) -> None:
-    """An interrupted command ends Ray and all it has started."""
+    """An interrupted command ends Ray and all it has started, and says what is kept."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     assert 0 == repeated.run("--model=scripted", "--xling-run-name=a").code
     command = [sys.executable, "-m", "pytest_xling.cli", "score", "a"]
     arguments = ["--metrics=length,emoji,apology,disclaimer", "--executor=ray"]
     environment = {**repeated.env(), "XLING_TEST_FOLDER": str(repeated.root)}
-    process = subprocess.Popen([*command, *arguments], cwd=repeated.root, env=environment)
+    process = subprocess.Popen(
+        [*command, *arguments],
+        cwd=repeated.root,
+        env=environment,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
     try:
         while process.poll() is None and not _is_up(repeated.root):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) in {130, -signal.SIGINT}
+        said = process.communicate(timeout=120)[1]
+        assert process.returncode in {130, -signal.SIGINT}
+        assert said.startswith("xling: stopped: what was scored of run a is kept")
     finally:
         process.kill()
     ends = time.monotonic() + 60

@@ -238,34 +238,46 @@ def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN
 
     def init() -> None:
         try:
-            with _silent_stderr():
-                ray.init(**options)
+            ray.init(**options)
         except Exception as error:  # noqa: BLE001  said below, whatever it is
             failed.append(error)
 
-    if address is None:
-        init()
-        if failed:  # on a busy machine its processes may not find each other in time
-            ray.shutdown()
-            failed.clear()
-            init()
-    else:
-        connecting = threading.Thread(target=init, daemon=True, name="xling-ray")
-        connecting.start()
-        connecting.join(CONNECTED_S)
-        if connecting.is_alive():
-            msg = f"--xling-executor=ray:{address}: what listens there does not answer as Ray does"
-            raise ConfigError(msg)
-    if failed:
-        said = (str(failed[0]).strip().splitlines() or [type(failed[0]).__name__])[0]
+    with _silent_stderr():
         if address is None:
-            msg = f"--xling-executor=ray: Ray does not start: {said}"
+            init()
+            if failed:  # on a busy machine its processes may not find each other in time
+                ray.shutdown()
+                failed.clear()
+                init()
         else:
-            msg = (
-                f"--xling-executor=ray:{address}: {said} Start one with `ray start --head`, or "
-                "leave the address out"
-            )
-        raise ConfigError(msg) from failed[0]
+            connecting = threading.Thread(target=init, daemon=True, name="xling-ray")
+            connecting.start()
+            connecting.join(CONNECTED_S)
+    if address is not None and connecting.is_alive():
+        msg = (
+            f"--xling-executor=ray:{address}: what listens there does not answer as Ray does; name "
+            "the port that `ray start --head` says, 6379 where it was told no other"
+        )
+        raise ConfigError(msg)
+    if failed:
+        raise _not_connected(address, failed[0]) from failed[0]
+
+
+def _not_connected(address: str | None, error: BaseException) -> ConfigError:
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if address is None:
+        return ConfigError(f"--xling-executor=ray: Ray does not start: {said}")
+    if address == "auto" and isinstance(error, ConnectionError):
+        msg = (
+            "--xling-executor=ray:auto: no Ray runs on this machine; start one with `ray start "
+            "--head`, name another's with ray:HOST:PORT, or write ray for one of this command's"
+        )
+        return ConfigError(msg)
+    msg = (
+        f"--xling-executor=ray:{address}: {said} Start one with `ray start --head`, or leave the "
+        "address out"
+    )
+    return ConfigError(msg)
 
 
 def _check_reached(address: str) -> None:

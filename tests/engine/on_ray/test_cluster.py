@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+import threading
 
 import pytest
 
-from pytest_xling.engine.on_ray import open_cluster
+from pytest_xling.engine.on_ray import cluster, open_cluster
 from pytest_xling.engine.on_ray.batch_actor import Task
 from pytest_xling.errors import ConfigError
 from pytest_xling.registry import load
@@ -36,3 +38,32 @@ def test_what_every_process_can_make() -> None:
     assert not Task.is_portable(load("annotator", "relevance_llm")())
     made = load("metric", "repetition")(times=7)
     assert made == Task.of(made).make()
+
+
+def test_an_address_where_something_else_listens(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is not waited for, and what is said of it is to be seen."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    ends = threading.Event()
+    monkeypatch.setattr(ray, "init", lambda **_: ends.wait())
+    monkeypatch.setattr(cluster, "CONNECTED_S", 0.01)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ConfigError, match=f"ray:{address}: what listens there .* `ray start"):
+            open_cluster(address, actors=1, device="cpu")
+    os.write(2, b"seen")
+    ends.set()
+    assert "seen" == capfd.readouterr().err
+
+
+def test_no_ray_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Ray says of it names options that are not ours."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+
+    def find_none(**_: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(ray, "init", find_none)
+    with pytest.raises(ConfigError, match="ray:auto: no Ray runs on this machine; start one"):
+        open_cluster("auto", actors=1, device="cpu")
