@@ -155,7 +155,7 @@ def test_rate_limits_do_not_last_for_ever(count: int) -> None:
         outcomes = _ask_all(server.url, _requests(count), _limit(0.5))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
-        assert 2 <= server.requests <= 25
+        assert 1 <= server.requests <= 25  # on a busy machine the first may take all the time
 
 
 @pytest.mark.parametrize("mode", ["500", "503", "html", "close"])
