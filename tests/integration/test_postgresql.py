@@ -55,6 +55,7 @@ def asked(url: str) -> Counter[str]:
     return Counter(stats(url)["prompts"])
 
 
+@pytest.mark.slow
 def test_a_run_and_its_commands_without_the_password(
     tmp_path: Path, postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
