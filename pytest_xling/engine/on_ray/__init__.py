@@ -8,7 +8,6 @@ the death of processes, which it makes up for by starting them anew.
 from __future__ import annotations
 
 from pytest_xling.engine.on_ray.cluster import Cluster, abandon, join_cluster, open_cluster
-from pytest_xling.engine.on_ray.dataset import DatasetExecutor
-from pytest_xling.engine.on_ray.pool import PoolExecutor
+from pytest_xling.engine.on_ray.executors import DatasetExecutor, PoolExecutor
 
 __all__ = ["Cluster", "DatasetExecutor", "PoolExecutor", "abandon", "join_cluster", "open_cluster"]
