@@ -64,9 +64,10 @@ async def measuring(
         provider: of the model under test.
         roles: who judges and translates, checked.
         factory: makes metrics and annotators.
-        executor: makes what runs them.
+        executor: makes what runs them, and models that run here.
     """
-    tested, others = make_models(settings, provider, roles, model=settings.model)
+    runs_on = executor()
+    tested, others = make_models(settings, provider, roles, model=settings.model, executor=runs_on)
     database = Database(settings.store)
     try:
         run = Run(
@@ -75,7 +76,7 @@ async def measuring(
             tested=tested,
             roles=others,
             factory=factory,
-            executor=executor(),
+            executor=runs_on,
         )
         try:
             yield run, database

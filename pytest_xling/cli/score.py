@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
             return await run.rescore(record.run_id, results)
 
     with (
-        _executor(settings) as executor,
+        _executor(settings, chain.from_iterable(roles.values())) as executor,
         _stopped_with_a_word(record),
         shown_progress(logged=False) as progress,
     ):
@@ -175,8 +175,10 @@ def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
 
 
 @contextmanager
-def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
-    """Give what makes the executor, on Ray where the options say so.
+def _executor(
+    settings: Settings, providers: Iterable[Provider]
+) -> Iterator[Callable[[], Executor]]:
+    """Give what makes the executor, on Ray where the options say so; *providers* may run there.
 
     Raises:
         ConfigError: Ray is not installed or not there.
@@ -188,7 +190,9 @@ def _executor(settings: Settings) -> Iterator[Callable[[], Executor]]:
     from pytest_xling.engine.on_ray import DatasetExecutor, abandon, open_cluster  # noqa: PLC0415  if chosen
 
     try:
-        cluster = open_cluster(address or None, actors=settings.actors, device=settings.device)
+        cluster = open_cluster(
+            address or None, actors=settings.actors, device=settings.device, providers=providers
+        )
         try:
             yield partial(DatasetExecutor, cluster)
         except XlingError:

@@ -459,16 +459,17 @@ OPTIONS: tuple[Option, ...] = (
         parse=values.executor,
         default="local",
         metavar="WHERE",
-        help="Where metrics run, and the models they rest on: local (default), ray (processes of"
-        " Ray's on this machine), or ray:ADDRESS (HOST:PORT of a Ray cluster, or auto).",
+        help="Where metrics run, the models they rest on, and hf: models: local (default), ray"
+        " (processes of Ray's on this machine), or ray:ADDRESS (HOST:PORT of a Ray cluster, or"
+        " auto).",
     ),
     Option(
         name="actors",
         parse=values.count(1),
         ini="int",
         metavar="N",
-        help="With --xling-executor=ray, how many processes run metrics. Default: one for each GPU"
-        " of the cluster, else for each core.",
+        help="With --xling-executor=ray, how many processes run metrics, and copies of each hf:"
+        " model. Default: one for each GPU of the cluster, else for each core.",
     ),
     Option(
         name="stop-early",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from pytest_xling.engine.computing import Made
+    from pytest_xling.interfaces.provider import Provider
 
 __all__ = ["Executor", "LocalExecutor", "WatchedExecutor"]
 
@@ -20,7 +21,11 @@ T = TypeVar("T")
 
 
 class Executor(Protocol):
-    """Runs metrics and annotators over batches."""
+    """Runs metrics and annotators over batches, and models that need no server."""
+
+    def place(self, provider: Provider) -> None:
+        """Have a model run where batches do, where it can; before its first request."""
+        ...
 
     async def call(self, function: Callable[..., T], *args: object) -> T:
         """Call *function* on the thread of this process that imports, loads and reads files."""
@@ -49,6 +54,9 @@ class LocalExecutor:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+
+    def place(self, provider: Provider) -> None:
+        """Do nothing: a model runs on a thread of its own."""
 
     async def call(self, function: Callable[..., T], *args: object) -> T:
         """Call *function* on the thread."""
@@ -83,6 +91,7 @@ class WatchedExecutor:
         self._progress = progress
         self._done: Counter[str] = Counter()
         self._whole: Counter[str] = Counter()
+        self.place = executor.place
         self.call = executor.call
         self.load = executor.load
         self.close = executor.close

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
@@ -418,6 +419,7 @@ def make_models(
     others: Mapping[Role, Sequence[Provider]],
     *,
     model: str,
+    executor: Executor,
     workers: int = 1,
 ) -> tuple[Model, dict[Role, list[Model]]]:
     """Return the model under test and the others, each with its limits.
@@ -429,8 +431,11 @@ def make_models(
         provider: of the model under test.
         others: who judges, translates and searches.
         model: the name of the model under test.
+        executor: of the run; moves models that would run here.
         workers: how many processes share the limits.
     """
+    for each in (provider, *chain.from_iterable(others.values())):
+        executor.place(each)
     tested = Model(
         provider=provider,
         name=_asked_name(model),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
 
-__all__ = ["Provider", "Stored", "Translating"]
+__all__ = ["Movable", "Provider", "Stored", "Translating"]
 
 
 class Provider(Protocol):
@@ -34,8 +34,14 @@ class Provider(Protocol):
 
     paid: ClassVar[bool]
     """Whether requests may cost money (``--xling-max-cost`` then needs ``--xling-price``)."""
-    max_connections: ClassVar[int]
-    """Requests it can usefully have in flight at once; ``--xling-max-connections`` may lower it."""
+
+    @property
+    def max_connections(self) -> int:
+        """Requests it can usefully have in flight at once; a class attribute where that is fixed.
+
+        ``--xling-max-connections`` may lower it.
+        """
+        ...
 
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None: ...
 
@@ -82,4 +88,18 @@ class Translating(Protocol):
         Raises:
             ConfigError: there is no such model.
         """
+        ...
+
+
+@runtime_checkable
+class Movable(Provider, Protocol):
+    """A provider that runs its model in this process, unless told that copies run elsewhere."""
+
+    @property
+    def made_with(self) -> Mapping[str, Any]:
+        """The arguments it was made with: a copy is made with the same."""
+        ...
+
+    def move(self, ask: Callable[[Request], Awaitable[Response]], *, copies: int) -> None:
+        """Load no model here: from now on *ask* answers, by so many *copies*."""
         ...

@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
@@ -87,19 +88,24 @@ class Context:
         return self._database
 
     def open_cluster(self) -> None:
-        """Start Ray, or connect to it, where metrics are to run on it; workers share its actors.
+        """Start Ray, or connect to it, where metrics and models are to run on it.
+
+        Workers share its actors.
 
         Raises:
             ConfigError: Ray is not installed, not there, or too small.
         """
-        settings = self.setup.settings
-        where, _, address = settings.executor.partition(":")
+        setup = self.setup
+        where, _, address = setup.settings.executor.partition(":")
         if where == "local":
             return
         from pytest_xling.engine.on_ray import open_cluster  # noqa: PLC0415  where it is chosen
 
         self._cluster = open_cluster(
-            address or None, actors=settings.actors, device=settings.device
+            address or None,
+            actors=setup.settings.actors,
+            device=setup.settings.device,
+            providers=[setup.provider, *chain.from_iterable(setup.roles.values())],
         )
         self._cluster.start_pool()
 

@@ -86,7 +86,6 @@ class Evaluation:
         }
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
-        self._window = look_ahead * connections(setup.settings, setup.provider, workers=workers)
         self._database = Database(setup.settings.store, create=False, patient=True)
         self._loop = LoopThread()
         self._run = self._loop.call(
@@ -99,6 +98,8 @@ class Evaluation:
                 executor=executor,
             )
         )
+        # Moved by now, a model may have more connections.
+        self._window = look_ahead * connections(setup.settings, setup.provider, workers=workers)
         if unasked:
             self._loop.call(self._run.ask_nothing(unasked))
         if parent is not None:
@@ -504,8 +505,14 @@ async def _make_run(
     worker: str,
     executor: Callable[[], Executor],
 ) -> Run:
+    runs_on = executor()
     tested, roles = make_models(
-        setup.settings, setup.provider, setup.roles, model=setup.model, workers=workers
+        setup.settings,
+        setup.provider,
+        setup.roles,
+        model=setup.model,
+        executor=runs_on,
+        workers=workers,
     )
     return Run(
         run_id=run_id,
@@ -514,5 +521,5 @@ async def _make_run(
         roles=roles,
         factory=setup.factory,
         worker=worker,
-        executor=executor(),
+        executor=runs_on,
     )

@@ -88,6 +88,29 @@ def test_workers_share_the_actors(repeated: Project) -> None:
 
 
 @pytest.mark.slow
+def test_a_model_of_this_machine_answers_on_ray(repeated: Project) -> None:
+    """Copies of it, one for each actor, which the workers of xdist share: the same scores."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    from tests.providers import hf_models  # noqa: PLC0415  needs torch
+
+    folder = hf_models.llama(
+        repeated.root / "model", template=hf_models.TEMPLATE, max_position_embeddings=512
+    )
+    asked = (f"--model=hf:{folder}", "--xling-device=cpu", "--xling-max-tokens=8")
+    other = repeated.root / "other.sqlite"
+    local = repeated.run(*asked, "--xling-run-name=a", f"--xling-store={other}")
+    assert 0 == local.code, local.out
+    on_ray = repeated.run(*asked, "--xling-run-name=a", "-n2", *ON_RAY)
+    assert 0 == on_ray.code, on_ray.out + on_ray.err
+    database = Database(other, create=False)
+    with database.read() as connection:
+        expected = scores(connection, "a")
+    database.close()
+    assert expected
+    assert expected == scores_of(repeated, "a")
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 def test_after_ctrl_c_nothing_is_left_of_ray(repeated: Project) -> None:
     """An interrupted command ends Ray and all it has started, and says what is kept."""

@@ -1,4 +1,4 @@
-"""Metrics and annotators on Ray: on the cores of this machine, or on a cluster.
+"""Metrics, annotators and models on Ray: on the cores of this machine, or on a cluster.
 
 What runs there is the same function that runs on the local thread, on batches cut in the same way;
 so are its numbers. Whatever goes wrong with a batch comes back as a value: Ray itself meets only

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.computing import Made
 
-__all__ = ["ATTEMPTS", "Attempts", "BatchActor", "Task", "package_digest", "read_outcomes"]
+__all__ = [
+    "ATTEMPTS",
+    "Attempts",
+    "BatchActor",
+    "Task",
+    "check_package",
+    "package_digest",
+    "portable",
+    "read_outcomes",
+]
 
 PACKAGE = Path(__file__).resolve().parents[2]
 BENCHMARKS = "_benchmarks"
@@ -76,6 +85,20 @@ def package_digest() -> str:
     return files_sha256(sorted(code))[:16]
 
 
+def check_package(digest: str) -> None:
+    """Check that the package's code here is that of another process.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if package_digest() != digest:
+        msg = (
+            f"--xling-executor: the pytest-xling on Ray ({PACKAGE}) is not the one that runs "
+            "here, and its numbers may differ; install the same version on all machines"
+        )
+        raise ConfigError(msg)
+
+
 class Attempts:
     """Counts how often a batch was begun, in a process that runs none."""
 
@@ -125,9 +148,9 @@ class BatchActor:
             if ray.get(self._attempts.begin.remote(batch)) > ATTEMPTS:
                 return pickle.dumps([_fatal(wanted, len(given))] * len(given))
             results = outcomes(self._ready(wanted), given)
-            return pickle.dumps([_portable(each) for each in results])
+            return pickle.dumps([portable(each) for each in results])
         except Exception as error:  # noqa: BLE001  Ray would start the batch's process anew
-            return pickle.dumps(_portable(error))
+            return pickle.dumps(portable(error))
 
     def load(self, task: bytes) -> None:
         """Load what a task needs; whatever is wrong with it is said of its first batch."""
@@ -137,12 +160,7 @@ class BatchActor:
             self._ready(self._task(task)).load()
 
     def _task(self, task: bytes) -> Task:
-        if package_digest() != self._digest:
-            msg = (
-                f"--xling-executor: the pytest-xling on Ray ({PACKAGE}) is not the one that runs "
-                "here, and its numbers may differ; install the same version on all machines"
-            )
-            raise ConfigError(msg)
+        check_package(self._digest)
         wanted: Task = pickle.loads(task)  # noqa: S301  from our own driver
         return wanted
 
@@ -173,7 +191,7 @@ def _fatal(task: Task, inputs: int) -> EvaluationError:
     return EvaluationError(msg)
 
 
-def _portable(value: Any) -> Any:  # noqa: ANN401  any output
+def portable(value: Any) -> Any:  # noqa: ANN401  any output
     """Return *value*; of an error what another process can read, and where it came from."""
     if not isinstance(value, BaseException):
         return value

@@ -16,10 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
+from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from pytest_xling.interfaces.provider import Movable, Provider
 
 __all__ = ["Cluster", "abandon", "join_cluster", "open_cluster"]
 
@@ -33,6 +36,8 @@ AUTHENTICATION = "RAY_AUTH_MODE"
 """Set by Ray where it is started here: it listens to this machine's address."""
 OBJECT_STORE = 2**28
 """Bytes of shared memory for batches on the way: some megabytes are used."""
+SHARES = 10_000
+"""Ray counts cores and GPUs by ten thousandths."""
 REACHED_S = 5.0
 CONNECTED_S = 30.0
 """How long an address may take to accept a connection, and then to speak as Ray does."""
@@ -47,8 +52,10 @@ class Cluster:
     namespace: str
     """Of the actors of this session, among those of others."""
     actors: int
-    gpus: int
-    """Of each actor."""
+    """Processes that run batches, and copies of each model."""
+    cores: float
+    gpus: float
+    """Of each process; those that take turns share them."""
     owned: bool
     """Whether this process has connected to it, and lets it go."""
     authentication: str
@@ -57,7 +64,7 @@ class Cluster:
     @property
     def options(self) -> dict[str, Any]:
         """What Ray is told each actor takes; for one core it gives its libraries one thread."""
-        return {"num_cpus": 1, "num_gpus": self.gpus}
+        return {"num_cpus": self.cores, "num_gpus": self.gpus}
 
     def worker_arguments(self) -> tuple[str, Any]:
         """Return what a :class:`BatchActor` is made with."""
@@ -93,6 +100,26 @@ class Cluster:
             ray.get_actor(_actor(number), namespace=self.namespace) for number in range(self.actors)
         ]
 
+    def start_copies(self, model: Movable) -> None:
+        """Start copies of a model, to be found by name from every process of the session."""
+        import ray  # noqa: PLC0415  an extra
+
+        for number in range(self.actors):
+            actor = ray.remote(ModelActor).options(
+                name=_copy(model, number),
+                namespace=self.namespace,
+                max_restarts=-1,
+                **self.options,
+            )
+            _kept.append(actor.remote(package_digest(), model.name, made_with(model)))
+
+    def copies(self, model: Movable) -> list[Any]:
+        """Return the actors that :meth:`start_copies` has started, in whichever process."""
+        import ray  # noqa: PLC0415  an extra
+
+        names = [_copy(model, number) for number in range(self.actors)]
+        return [ray.get_actor(name, namespace=self.namespace) for name in names]
+
     def close(self) -> None:
         """Let go of Ray; what was started here ends."""
         if self.owned:
@@ -125,8 +152,14 @@ def _actor(number: int) -> str:
     return f"xling-{number}"
 
 
-def open_cluster(address: str | None, *, actors: int | None, device: str) -> Cluster:
-    """Connect to Ray.
+def _copy(model: Movable, number: int) -> str:
+    return f"xling-{model.name}:{made_with(model)['spec']}-{number}"
+
+
+def open_cluster(
+    address: str | None, *, actors: int | None, device: str, providers: Iterable[Provider] = ()
+) -> Cluster:
+    """Connect to Ray, and start copies of models there.
 
     Args:
         address: ``HOST:PORT``, or ``auto`` for the one that runs on this machine; None: start one,
@@ -134,6 +167,8 @@ def open_cluster(address: str | None, *, actors: int | None, device: str) -> Clu
         actors: how many processes run batches; None: one for each GPU, or for each core where
             there are none, or *device* wants none.
         device: where models run, as ``--xling-device`` says.
+        providers: of the session. Those that run a model have as many copies of it there, which
+            share the GPUs or cores with what runs batches.
 
     Raises:
         ConfigError: Ray is not installed, not there, or smaller than is asked for.
@@ -155,14 +190,20 @@ def open_cluster(address: str | None, *, actors: int | None, device: str) -> Clu
         if owned:
             ray.shutdown()
         raise ConfigError(msg)
-    return Cluster(
+    models = [*{id(each): each for each in providers if can_move(each)}.values()]
+    share = SHARES // (1 + len(models)) / SHARES
+    cluster = Cluster(
         address=ray.get_runtime_context().gcs_address,
         namespace=f"xling-{uuid.uuid4().hex}",
         actors=wanted,
-        gpus=int(use_gpus),
+        cores=share,
+        gpus=share * use_gpus,
         owned=owned,
         authentication=os.environ.get(AUTHENTICATION, ""),
     )
+    for model in models:
+        cluster.start_copies(model)
+    return cluster
 
 
 def join_cluster(cluster: Cluster) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.on_ray.batch_actor import BatchActor, Task, read_outcomes
+from pytest_xling.engine.on_ray.model_actor import Copies, can_move
 from pytest_xling.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.computing import Made
     from pytest_xling.engine.on_ray.cluster import Cluster
+    from pytest_xling.interfaces.provider import Provider
 
 __all__ = ["DatasetExecutor", "PoolExecutor"]
 
@@ -31,8 +33,15 @@ WAITING = 2
 class _RayExecutor(ABC):
     """Runs on Ray what other processes can make, and the rest on the thread of this one."""
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self._local = LocalExecutor()
+        self._cluster = cluster
+
+    def place(self, provider: Provider) -> None:
+        """Have the copies on Ray answer for a model that would run here."""
+        if can_move(provider):
+            copies = self._cluster.copies(provider)
+            provider.move(Copies(copies).ask, copies=len(copies))
 
     async def call(self, function: Callable[..., T], *args: object) -> T:
         """Call *function* on the thread of this process."""
@@ -78,8 +87,7 @@ class DatasetExecutor(_RayExecutor):
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        super().__init__()
-        self._cluster = cluster
+        super().__init__(cluster)
         self._turn = asyncio.Lock()
 
     def _load(self, task: Task) -> None:
@@ -151,7 +159,7 @@ class PoolExecutor(_RayExecutor):
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        super().__init__()
+        super().__init__(cluster)
         self._actors = cluster.pool()
         self._free: asyncio.Queue[Any] = asyncio.Queue()
         for actor in self._actors * WAITING:

@@ -12,6 +12,8 @@ from pytest_xling.providers.hf.worker import MAX_ROWS, Worker
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.hf.model import HfModel
     from pytest_xling.records import PromptStyle, Request, Response
@@ -40,12 +42,18 @@ class HfProvider:
 
     name: ClassVar[str] = "hf"
     paid: ClassVar[bool] = False
-    max_connections: ClassVar[int] = MAX_ROWS
+    max_connections = MAX_ROWS
 
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
         self._spec = spec
         self._device = device
+        self.made_with = {"spec": spec, "timeout_s": timeout_s, "device": device}
         self._worker = Worker(self._load, timeout_s=timeout_s)
+        self._ask: Callable[[Request], Awaitable[Response]] = self._worker.ask
+
+    def move(self, ask: Callable[[Request], Awaitable[Response]], *, copies: int) -> None:
+        """Load no model here: from now on *ask* answers, by so many *copies*."""
+        self._ask, self.max_connections = ask, copies * MAX_ROWS
 
     @cached_property
     def _files(self) -> ModelFiles:
@@ -98,7 +106,7 @@ class HfProvider:
         Raises:
             PermanentFault: too long, too slow, out of memory, a language the model lacks.
         """
-        return await self._worker.ask(request)
+        return await self._ask(request)
 
     def _load(self) -> HfModel:
         check_packages()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.on_ray import Cluster
 
 PROBE = '''
+import asyncio
 import os
 import pathlib
 import signal
@@ -41,8 +42,44 @@ class Probe(TextAnnotator):
                     pathlib.Path(place).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
         return [os.getpid()] * len(texts)
+
+
+class Waiting:
+    """A model that leaves a file when it is asked, and one when its answer is not wanted."""
+
+    name = "waiting"
+    style = "chat"
+    paid = False
+
+    def __init__(self, spec, **given):
+        self.made_with = {"spec": spec, "device": "cpu", **given}
+        self.max_connections = 1
+        self.generate = self._wait
+        self.place = pathlib.Path(spec)
+
+    def move(self, ask, *, copies):
+        self.generate, self.max_connections = ask, copies
+
+    def check(self): pass
+
+    def identify(self, request): return {}
+
+    async def _wait(self, request):
+        (self.place / "asked").touch()
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            (self.place / "cancelled").touch()
+            raise
+
+    async def aclose(self): pass
 '''
-ENTRY_POINTS = "[pytest_xling.annotators]\nprobe = xling_probe:Probe\n"
+ENTRY_POINTS = """
+[pytest_xling.annotators]
+probe = xling_probe:Probe
+[pytest_xling.providers]
+waiting = xling_probe:Waiting
+"""
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,138 @@
+"""Copies of a model on Ray: the answers of one that runs here, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.engine.on_ray.model_actor import ModelActor
+from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
+from pytest_xling.providers.hf import HfProvider
+from pytest_xling.providers.hf.worker import MAX_ROWS
+from pytest_xling.registry import load
+from tests.providers.hf_asking import ask, asking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_xling.engine.on_ray import Cluster
+    from pytest_xling.interfaces.provider import Movable
+    from pytest_xling.records import Request, Response
+
+pytestmark = [
+    # Ray meets its own deprecations, and leaves files open.
+    pytest.mark.filterwarnings("ignore:::ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+REQUESTS = [asking("the cat " * count, max_tokens=8) for count in range(1, 9)]
+
+
+@pytest.fixture(scope="module")
+def beside(cluster: Cluster) -> Cluster:
+    """The cluster, with room beside the actors of other tests."""
+    return replace(cluster, cores=0.0, namespace="models", owned=False)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model with random weights."""
+    from tests.providers import hf_models  # noqa: PLC0415  needs torch
+
+    return hf_models.llama(tmp_path_factory.mktemp("models") / "llama", template=hf_models.TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def moved(beside: Cluster, model: Path) -> Iterator[HfProvider]:
+    """The model, in two processes on Ray."""
+    provider = HfProvider(str(model), device="cpu")
+    beside.start_copies(provider)
+    place(beside, provider)
+    yield provider
+    asyncio.run(provider.aclose())
+
+
+def place(cluster: Cluster, provider: Movable) -> None:
+    """Have copies on Ray answer for *provider*, as a run does."""
+    from pytest_xling.engine.on_ray import DatasetExecutor  # noqa: PLC0415  imports Ray
+
+    executor = DatasetExecutor(cluster)
+    executor.place(provider)
+    executor.close()
+
+
+async def asked(provider: HfProvider, requests: list[Request]) -> list[Response | BaseException]:
+    """Ask all at once."""
+    return await asyncio.gather(*map(provider.generate, requests), return_exceptions=True)
+
+
+@pytest.mark.slow
+def test_copies_give_the_same_answers(moved: HfProvider, model: Path) -> None:
+    """As one process does, and none is loaded here."""
+    assert 2 * MAX_ROWS == moved.max_connections
+    answers = asyncio.run(asked(moved, REQUESTS))
+    assert not any(thread.name.startswith("xling-hf") for thread in threading.enumerate())
+    texts = [getattr(each, "text", each) for each in answers]
+    assert texts == [getattr(each, "text", each) for each in ask(model, REQUESTS)]
+    assert all(texts)
+
+
+@pytest.mark.slow
+def test_a_fault_there_is_a_fault_here(moved: HfProvider, model: Path) -> None:
+    """A prompt that is too long is told in the same words."""
+    long = asking("water " * 200)
+    (there,), (here,) = asyncio.run(asked(moved, [long])), ask(model, [long])
+    assert isinstance(there, PermanentFault)
+    assert isinstance(here, PermanentFault)
+    assert str(here) == str(there)
+
+
+@pytest.mark.slow
+def test_a_copy_that_dies_is_started_anew(moved: HfProvider, beside: Cluster) -> None:
+    """What it was asked is a passing fault, which the engine asks again."""
+    import ray  # noqa: PLC0415  an extra
+
+    async def answered() -> Response:
+        while True:
+            with suppress(TransientFault):
+                return await moved.generate(REQUESTS[0])
+            await asyncio.sleep(0.1)
+
+    before = asyncio.run(answered())
+    for actor in beside.copies(moved):
+        ray.kill(actor, no_restart=False)
+    assert before.text == asyncio.run(answered()).text
+
+
+@pytest.mark.slow
+def test_an_answer_nobody_waits_for_is_cancelled_there(beside: Cluster, tmp_path: Path) -> None:
+    """As -x and Ctrl-C do it; the process is free for others."""
+    provider: Movable = load("provider", "waiting")(str(tmp_path))
+    beside.start_copies(provider)
+    place(beside, provider)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(provider.generate(REQUESTS[0]))
+        while not (tmp_path / "asked").exists():  # noqa: ASYNC110  another process tells
+            await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while not (tmp_path / "cancelled").exists():  # noqa: ASYNC110  likewise
+            await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(cancelled(), 120))
+
+
+def test_another_version_of_the_package_is_refused() -> None:
+    """Answers are kept under what this process knows of the model."""
+    actor = ModelActor("another", "hf", {"spec": "/nowhere", "device": "cpu"})
+    said = pickle.loads(asyncio.run(actor.generate(pickle.dumps(REQUESTS[0]))))  # noqa: S301
+    assert isinstance(said, ConfigError)
+    assert "install the same version on all machines" in str(said)
