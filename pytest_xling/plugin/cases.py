@@ -110,12 +110,12 @@ class CaseCheck(CaseTest):
         for name, reading in result.readings.items():
             value = "none" if reading.value is None else f"{reading.value:g}"
             item.user_properties.append((f"xling_score_{name}", value))
-            item.user_properties.append((f"xling_signature_{name}", result.signatures[name]))
         self._item, self._result = item, result
 
     def tear_down(self) -> None:
         """Let go of the answer."""
         self._item = self._result = None
+        self._properties = []
 
     @property
     def id(self) -> str:

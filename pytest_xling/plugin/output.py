@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
 from pytest_xling.errors import StoreError
 from pytest_xling.plugin.run_status import REPORT_FAULTS, leave_unfinished, status_of
+from pytest_xling.store.queries import metric_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -22,12 +24,28 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.context import Context
     from pytest_xling.store.runs import Progress
 
-__all__ = ["ProgressLine", "ProgressWatch", "Reporting", "Updating", "describe"]
+__all__ = ["ProgressLine", "ProgressWatch", "Reporting", "Updating", "describe", "sign_junit"]
 
 QUIET_S = 2.0
 """Say nothing of evaluations that are shorter."""
 EVERY_S = {True: 1.0, False: 30.0}
 """On a terminal the line is rewritten; a log gets a line now and then."""
+
+
+def sign_junit(context: Context) -> None:
+    """Say once in the JUnit file how each metric was made, where pytest writes one.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    xml = context.config.stash.get(xml_key, None)
+    if xml is None:
+        return
+    with context.database.read() as connection:
+        steps = metric_steps(connection, context.run_id)
+    # A metric is made alike for all benchmarks of a run.
+    for metric, signature in sorted({step.metric: step.signature for step in steps}.items()):
+        xml.add_global_property(f"xling_signature_{metric}", signature)
 
 
 class ProgressLine:

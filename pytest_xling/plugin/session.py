@@ -15,7 +15,7 @@ from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
 from pytest_xling.plugin.early_stopping import EarlyStopping
 from pytest_xling.plugin.evaluation import Annotators, Evaluator, roles_asked
 from pytest_xling.plugin.gates import GateCheck, Gates
-from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, Updating
+from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, Updating, sign_junit
 from pytest_xling.plugin.run_header import begin_run, header
 from pytest_xling.plugin.run_status import (
     REPORT_FAULTS,
@@ -214,6 +214,9 @@ class XlingSession:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if context.faults and session.exitstatus in results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        if context.run_id:
+            with contextlib.suppress(StoreError):  # those who lost something by it report it
+                sign_junit(context)
 
     def _kept_so_far(self) -> str:
         """Say of a run that was interrupted how much of it is kept; "" of others."""

@@ -24,6 +24,9 @@ __all__ = ["ReportGuard", "scrub"]
 # Python converts 4,300 at most by default.
 _INT_MIN: Final = -(2**31)
 _INT_MAX: Final = 10**4000
+# What the reports of a test say alike.
+_SHARED: Final = frozenset({"_id", "nodeid", "location", "keywords", "user_properties"})
+_OF_WORKER: Final = frozenset({"worker_id", "testrun_uid"})
 # Deeper than any report; a list that holds itself ends here.
 _MAX_DEPTH: Final = 50
 _MAX_REPR: Final = 10_000
@@ -38,8 +41,8 @@ class ReportGuard:
     """
 
     def __init__(self) -> None:
-        self._properties: dict[str, list[tuple[str, object]]] = {}
-        """Of tests that are under way, by node id."""
+        self._under_way: dict[str, pytest.TestReport] = {}
+        """The latest report of each test, by node id."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self) -> Generator[None, object, object]:
@@ -53,26 +56,52 @@ class ReportGuard:
         if (clean := _scrub_text(text)) != text:
             warning_message.message = UserWarning(clean)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Let go of what has been reported; a worker has sent it, and nobody asks it again."""
+        ran = yield
+        item.user_properties = []
+        reporter = item.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and hasattr(item.config, "workerinput"):
+            for reports in reporter.stats.values():
+                reports.clear()
+        return ran
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Clean the names of properties: pytest's JUnit writer escapes only their values."""
-        properties = [(_name(name), _shared(value)) for name, value in report.user_properties]
-        known = self._properties.get(report.nodeid, [])
-        if len(known) != len(properties) or any(
-            first[0] is not second[0] or first[1] is not second[1]  # values may not know equality
-            for first, second in zip(known, properties, strict=True)
-        ):
-            known = self._properties[report.nodeid] = properties
-        report.user_properties = known
+        """Clean the names of properties: pytest's JUnit writer escapes only their values.
+
+        What a report says as the one before did, of the same test, they then have together.
+        """
+        report.user_properties = [(_name(n), _shared(value)) for n, value in report.user_properties]
+        report.keywords = {_shared(keyword): value for keyword, value in report.keywords.items()}
+        report.location = tuple(map(_shared, report.location))
+        before, ours = vars(self._under_way.get(report.nodeid, report)), vars(report)
+        for attribute in _OF_WORKER.intersection(ours):
+            ours[attribute] = _shared(ours[attribute])
+        for attribute in _SHARED.intersection(before, ours):
+            if _are_same(before[attribute], ours[attribute]):
+                ours[attribute] = before[attribute]
+        self._under_way[report.nodeid] = report
         if report.when == "teardown":
-            self._properties.pop(report.nodeid, None)
+            del self._under_way[report.nodeid]
+
+
+def _are_same(first: Any, second: Any) -> bool:  # noqa: ANN401  whatever a test records
+    """Tell whether two of a report's attributes are equal; their elements may not know equality."""
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(
+            one[0] is other[0] and one[1] is other[1]
+            for one, other in zip(first, second, strict=True)
+        )
+    return type(first) is type(second) and bool(first == second)
 
 
 def _name(name: object) -> str:
     return sys.intern(_NOT_XML.sub("\ufffd", str(name)))
 
 
-def _shared(value: object) -> object:
+def _shared(value: Any) -> Any:  # noqa: ANN401  text or not
     """Return *value*; a text that others have, too, such as a signature, once."""
     return sys.intern(value) if type(value) is str else value
 

@@ -124,7 +124,10 @@ def _encoding() -> tiktoken.Encoding:
     # tiktoken's own recipe, with our reader in place of its downloader.
     recipe = openai_public.o200k_base
     build = FunctionType(recipe.__code__, {**recipe.__globals__, "load_tiktoken_bpe": _ranks})
-    return tiktoken.Encoding(**build())
+    parts = build()
+    encoding = tiktoken.Encoding(**parts)
+    parts["mergeable_ranks"].clear()  # compiled by now: 24 MB of each process
+    return encoding
 
 
 def _ranks(_url: str, expected_hash: str) -> dict[bytes, int]:

@@ -82,6 +82,12 @@ class Outcome:
             outcomes[case.attrib["name"]] = names[tags.pop()] if tags else "passed"
         return outcomes
 
+    def suite_properties(self) -> dict[str, str]:
+        """Return the properties of all tests together."""
+        assert self.junit is not None
+        (suite,) = self.junit.iter("testsuite")
+        return {p.attrib["name"]: p.attrib["value"] for p in suite.findall("properties/property")}
+
     def properties(self, name: str) -> dict[str, str]:
         """Return the properties of the test called *name*."""
         assert self.junit is not None

@@ -80,7 +80,7 @@ def test_checks_are_metrics(checked: Project) -> None:
     assert "0" == properties["xling_score_no_apology"]
     assert (
         'no_apology|v1|ignore_case:true|not_contains:{"default":["sorry"],"es":["lo siento"]}'
-        == properties["xling_signature_no_apology"]
+        == outcome.suite_properties()["xling_signature_no_apology"]
     )
     (said,) = {s.reason for s in checked.scores() if s.language == "hi"}
     assert "no answer: refusal" == said

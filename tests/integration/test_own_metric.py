@@ -76,7 +76,7 @@ def test_functions_are_metrics(mine: Project) -> None:
     assert "passed" == cases["test_answer[q0000-hi]"]
     properties = outcome.properties("test_answer[q0000-en]")
     assert "1" == properties["xling_score_questions"]
-    assert "|source:" in properties["xling_signature_questions"]
+    assert "|source:" in outcome.suite_properties()["xling_signature_questions"]
     assert {"too_short-en", "too_short-hi", "questions-en", "questions-hi"} == set(mine.verdicts())
 
 

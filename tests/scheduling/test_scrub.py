@@ -168,7 +168,13 @@ def test_the_reports_of_a_test_share_their_properties() -> None:
     def reported(when: Literal["setup", "call", "teardown"], *names: str) -> pytest.TestReport:
         properties: list[tuple[str, object]] = [(f"xling_{name}", f"v{name}") for name in names]
         report = pytest.TestReport(
-            "t.py::t", ("t.py", 0, "t"), {}, "passed", None, when, user_properties=properties
+            "t.py::t",
+            ("t.py", 0, "t"),
+            {"slow": 1},
+            "passed",
+            None,
+            when,
+            user_properties=properties,
         )
         guard.pytest_runtest_logreport(report)
         return report
@@ -181,6 +187,8 @@ def test_the_reports_of_a_test_share_their_properties() -> None:
     assert [("xling_a", "va")] == setup.user_properties
     assert [("xling_a", "va"), ("xling_b", "vb")] == teardown.user_properties
     assert call.user_properties is teardown.user_properties
+    assert setup.keywords is teardown.keywords
+    assert setup.location is teardown.location
     assert setup.user_properties[0][1] is call.user_properties[0][1]
     other = reported("setup", "a", "b")
     assert other.user_properties is not teardown.user_properties
