@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.answering import decode_response
-from pytest_xling.engine.job import Job, Result, Scorable
+from pytest_xling.engine.job import Result, Scorable
 from pytest_xling.errors import DataError
-from pytest_xling.planning.plan import plan
+from pytest_xling.planning.plan import make_job, plan
 from pytest_xling.records import Answer, Request
-from pytest_xling.registry import load
 from pytest_xling.store.faults import faulted_cases
 from pytest_xling.store.queries import answer_keys
 from pytest_xling.store.runs import answers
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.planning.benchmark import Benchmark
-    from pytest_xling.planning.plan import Case
 
 __all__ = ["stored_answers"]
+
+NOBODY = Request(model="", messages=(), params={})
+"""What is asked of nobody."""
 
 
 def stored_answers(
@@ -64,7 +65,7 @@ def stored_answers(
     cases = {case.id: case for case in plan(benchmark, settings)}
     results: list[Result] = []
     for case_id in [each for each in cases if each in kept or each in faulted]:
-        job = _job(cases[case_id], benchmark=benchmark, metrics=metrics)
+        job = make_job(cases[case_id], benchmark=benchmark, metrics=metrics, request=NOBODY)
         if case_id not in kept:
             results.append(Result(job=job))
             continue
@@ -76,21 +77,6 @@ def stored_answers(
     if gone := sorted(kept.keys() - cases.keys()):
         raise _changed(benchmark, gone[0], "is not among its cases any more")
     return results
-
-
-def _job(case: Case, *, benchmark: Benchmark, metrics: Sequence[str]) -> Job:
-    about = tuple(name for name in metrics if load("metric", name).applies(case.sample))
-    return Job(
-        case_id=case.id,
-        benchmark=case.benchmark,
-        sample=case.sample,
-        condition=case.condition.id,
-        position=case.position,
-        request=Request(model="", messages=(), params={}),  # nobody is asked
-        metrics=about,
-        temperature=case.condition.temperature,
-        pivot=benchmark.pivot,
-    )
 
 
 def _changed(benchmark: Benchmark, case_id: str, what: str) -> DataError:

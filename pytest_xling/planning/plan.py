@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_xling.engine.job import Job
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, candidates, levels_of
 from pytest_xling.records import Request
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -28,6 +30,7 @@ __all__ = [
     "Planned",
     "chosen_languages",
     "groups_of",
+    "make_job",
     "make_request",
     "plan",
     "planned_scores",
@@ -243,6 +246,23 @@ def make_request(
         repeat=condition.repeat,
         sample_id=sample.id,
         language=sample.language,
+    )
+
+
+def make_job(case: Case, *, benchmark: Benchmark, metrics: Sequence[str], request: Request) -> Job:
+    """Return what is to be done for *case*: its request, and the metrics that are about it."""
+    about = tuple(name for name in metrics if load("metric", name).applies(case.sample))
+    return Job(
+        case_id=case.id,
+        benchmark=case.benchmark,
+        sample=case.sample,
+        condition=case.condition.id,
+        position=case.position,
+        request=request,
+        metrics=about,
+        beside=tuple(name for name in metrics if name not in about),
+        temperature=case.condition.temperature,
+        pivot=benchmark.pivot,
     )
 
 

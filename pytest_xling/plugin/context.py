@@ -120,24 +120,27 @@ class Context:
         Raises:
             ConfigError: the controller's Ray is not there any more.
         """
-        from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
+        cluster = self._cluster or self._join_cluster()
+        if cluster is None:
+            from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
 
+            return LocalExecutor()
+        from pytest_xling.engine.on_ray import PoolExecutor  # noqa: PLC0415  where it is chosen
+
+        return PoolExecutor(cluster)
+
+    def _join_cluster(self) -> Cluster | None:
+        """Connect to the Ray that the controller has opened, if it has."""
         worker: dict[str, Any] = getattr(self.config, "workerinput", {})
         told: dict[str, Any] | None = worker.get("xling_cluster")
-        if self._cluster is None and told is None:
-            return LocalExecutor()
-        from pytest_xling.engine.on_ray import (  # noqa: PLC0415  where it is chosen
-            Cluster,
-            PoolExecutor,
-            join_cluster,
-        )
+        if told is None:
+            return None
+        from pytest_xling.engine.on_ray import Cluster, join_cluster  # noqa: PLC0415  where it is chosen
 
-        if self._cluster is None and told is not None:
-            cluster = Cluster(**told)
-            join_cluster(cluster)
-            self._cluster = cluster
-        assert self._cluster is not None  # noqa: S101  opened here, or joined just now
-        return PoolExecutor(self._cluster)
+        cluster = Cluster(**told)
+        join_cluster(cluster)
+        self._cluster = cluster
+        return cluster
 
     def close(self) -> None:
         """Close the store, and let go of Ray."""

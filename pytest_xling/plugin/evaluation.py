@@ -6,12 +6,11 @@ from concurrent.futures import wait
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_xling.engine.job import Job
 from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.planning.plan import groups_of, make_request
+from pytest_xling.planning.plan import groups_of, make_job, make_request
 from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.labelled import LabelledSet
     from pytest_xling.engine.executor import Executor
-    from pytest_xling.engine.job import Result
+    from pytest_xling.engine.job import Job, Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.planning.plan import Case
@@ -231,26 +230,15 @@ class Evaluation:
 
     def _job(self, case: Case, *, metrics: tuple[str, ...] | None = None) -> Job:
         benchmark = self._benchmarks[case.benchmark]
-        named = self._metrics[case.benchmark] if metrics is None else metrics
-        about = tuple(name for name in named if load("metric", name).applies(case.sample))
-        return Job(
-            case_id=case.id,
-            benchmark=case.benchmark,
-            sample=case.sample,
-            condition=case.condition.id,
-            position=case.position,
-            request=make_request(
-                case,
-                benchmark=benchmark,
-                settings=self._setup.settings,
-                provider=self._setup.provider,
-                model=self._setup.model,
-            ),
-            metrics=about,
-            beside=tuple(name for name in named if name not in about),
-            temperature=case.condition.temperature,
-            pivot=benchmark.pivot,
+        request = make_request(
+            case,
+            benchmark=benchmark,
+            settings=self._setup.settings,
+            provider=self._setup.provider,
+            model=self._setup.model,
         )
+        named = self._metrics[case.benchmark] if metrics is None else metrics
+        return make_job(case, benchmark=benchmark, metrics=named, request=request)
 
 
 class Evaluator:
