@@ -32,6 +32,8 @@ from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from pytest_xling.plugin.setup import Setup
 
 __all__ = ["XlingSession", "start"]
@@ -150,6 +152,14 @@ class XlingSession:
         check = _check_of(item)
         if isinstance(check, CaseCheck):
             check.tear_down()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Let go of what a case or a gate has reported; tests of others keep what they record."""
+        ran = yield
+        if _check_of(item):
+            item.user_properties = []
+        return ran
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a mistake in the configuration, whoever found it."""

@@ -58,9 +58,8 @@ class ReportGuard:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Let go of what has been reported; a worker has sent it, and nobody asks it again."""
+        """Have a worker let go of the reports it has sent: nobody asks it again."""
         ran = yield
-        item.user_properties = []
         reporter = item.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and hasattr(item.config, "workerinput"):
             for reports in reporter.stats.values():

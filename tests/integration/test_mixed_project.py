@@ -141,6 +141,20 @@ def test_all_of_it_in_one_run(mixed: Project) -> None:
         assert len(set(re.findall(pattern, outcome.out, flags=re.MULTILINE))) == 1
 
 
+def test_what_ordinary_tests_record_stays_with_them(mixed: Project) -> None:
+    """As whoever reads it when the session ends expects; cases let go of what was reported."""
+    mixed.write(
+        "tests/test_noted.py", "def test_noted(record_property): record_property('mine', 1)\n"
+    )
+    mixed.write(
+        "conftest.py",
+        "def pytest_sessionfinish(session):\n"
+        "    print('kept:', {item.name: item.user_properties for item in session.items})\n",
+    )
+    outcome = mixed.run("--model=scripted", "-k", "test_noted or test_something and cake0-en")
+    assert "kept: {'test_something[cake0-en]': [], 'test_noted': [('mine', 1)]}" in outcome.out
+
+
 def test_last_failed_runs_what_failed_and_asks_nothing(mixed: Project) -> None:
     """--lf knows cases from run to run, and --ff keeps gates last."""
     model = mixed.script(

@@ -38,6 +38,7 @@ BENCHMARKS = "_benchmarks"
 """In a wheel only, and nothing that computes."""
 ATTEMPTS = 3
 """How often a batch is begun: what its process did not survive so often it never will."""
+ON_RAY = "On Ray:\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,9 @@ def portable(value: Any) -> Any:  # noqa: ANN401  any output
     """Return *value*; of an error what another process can read, and where it came from."""
     if not isinstance(value, BaseException):
         return value
-    value.add_note("On Ray:\n" + "".join(traceback.format_exception(value)))
+    # Several inputs may meet the same error, and where it came from includes its notes.
+    if not any(note.startswith(ON_RAY) for note in getattr(value, "__notes__", ())):
+        value.add_note(ON_RAY + "".join(traceback.format_exception(value)))
     try:
         pickle.loads(pickle.dumps(value))  # noqa: S301  our own
     except Exception:  # noqa: BLE001  whatever another's error cannot do

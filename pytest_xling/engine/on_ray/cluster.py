@@ -125,8 +125,12 @@ class Cluster:
         if self.owned:
             import ray  # noqa: PLC0415  an extra
 
+            workers = _workers()
             _kept.clear()
             ray.shutdown()
+            for process in workers:  # on a busy machine one may not see that Ray is gone
+                with contextlib.suppress(_psutil().Error):
+                    process.kill()
 
 
 def abandon(status: int) -> NoReturn:
@@ -135,13 +139,27 @@ def abandon(status: int) -> NoReturn:
     For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
     threads that wait for it. What is to be kept must be kept by now.
     """
-    psutil: Any = importlib.import_module("psutil")  # Ray brings it
+    psutil = _psutil()
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             process.kill()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def _psutil() -> Any:  # noqa: ANN401  a module
+    return importlib.import_module("psutil")  # Ray brings it
+
+
+def _workers() -> list[Any]:
+    """Return the processes that Ray has started for this one: none on a cluster of others."""
+    psutil, workers = _psutil(), []
+    for process in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if process.name() == "raylet":
+                workers += process.children(recursive=True)
+    return workers
 
 
 _kept: list[Any] = []

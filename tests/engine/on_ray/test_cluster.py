@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 
@@ -67,3 +68,42 @@ def test_no_ray_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "init", find_none)
     with pytest.raises(ConfigError, match="ray:auto: no Ray runs on this machine; start one"):
         open_cluster("auto", actors=1, device="cpu")
+
+
+HANGING = """
+import signal
+import time
+
+import psutil
+import ray
+from pytest_xling.engine.on_ray import open_cluster
+
+opened = open_cluster(None, actors=1, device="cpu")
+opened.start_pool()
+ray.get(opened.pool()[0].load.remote(b""))
+started = psutil.Process().children(recursive=True)
+(raylet,) = [process for process in started if process.name() == "raylet"]
+(actor,) = [process for process in started if "BatchActor" in process.name()]
+actor.send_signal(signal.SIGSTOP)
+shutdown = ray.shutdown
+
+def shutdown_late():
+    raylet.kill()
+    shutdown()
+
+ray.shutdown = shutdown_late
+opened.close()
+time.sleep(1)  # for the kernel to end it
+left = actor.is_running() and actor.status() != psutil.STATUS_ZOMBIE
+if left:
+    actor.kill()
+assert not left, actor
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_misses_the_end_is_ended() -> None:
+    """On a busy machine Ray's core is killed before it has ended those it started."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    done = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, check=False)
+    assert 0 == done.returncode, done.stderr.decode()
