@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.analysis.labelled import BUNDLED, read_labels
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
+from pytest_xling.annotators.stance.pair import Pair
 from pytest_xling.annotators.stance.reader.training.pairs import (
     LabelledPair,
+    bundled_pairs,
     check_apart,
     digest,
     read_pairs,
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 def _pairs(path: Path) -> list[LabelledPair]:
     """Read pairs, or the labels of raters as ``xling calibrate stance --labels`` does."""
     if path.suffix.lower() != ".csv":
-        return read_pairs(BUNDLED_PAIRS if str(path) == BUNDLED else path)
+        return bundled_pairs() if str(path) == BUNDLED else read_pairs(path)
     return [
         LabelledPair(
             pair=Pair(claim=item.claim, response=item.response, language=item.language),

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from pytest_xling.annotators.stance.reader.training.examples import EVIDENCE
+from pytest_xling.annotators.stance.reader.training.pairs import WRITTEN
 from pytest_xling.text.stance import STANCES
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
@@ -44,6 +45,9 @@ BENCHMARK_CLAIMS: Final = (
 
 
 ROWS: Final[list[Row]] = read_pairs("stance")
+ONE_LANGUAGE: Final[list[Row]] = [
+    json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()
+]
 MEASURED: Final = "ar"
 """Has pairs that are held out alone."""
 SCRIPT_OF: Final = {**SCRIPTS, MEASURED: "ARABIC"}
@@ -249,5 +253,43 @@ def test_no_claim_is_one_of_the_benchmark(language: str) -> None:
     theirs = {json.loads(line)["texts"][language]["claim"] for line in lines}
     ours = {row["claim"] for row in rows_in(ROWS, language)}
     evidence = map(json.loads, EVIDENCE.read_text(encoding="utf-8").splitlines())
-    ours |= {row["claim"] for row in evidence if row["language"] == language}
-    assert [] == [(a, b) for a in ours for b in theirs if _similarity(a, b) > 0.75]
+    for row in (*evidence, *ONE_LANGUAGE):
+        if row["language"] == language:
+            ours |= {row["claim"], row.get("opposite", row["claim"])}
+    alike = {(a, b) for a in ours for b in theirs if _similarity(a, b) > 0.75}
+    assert not alike - {("yawning is contagious", "cancer is contagious")}
+
+
+def test_pairs_of_one_language_have_fields_and_closed_values() -> None:
+    """They are trained on alone, and most have the opposite of their claim."""
+    fields = [name for name in FIELDS if name != "claim"]
+    for row in ONE_LANGUAGE:
+        assert {*fields, "claim"} == {*row} - {"opposite"}
+        assert all(str(value).strip() == value != "" for value in row.values())
+        assert re.fullmatch(rf"w\d{{3}}-{row['language']}", row["id"]), row
+        assert re.fullmatch(rf"{row['language']}-\d{{2,3}}", row["claim_id"]), row
+        assert ("train", True) == (row["split"], row["label"] in STANCES)
+        assert row["kind"] in KINDS
+        assert row["claim"] != row.get("opposite")
+    assert len(ONE_LANGUAGE) == len({row["id"] for row in ONE_LANGUAGE})
+    assert len(ONE_LANGUAGE) == len({(row["claim"], row["response"]) for row in ONE_LANGUAGE})
+    assert 0.95 < sum("opposite" in row for row in ONE_LANGUAGE) / len(ONE_LANGUAGE)
+    assert not {row["claim"] for row in ONE_LANGUAGE} & {row["claim"] for row in ROWS}
+
+
+@pytest.mark.parametrize("language", SCRIPT_OF)
+def test_pairs_of_one_language_are_balanced_and_of_it(language: str) -> None:
+    """As many agree as disagree; no claim has one stance; the script is the language's."""
+    rows = rows_in(ONE_LANGUAGE, language)
+    labels = Counter(row["label"] for row in rows)
+    assert 0.9 < labels["agree"] / labels["disagree"] < 1.1
+    assert 0.2 < labels["neutral"] / len(rows) < 1 / 3
+    stances = defaultdict(set)
+    for row in rows:
+        stances[row["claim_id"]].add(row["label"])
+        for key in ("claim", "response"):
+            assert (row["id"], True) == (
+                row["id"],
+                script_share(row[key], SCRIPT_OF[language]) > 0.85,
+            )
+    assert min(map(len, stances.values())) > 1

@@ -14,7 +14,12 @@ import pytest
 from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
 from pytest_xling.annotators.stance.reader import StanceReader
 from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
-from pytest_xling.annotators.stance.reader.training.pairs import check_apart, digest, read_pairs
+from pytest_xling.annotators.stance.reader.training.pairs import (
+    bundled_pairs,
+    check_apart,
+    digest,
+    read_pairs,
+)
 from pytest_xling.annotators.stance.reader.weights import (
     FILE,
     SHIPPED,
@@ -237,7 +242,7 @@ def test_the_signature_holds_the_encoder_and_the_weights() -> None:
 def test_the_shipped_weights_are_of_the_shipped_pairs() -> None:
     """They are small, hold no pickle, and say what they were trained on."""
     weights = load_weights(SHIPPED / FILE)
-    pairs = read_pairs(BUNDLED_PAIRS)
+    pairs = bundled_pairs()
     assert digest(p for p in pairs if p.split == "train") == weights.about["pairs"]
     assert (SHIPPED / FILE).stat().st_size < 20_000_000
     check_apart(pairs)

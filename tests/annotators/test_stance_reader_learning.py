@@ -53,13 +53,48 @@ def evidence() -> list[dict[str, Any]]:
 
 def test_examples_are_those_of_their_seed() -> None:
     """Pairs are among them, and every language and stance is drawn often."""
-    shown = drawn()
-    assert shown == drawn()
-    assert shown != drawn(seed="1")
+    shown = drawn(800)
+    assert shown == drawn(800)
+    assert shown != drawn(800, seed="1")
     assert {f"claim {n}" for n in (1, 2, 3)} <= {example.pair.claim for example in shown}
     assert min(Counter(e.pair.language for e in shown).values()) > 40
     assert min(Counter(e.label for e in shown).values()) > 80
     assert not any("{" in e.pair.response or not e.pair.response.strip() for e in shown)
+
+
+def test_a_response_beside_another_claim_takes_its_stance_towards_that() -> None:
+    """The opposite of its own turns it; a claim of another question it says nothing about."""
+    pairs = [
+        pair(n, label, opposite=f"opposite {n}")
+        for n, label in enumerate(("agree", "agree", "disagree", "neutral"))
+    ]
+    responses = {each.pair.response: each for each in pairs}
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for each in examples(pairs, count=4_000, seed="0", without=NONE):
+        of = responses.get(each.pair.response)
+        if of is not None:
+            places = {of.pair.claim: "own", of.opposite: "opposite"}
+            seen[of.label, places.get(each.pair.claim, "other"), each.label] += 1
+    turned = {"agree": "disagree", "disagree": "agree", "neutral": "neutral"}
+    assert set(seen) == {
+        (label, *told)
+        for label, other in turned.items()
+        for told in (("own", label), ("opposite", other), ("other", "neutral"))
+    }
+    # However unequal the pairs are, the stances are not.
+    told: Counter[str] = Counter()
+    for (_, _, label), count in seen.items():
+        told[label] += count
+    assert max(told.values()) < 1.2 * min(told.values())
+
+
+def test_languages_are_learnt_alike() -> None:
+    """A language with few pairs is drawn as often as one with many."""
+    pairs = [pair(n, label) for n, label in enumerate([*STANCES] * 9)]
+    few = [replace(each, pair=replace(each.pair, language="ar")) for each in pairs[:3]]
+    shown = examples([*pairs[3:], *few], count=4_000, seed="0", without=NONE)
+    told = Counter(e.pair.language for e in shown if e.pair.response.startswith("Response"))
+    assert max(told.values()) < 1.2 * min(told.values())
 
 
 def test_nothing_is_made_of_claims_that_are_left_out() -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
-from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
+from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, identity, made_with
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class Cluster:
         """Start copies of a model, to be found by name from every process of the session."""
         import ray  # noqa: PLC0415  an extra
 
+        told = package_digest(), model.name, made_with(model), identity(model)
         for number in range(self.actors):
             actor = ray.remote(ModelActor).options(
                 name=_copy(model, number),
@@ -111,7 +112,7 @@ class Cluster:
                 max_restarts=-1,
                 **self.options,
             )
-            _kept.append(actor.remote(package_digest(), model.name, made_with(model)))
+            _kept.append(actor.remote(*told))
 
     def copies(self, model: Movable) -> list[Any]:
         """Return the actors that :meth:`start_copies` has started, in whichever process."""

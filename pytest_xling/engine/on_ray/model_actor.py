@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pytest_xling import registry
 from pytest_xling.engine.on_ray.batch_actor import check_package, portable
-from pytest_xling.errors import TransientFault
+from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.interfaces.provider import Movable
+from pytest_xling.keys import content_key
+from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.interfaces.provider import Provider
-    from pytest_xling.records import Request, Response
+    from pytest_xling.records import Response
 
-__all__ = ["Copies", "ModelActor", "can_move", "made_with"]
+__all__ = ["Copies", "ModelActor", "can_move", "identity", "made_with"]
 
 
 def can_move(provider: Provider) -> TypeGuard[Movable]:
@@ -32,6 +34,12 @@ def made_with(provider: Movable) -> dict[str, Any]:
     return given | {"device": str(given["device"]).partition(":")[0]}
 
 
+def identity(provider: Provider) -> str:
+    """Return a digest of all a provider knows of its model: weights, and what computes."""
+    bare = Request(model="", messages=(Message(role="user", content=""),), params={})
+    return content_key(provider.identify(bare)).hex()
+
+
 class ModelActor:
     """A copy of a model; nothing it does raises.
 
@@ -41,24 +49,39 @@ class ModelActor:
         digest: of the package's code where the requests come from.
         name: of the provider.
         given: what the provider is made with.
+        identity: what answers are kept under, as :func:`identity` has it there.
     """
 
-    def __init__(self, digest: str, name: str, given: Mapping[str, Any]) -> None:
+    def __init__(self, digest: str, name: str, given: Mapping[str, Any], identity: str) -> None:
         self._digest = digest
         self._name = name
         self._given = given
+        self._identity = identity
+        self._making = asyncio.Lock()
         self._provider: Provider | None = None
 
     async def generate(self, request: bytes) -> bytes:
         """Return the answer to a pickled request, or the fault it met, pickled."""
         try:
-            if self._provider is None:
-                check_package(self._digest)
-                self._provider = registry.load("provider", self._name)(**self._given)
-            answered = await self._provider.generate(pickle.loads(request))  # noqa: S301  our driver's
+            async with self._making:
+                provider = self._provider or await asyncio.to_thread(self._made)
+                self._provider = provider
+            answered = await provider.generate(pickle.loads(request))  # noqa: S301  our driver's
             return pickle.dumps(answered)
         except Exception as error:  # noqa: BLE001  Ray would take it for its own
             return pickle.dumps(portable(error))
+
+    def _made(self) -> Provider:
+        check_package(self._digest)
+        provider: Provider = registry.load("provider", self._name)(**self._given)
+        if identity(provider) != self._identity:
+            msg = (
+                f"--xling-executor: {self._name}:{self._given['spec']} on Ray is not the model that"
+                " is there by this name here, or runs with other libraries; put the same files and"
+                " the same versions on all machines"
+            )
+            raise ConfigError(msg)
+        return provider
 
 
 class Copies:

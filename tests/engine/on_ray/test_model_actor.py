@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.engine.on_ray.batch_actor import package_digest
 from pytest_xling.engine.on_ray.model_actor import ModelActor
 from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
 from pytest_xling.providers.hf import HfProvider
@@ -132,7 +133,19 @@ def test_an_answer_nobody_waits_for_is_cancelled_there(beside: Cluster, tmp_path
 
 def test_another_version_of_the_package_is_refused() -> None:
     """Answers are kept under what this process knows of the model."""
-    actor = ModelActor("another", "hf", {"spec": "/nowhere", "device": "cpu"})
+    said = refusal(ModelActor("another", "hf", {"spec": "/nowhere", "device": "cpu"}, ""))
+    assert "install the same version on all machines" in said
+
+
+def test_another_model_of_that_name_is_refused(model: Path) -> None:
+    """Another machine may have other files in a folder of the same name."""
+    given = {"spec": str(model), "device": "cpu"}
+    said = refusal(ModelActor(package_digest(), "hf", given, "another"))
+    assert f"hf:{model} on Ray is not the model that is there by this name here" in said
+
+
+def refusal(actor: ModelActor) -> str:
+    """Return why an actor does not answer."""
     said = pickle.loads(asyncio.run(actor.generate(pickle.dumps(REQUESTS[0]))))  # noqa: S301
     assert isinstance(said, ConfigError)
-    assert "install the same version on all machines" in str(said)
+    return str(said)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,13 +32,15 @@ __all__ = ["EVIDENCE", "FRAMES", "Example", "examples"]
 FRAMES = Path(__file__).with_name("frames.jsonl")
 EVIDENCE = Path(__file__).with_name("evidence.jsonl")
 
-_WRITTEN = 0.5
+_WRITTEN = 0.6
 """Share of labelled pairs among the examples; of these a part has other sentences around it."""
 _LENGTHENED = 0.3
+_ELSEWHERE = 0.25
+"""So many of the labelled responses stand beside a claim that they say nothing about."""
 _CLAIM = "{claim}"
 _OPPOSITE = "{opposite}"
 _TURNED_SHARE = 0.5
-"""So many of the composed answers are to somebody who asked about the opposite."""
+"""So many answers are to somebody who asked about the opposite, where that is known."""
 _TURNED: dict[str, Stance] = {"agree": "disagree", "disagree": "agree", "neutral": "neutral"}
 _KINDS = ("essay", "evidence", "frame")
 _KIND_WEIGHTS = (5, 3, 2)
@@ -82,9 +84,10 @@ def examples(
     for topic in topics:
         by_language[topic.language].append(topic)
     languages = sorted(by_language)
-    written = draw.sample(pairs, min(len(pairs), round(count * _WRITTEN)))
+    claims = _claims(pairs)
+    written = draw.choices(pairs, _weights(pairs), k=round(count * _WRITTEN))
     return [
-        *(_written(each, draw) for each in written),
+        *(_written(each, claims[each.pair.language], draw) for each in written),
         *(
             _composed(by_language[draw.choice(languages)], draw)
             for _ in range(count - len(written))
@@ -92,11 +95,43 @@ def examples(
     ]
 
 
-def _written(labelled: LabelledPair, draw: random.Random) -> Example:
-    """Return a labelled pair, at times with sentences around it that are beside the point."""
-    pair = labelled.pair
+def _claims(pairs: Sequence[LabelledPair]) -> dict[str, list[tuple[str, str]]]:
+    """Return by language the group and the words of each claim and each opposite."""
+    claims: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for each in pairs:
+        claims[each.pair.language] |= {
+            (each.group, text) for text in (each.pair.claim, each.opposite) if text
+        }
+    return {language: sorted(texts) for language, texts in claims.items()}
+
+
+def _weights(pairs: Sequence[LabelledPair]) -> list[float]:
+    """Return what makes languages equally frequent, and in each of them the stances.
+
+    Responses beside a claim of another question are neutral, and take their part of that share.
+    """
+    share = {stance: 1 / len(STANCES) for stance in STANCES}
+    share["neutral"] -= _ELSEWHERE
+    counts = Counter((each.pair.language, each.label) for each in pairs)
+    return [share[each.label] / counts[each.pair.language, each.label] for each in pairs]
+
+
+def _written(
+    labelled: LabelledPair, claims: Sequence[tuple[str, str]], draw: random.Random
+) -> Example:
+    """Return a labelled pair, at times with sentences around it that are beside the point.
+
+    Or what its response says of another claim: of the opposite the other stance, and nothing of
+    *claims* of other groups.
+    """
+    pair, label = labelled.pair, labelled.label
+    others = [text for group, text in claims if group != labelled.group]
+    if others and draw.random() < _ELSEWHERE:
+        pair, label = replace(pair, claim=draw.choice(others)), "neutral"
+    elif labelled.opposite and draw.random() < _TURNED_SHARE:
+        pair, label = replace(pair, claim=labelled.opposite), _TURNED[label]
     if draw.random() >= _LENGTHENED:
-        return Example(pair, labelled.label)
+        return Example(pair, label)
     around = [
         s
         for role in draw.choices(("aside", "echo"), (4, 1), k=3)
@@ -104,10 +139,7 @@ def _written(labelled: LabelledPair, draw: random.Random) -> Example:
     ]
     cut = draw.randint(0, len(around))
     whole = [*around[:cut], *sentences(pair.response, pair.language), *around[cut:]]
-    return Example(
-        Pair(claim=pair.claim, response=_joined(whole, draw), language=pair.language),
-        labelled.label,
-    )
+    return Example(replace(pair, response=_joined(whole, draw)), label)
 
 
 def _composed(topics: Sequence[_Topic], draw: random.Random) -> Example:

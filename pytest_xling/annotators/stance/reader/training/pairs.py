@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from pytest_xling.annotators.stance.pair import Pair
+from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key
@@ -16,18 +17,19 @@ from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from pytest_xling.text.stance import Stance
 
-__all__ = ["LabelledPair", "check_apart", "digest", "read_pairs"]
+__all__ = ["LabelledPair", "bundled_pairs", "check_apart", "digest", "read_pairs"]
 
+WRITTEN = Path(__file__).with_name("written.jsonl")
+"""Pairs to train on alone: of each language its own claims."""
 
 Split: TypeAlias = Literal["train", "held_out"]
 
 _SPLITS = get_args(Split)
 _REQUIRED = ("claim_id", "language", "claim", "response", "label")
-_OPTIONAL = ("id", "split", "kind")
+_OPTIONAL = ("id", "split", "kind", "opposite")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # A claim and its negation are one claim to learn about: "sleep-01" and "sleep-01n".
 _NEGATED = re.compile(r"(?<=[0-9])n$")
@@ -43,6 +45,8 @@ class LabelledPair:
     split: Split = "train"
     kind: str = "plain"
     """What makes it hard, such as ``negation``."""
+    opposite: str = ""
+    """A claim that whoever agrees with the pair's disagrees with; "" where none is known."""
     where: str = ""
     """File and line."""
 
@@ -52,10 +56,16 @@ class LabelledPair:
         return _NEGATED.sub("", self.claim_id)
 
 
+def bundled_pairs() -> list[LabelledPair]:
+    """Return all pairs that come along."""
+    return [*read_pairs(BUNDLED_PAIRS), *read_pairs(WRITTEN)]
+
+
 def read_pairs(path: Path) -> list[LabelledPair]:
     """Read JSON lines: ``claim_id``, ``language``, ``claim``, ``response``, ``label``.
 
-    And, where wanted, ``split`` (``train``, the default, or ``held_out``), ``kind`` and ``id``.
+    And, where wanted, ``split`` (``train``, the default, or ``held_out``), ``kind``, ``id`` and
+    ``opposite``: a claim towards which the response takes the other stance.
 
     Raises:
         DataError: names file, line, key and fix.
@@ -88,7 +98,8 @@ def check_apart(pairs: Sequence[LabelledPair]) -> None:
 def digest(pairs: Iterable[LabelledPair]) -> str:
     """Return a digest of what is learnt from *pairs*; their order does not matter."""
     rows = sorted(
-        [p.group, p.pair.language, p.pair.claim, p.pair.response, p.label, p.kind] for p in pairs
+        [p.group, p.pair.language, p.pair.claim, p.pair.response, p.label, p.kind, p.opposite]
+        for p in pairs
     )
     return content_key(rows).hex()
 
@@ -117,6 +128,7 @@ def _pair(line: str, *, where: str) -> LabelledPair:
         claim_id=texts["claim_id"],
         split=split,
         kind=texts.get("kind", "plain"),
+        opposite=texts.get("opposite", ""),
         where=where,
     )
 
