@@ -64,8 +64,9 @@ class ModelActor:
         """Return the answer to a pickled request, or the fault it met, pickled."""
         try:
             async with self._making:
-                provider = self._provider or await asyncio.to_thread(self._made)
-                self._provider = provider
+                if self._provider is None:
+                    self._provider = await asyncio.to_thread(self._made)
+                provider = self._provider
             answered = await provider.generate(pickle.loads(request))  # noqa: S301  our driver's
             return pickle.dumps(answered)
         except Exception as error:  # noqa: BLE001  Ray would take it for its own
