@@ -5,6 +5,7 @@ and end in a disclaimer. Such answers are composed here of sentences whose part 
 known, so that there are as many as training has time for. ``frames.jsonl`` has sentences about any
 claim, ``evidence.jsonl`` sentences for and against claims, and the opposite of each claim: the same
 answer beside the opposite claim takes the opposite stance, so that words alone decide nothing.
+Beside its own claim no answer is off topic, so a part of the labelled ones stands beside others.
 """
 
 from __future__ import annotations
