@@ -11,7 +11,7 @@ from pytest_xling.engine.asking import Gate, ask, ask_in_batches
 from pytest_xling.errors import PermanentFault, XlingError
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import Response, Usage
+from pytest_xling.records import Message, Request, Response, Usage
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Request
 
 __all__ = ["Answering", "decode_response", "encode_response", "kept_as", "request_key"]
 
@@ -106,6 +105,12 @@ class Answering:
 def request_key(provider: Provider, request: Request) -> bytes:
     """Return the content key of a request: all that determines the answer, and the repeat."""
     return content_key(_identity(provider, request))
+
+
+def provider_digest(provider: Provider, model: str = "") -> str:
+    """Return a digest of all a provider knows of a model: address, weights, versions."""
+    bare = Request(model=model, messages=(Message(role="user", content=""),), params={})
+    return content_key(provider.identify(bare)).hex()
 
 
 def kept_as(provider: Provider) -> str:

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.engine.answering import Answering, kept_as, request_key
+from pytest_xling.engine.answering import Answering, kept_as, provider_digest, request_key
 from pytest_xling.engine.batch_queue import BatchQueue
 from pytest_xling.engine.breaker import Breaker
 from pytest_xling.engine.limits import AdaptiveLimit, CostCap
@@ -18,7 +18,6 @@ from pytest_xling.engine.memo import Memo
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.interfaces.provider import Translating
-from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
@@ -205,11 +204,10 @@ class RoleAsk:
     def identity(self) -> str:
         """What stands for the model in a signature.
 
-        Beside its name a digest of all its provider knows of it: address, weights, versions.
+        Beside its name a digest of all its provider knows of it.
         """
         name, provider = self._model.name, self._model.provider
-        bare = Request(model=name, messages=(Message(role="user", content=""),), params={})
-        return f"{kept_as(provider)}:{name}@{content_key(provider.identify(bare)).hex()[:12]}"
+        return f"{kept_as(provider)}:{name}@{provider_digest(provider, name)[:12]}"
 
     def anew(self, edition: int, number: int) -> RoleAsk:
         """Return what asks everything anew that another edition, or number within it, has asked."""

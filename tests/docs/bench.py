@@ -141,11 +141,15 @@ class Bench:
         return folder
 
     def properties(self, test: str, report: str = "junit.xml") -> dict[str, str]:
-        """Return the properties of a test in a JUnit file; of all, where *test* is ""."""
+        """Return the properties of a test in a JUnit file."""
+        cases = ET.parse(self.root / report).getroot().iter("testcase")
+        (case,) = [case for case in cases if case.attrib["name"] == test]
+        return {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
+
+    def suite_properties(self, report: str = "junit.xml") -> dict[str, str]:
+        """Return the properties of all tests together in a JUnit file."""
         (suite,) = ET.parse(self.root / report).getroot().iter("testsuite")
-        cases = suite.iter("testcase") if test else [suite]
-        (case,) = [case for case in cases if not test or case.attrib["name"] == test]
-        return {p.attrib["name"]: p.attrib["value"] for p in case.findall("properties/property")}
+        return {p.attrib["name"]: p.attrib["value"] for p in suite.findall("properties/property")}
 
 
 def carry_out(document: Path, root: Path) -> Bench:

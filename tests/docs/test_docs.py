@@ -160,7 +160,7 @@ def test_the_metric_is_scored_gated_and_signed(metric_page: Bench) -> None:
     """Found by its entry point; its parameters and libraries are in the signature."""
     case = metric_page.properties("test_answer[q01-hi]")
     assert "1" == case["xling_score_script_share"]
-    signature = metric_page.properties("")["xling_signature_script_share"]
+    signature = metric_page.suite_properties()["xling_signature_script_share"]
     assert signature.startswith("script_share|v1|min_letters:5|regex:")
     assert "0.9" == metric_page.properties("test_gate[script_share-hi]")["xling_floor"]
 
@@ -171,7 +171,7 @@ def test_the_annotator_is_asked_by_the_metric_that_needs_it(metric_page: Bench) 
     assert "1" == case["xling_score_mixed_scripts"]
     assert (
         "letter_scripts|v1|regex:"
-        in metric_page.properties("", "mixed.xml")["xling_signature_mixed_scripts"]
+        in metric_page.suite_properties("mixed.xml")["xling_signature_mixed_scripts"]
     )
 
 

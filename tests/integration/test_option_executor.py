@@ -47,9 +47,9 @@ def repeated(project: Project) -> Project:
     return project
 
 
-def scores_of(project: Project, run: str) -> list[Score]:
-    """Return the scores of a run."""
-    database = Database(project.store, create=False)
+def scores_of(store: Path, run: str) -> list[Score]:
+    """Return the scores of a run in a store."""
+    database = Database(store, create=False)
     with database.read() as connection:
         found = scores(connection, run)
     database.close()
@@ -79,11 +79,8 @@ def test_workers_share_the_actors(repeated: Project) -> None:
     on_ray = repeated.run("--model=scripted", "--xling-run-name=a", "-n2", *ON_RAY)
     assert 0 == on_ray.code, on_ray.out + on_ray.err
     assert "ray" not in on_ray.err
-    database = Database(other, create=False)
-    with database.read() as connection:
-        expected = scores(connection, "a")
-    database.close()
-    assert expected == scores_of(repeated, "a")
+    expected = scores_of(other, "a")
+    assert expected == scores_of(repeated.store, "a")
     assert {"question", "sim_1gram"} < {score.metric for score in expected}
 
 
@@ -102,12 +99,9 @@ def test_a_model_of_this_machine_answers_on_ray(repeated: Project) -> None:
     assert 0 == local.code, local.out
     on_ray = repeated.run(*asked, "--xling-run-name=a", "-n2", *ON_RAY)
     assert 0 == on_ray.code, on_ray.out + on_ray.err
-    database = Database(other, create=False)
-    with database.read() as connection:
-        expected = scores(connection, "a")
-    database.close()
+    expected = scores_of(other, "a")
     assert expected
-    assert expected == scores_of(repeated, "a")
+    assert expected == scores_of(repeated.store, "a")
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ __all__ = [
     "check_package",
     "package_digest",
     "portable",
-    "read_outcomes",
+    "received",
 ]
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -134,7 +134,7 @@ class BatchActor:
         }
 
     def run(self, batch: str, task: bytes, inputs: bytes) -> bytes:
-        """Return what a task gives on a batch, for :func:`read_outcomes`.
+        """Return what a task gives on a batch, in the order of its inputs, for :func:`received`.
 
         Args:
             batch: a name that no other batch has.
@@ -171,17 +171,16 @@ class BatchActor:
         return self._made[task]
 
 
-def read_outcomes(answered: bytes) -> list[Any]:
-    """Return what :meth:`BatchActor.run` has, in the order of its inputs.
+def received(answered: bytes) -> Any:  # noqa: ANN401  outputs of a batch, or a model's answer
+    """Return what an actor has pickled.
 
     Raises:
         Exception: what it broke with, as it would have broken here.
     """
-    results: Any = pickle.loads(answered)  # noqa: S301  from an actor of ours
-    if isinstance(results, BaseException):
-        raise results
-    read: list[Any] = results
-    return read
+    result: Any = pickle.loads(answered)  # noqa: S301  from an actor of ours
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def _fatal(task: Task, inputs: int) -> EvaluationError:

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pytest_xling.engine.answering import provider_digest
 from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
-from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, identity, made_with
+from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Cluster:
         """Start copies of a model, to be found by name from every process of the session."""
         import ray  # noqa: PLC0415  an extra
 
-        told = package_digest(), model.name, made_with(model), identity(model)
+        told = package_digest(), model.name, made_with(model), provider_digest(model)
         for number in range(self.actors):
             actor = ray.remote(ModelActor).options(
                 name=_copy(model, number),

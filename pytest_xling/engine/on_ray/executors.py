@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_xling.engine.executor import LocalExecutor
-from pytest_xling.engine.on_ray.batch_actor import BatchActor, Task, read_outcomes
+from pytest_xling.engine.on_ray.batch_actor import BatchActor, Task, received
 from pytest_xling.engine.on_ray.model_actor import Copies, can_move
 from pytest_xling.errors import EvaluationError
 
@@ -102,7 +102,7 @@ class DatasetExecutor(_RayExecutor):
         async with self._turn:
             async for index, answered in self._mapped(Task.of(made), batches):
                 del missing[index]
-                yield index, read_outcomes(answered)
+                yield index, received(answered)
         for index, batch in missing.items():
             yield index, [EvaluationError(f"Ray lost the batches of {made.name!r}")] * len(batch)
 
@@ -202,4 +202,4 @@ class PoolExecutor(_RayExecutor):
             return index, [fault] * len(batch)
         finally:
             self._free.put_nowait(actor)
-        return index, read_outcomes(answered)
+        return index, received(answered)

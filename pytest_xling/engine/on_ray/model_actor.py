@@ -8,19 +8,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pytest_xling import registry
-from pytest_xling.engine.on_ray.batch_actor import check_package, portable
+from pytest_xling.engine.answering import provider_digest
+from pytest_xling.engine.on_ray.batch_actor import check_package, portable, received
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.interfaces.provider import Movable
-from pytest_xling.keys import content_key
-from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.interfaces.provider import Provider
-    from pytest_xling.records import Response
+    from pytest_xling.records import Request, Response
 
-__all__ = ["Copies", "ModelActor", "can_move", "identity", "made_with"]
+__all__ = ["Copies", "ModelActor", "can_move", "made_with"]
 
 
 def can_move(provider: Provider) -> TypeGuard[Movable]:
@@ -34,12 +33,6 @@ def made_with(provider: Movable) -> dict[str, Any]:
     return given | {"device": str(given["device"]).partition(":")[0]}
 
 
-def identity(provider: Provider) -> str:
-    """Return a digest of all a provider knows of its model: weights, and what computes."""
-    bare = Request(model="", messages=(Message(role="user", content=""),), params={})
-    return content_key(provider.identify(bare)).hex()
-
-
 class ModelActor:
     """A copy of a model; nothing it does raises.
 
@@ -49,14 +42,14 @@ class ModelActor:
         digest: of the package's code where the requests come from.
         name: of the provider.
         given: what the provider is made with.
-        identity: what answers are kept under, as :func:`identity` has it there.
+        known: a digest of what the provider knows of the model there.
     """
 
-    def __init__(self, digest: str, name: str, given: Mapping[str, Any], identity: str) -> None:
+    def __init__(self, digest: str, name: str, given: Mapping[str, Any], known: str) -> None:
         self._digest = digest
         self._name = name
         self._given = given
-        self._identity = identity
+        self._known = known
         self._making = asyncio.Lock()
         self._provider: Provider | None = None
 
@@ -75,7 +68,7 @@ class ModelActor:
     def _made(self) -> Provider:
         check_package(self._digest)
         provider: Provider = registry.load("provider", self._name)(**self._given)
-        if identity(provider) != self._identity:
+        if provider_digest(provider) != self._known:
             msg = (
                 f"--xling-executor: {self._name}:{self._given['spec']} on Ray is not the model that"
                 " is there by this name here, or runs with other libraries; put the same files and"
@@ -110,7 +103,7 @@ class Copies:
         self._asked[number] += 1
         asked = self._actors[number].generate.remote(pickle.dumps(request))
         try:
-            answered: Any = pickle.loads(await asked)  # noqa: S301  from an actor of ours
+            answered = await asked
         except asyncio.CancelledError:
             ray.cancel(asked)
             raise
@@ -119,7 +112,5 @@ class Copies:
             raise TransientFault(msg) from error
         finally:
             self._asked[number] -= 1
-        if isinstance(answered, BaseException):
-            raise answered
-        response: Response = answered
+        response: Response = received(answered)
         return response

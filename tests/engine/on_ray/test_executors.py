@@ -194,11 +194,11 @@ def test_another_version_is_refused(cluster: Cluster) -> None:
     from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
         BatchActor,
         Task,
-        read_outcomes,
+        received,
     )
 
     _, attempts = cluster.worker_arguments()
     task = pickle.dumps(Task.of(load("metric", "repetition")()))
     answered = BatchActor("of older code", attempts).run("other", task, pickle.dumps(ANSWERS[0]))
     with pytest.raises(ConfigError, match="is not the one that runs here"):
-        read_outcomes(answered)
+        received(answered)
