@@ -24,6 +24,7 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, XlingError
+from pytest_xling.models.devices import check_device
 from pytest_xling.planning.benchmark import (
     benchmark_name,
     bundled,
@@ -181,10 +182,12 @@ def _executor(
     """Give what makes the executor, on Ray where the options say so; *providers* may run there.
 
     Raises:
-        ConfigError: Ray is not installed or not there.
+        ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
+            not here.
     """
     where, _, address = settings.executor.partition(":")
     if where == "local":
+        check_device(settings.device)
         yield LocalExecutor
         return
     from pytest_xling.engine.on_ray import DatasetExecutor, abandon, open_cluster  # noqa: PLC0415  if chosen

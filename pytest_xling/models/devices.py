@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = ["DTYPES", "can_multiply_bfloat16", "choose_device", "choose_dtype", "share_cores"]
+__all__ = [
+    "DTYPES",
+    "can_multiply_bfloat16",
+    "check_device",
+    "choose_device",
+    "choose_dtype",
+    "share_cores",
+]
 
 DTYPES = ("float32", "bfloat16", "float16")
 _MULTIPLY_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
@@ -50,6 +58,18 @@ def choose_device(device: str, *, quantized: bool = False) -> str:
         number = int(worker) if worker.isdecimal() else 0
         return f"cuda:{number % gpus}"
     return device
+
+
+def check_device(device: str) -> None:
+    """Check that *device*, as ``--xling-device`` names it, is there: once, not in every case.
+
+    Torch is imported only for one that may not be; without torch nothing would run there.
+
+    Raises:
+        ConfigError: there is no such device here.
+    """
+    if device not in {"auto", "cpu"} and find_spec("torch") is not None:
+        choose_device(device)
 
 
 def share_cores() -> None:

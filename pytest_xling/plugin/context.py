@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.models.devices import check_device
 
 if TYPE_CHECKING:
     import pytest
@@ -93,11 +94,13 @@ class Context:
         Workers share its actors.
 
         Raises:
-            ConfigError: Ray is not installed, not there, or too small.
+            ConfigError: Ray is not installed, not there, or too small; or nothing runs on it, and
+                the device is not here.
         """
         setup = self.setup
         where, _, address = setup.settings.executor.partition(":")
         if where == "local":
+            check_device(setup.settings.device)
             return
         from pytest_xling.engine.on_ray import open_cluster  # noqa: PLC0415  where it is chosen
 

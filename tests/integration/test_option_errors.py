@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         (["--model=transcript:none.jsonl"], r"none\.jsonl"),
         (["--model=gpt-4o"], r"OPENAI_API_KEY"),
         (["--model=gpt-4o", "--xling-max-cost=5"], r"--xling-price"),
+        (["--model=scripted", "--xling-device=cuda:99"], r"device 'cuda:99' is not there"),
         (["--model=scripted", "--langs=hi", "no_such_folder"], r"no_such_folder"),
     ],
 )
