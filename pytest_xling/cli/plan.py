@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.values import count, number
 from pytest_xling.config.values import price as parse_pair
 from pytest_xling.engine.models import price_paid, provider_of
 from pytest_xling.errors import ConfigError
@@ -17,7 +18,6 @@ from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
@@ -43,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     add("--detect", metavar="D", type=_detect, required=True, help="difference to find, as 3pp")
-    add("--power", metavar="P", type=_between(0.5, 1), default=0.8, help="how often (default .8)")
+    add(
+        "--power",
+        metavar="P",
+        type=number(above=0.5, below=1),
+        default=0.8,
+        help="how often (default .8)",
+    )
     add("--run", metavar="RUN", dest="pilot", help="a stored run that shows how noisy answers are")
     add(
         "--baseline",
@@ -52,7 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--metric", metavar="NAME", help="which one, if RUN has several")
     add("--benchmark", metavar="NAME", help="which one, if RUN has several")
-    add("--languages", metavar="N", type=_count, help="asked, English too (default: RUN's, else 2)")
+    add(
+        "--languages",
+        metavar="N",
+        type=count(1, MOST_REPEATS),
+        help="asked, English too (default: RUN's, else 2)",
+    )
     add(
         "--repeats",
         metavar="K,K",
@@ -63,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--alpha",
         metavar="P",
-        type=_between(0, 0.5),
+        type=number(above=0, below=0.5),
         default=0.05,
         help="false alarms of all languages together (default .05)",
     )
@@ -76,14 +87,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--price", metavar="IN,OUT", type=_pair, help="US $ per million tokens")
     add("--tokens", metavar="IN,OUT", type=_pair, help="of one question (default: as in RUN)")
-    add("--rate", metavar="P", type=_between(0, 1), help=f"English's share (default {RATE:g})")
+    add(
+        "--rate",
+        metavar="P",
+        type=number(above=0, below=1),
+        help=f"English's share (default {RATE:g})",
+    )
     add(
         "--correlation",
         metavar="R",
-        type=_between(-1, 1),
+        type=number(above=-1, below=1),
         help=f"of both sides' answers to a question (default {CORRELATION:g})",
     )
-    add("--sd", metavar="S", type=_positive, help="standard deviation of a question's difference")
+    add(
+        "--sd",
+        metavar="S",
+        type=number(above=0),
+        help="standard deviation of a question's difference",
+    )
     add(
         "--icc",
         metavar="P",
@@ -336,7 +357,7 @@ def _price(record: RunRecord) -> tuple[float, float] | None:
 
 
 def _icc(text: str) -> float:
-    return min(1.0, max(0.0, _between(-1e-9, 1 + 1e-9)(text)))
+    return min(1.0, number(minimum=0, below=1 + 1e-9)(text))
 
 
 def _detect(text: str) -> tuple[float, str | None]:
@@ -353,35 +374,8 @@ def _detect(text: str) -> tuple[float, str | None]:
     return (value / 100, "pp") if points else (value, None)
 
 
-def _between(low: float, high: float) -> Callable[[str], float]:
-    """Return what reads a number between two others."""
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low
-        if not low < value < high:
-            msg = f"{text!r}: give a number between {low:.3g} and {high:.3g}"
-            raise ValueError(msg)
-        return value
-
-    return parse
-
-
-def _positive(text: str) -> float:
-    return _between(0, float("inf"))(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
-        msg = f"{text!r}: give a whole number from 1 to {MOST_REPEATS}"
-        raise ValueError(msg)
-    return int(text)
-
-
 def _counts(text: str) -> tuple[int, ...]:
-    return tuple(sorted({_count(part.strip()) for part in text.split(",")}))
+    return tuple(sorted({count(1, MOST_REPEATS)(part.strip()) for part in text.split(",")}))
 
 
 def _pair(text: str) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.values import count, number
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.thresholds import read_run_thresholds
@@ -14,7 +15,6 @@ from pytest_xling.reports.pivot import named_pivot
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from pytest_xling.analysis.tuning import Tuning
     from pytest_xling.analysis.tuning.runs import Wanted
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--false-alarm",
         metavar="P",
-        type=_between(0, 0.5),
+        type=number(above=0, below=0.5),
         default=0.01,
         help="how often a good run may be blocked, by each gate (default .01)",
     )
@@ -51,30 +51,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--confidence",
         metavar="P",
-        type=_between(0.5, 1),
+        type=number(above=0.5, below=1),
         default=0.95,
         help="of tolerance limits, which 4 runs or more are tuned by (default .95)",
     )
     add(
         "--split",
         metavar="SHARE",
-        type=_between(0, 1),
+        type=number(above=0, below=1),
         default=0.5,
         help="share of the questions to tune on when limits are tried out (default .5)",
     )
-    add("--seed", metavar="N", type=_count, default=0, help="of all that is drawn (default 0)")
+    add("--seed", metavar="N", type=count(0), default=0, help="of all that is drawn (default 0)")
     add("--bad", metavar="RUN", nargs="+", default=[], help="runs of models that are too bad")
     add(
         "--flagged",
         metavar="SHARE",
-        type=_between(0, 1),
+        type=number(above=0, below=1),
         default=0.1,
         help="without bad runs: the share of good answers that turn bad in one (default .1)",
     )
     add(
         "--shift",
         metavar="D",
-        type=_between(0, 100),
+        type=number(above=0, below=100),
         default=0.5,
         help="… and by how many standard deviations numbers get worse (default .5)",
     )
@@ -185,26 +185,3 @@ def _file(args: argparse.Namespace) -> tuple[Path, str]:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"cannot read {path}: {error}"
         raise ConfigError(msg) from error
-
-
-def _between(low: float, high: float) -> Callable[[str], float]:
-    """Return what reads a number between two others."""
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low
-        if not low < value < high:
-            msg = f"{text!r} is not a number between {low:g} and {high:g}"
-            raise ValueError(msg)
-        return value
-
-    return parse
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        msg = f"{text!r} is not a whole number of at least 0"
-        raise ValueError(msg)
-    return int(text)

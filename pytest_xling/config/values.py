@@ -54,16 +54,17 @@ _LARGEST = 2**63 - 1
 """Seeds and limits travel as 64-bit integers."""
 
 
-def count(minimum: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers that are at least *minimum*."""
+def count(minimum: int, maximum: int = _LARGEST) -> Callable[[str], int]:
+    """Return a parser of whole numbers from *minimum* to *maximum*."""
+    wanted = f"from {minimum} to {maximum:,}" if maximum < _LARGEST else f"of at least {minimum}"
 
     def parse(text: str) -> int:
         if not _WHOLE.fullmatch(text.strip()):
-            msg = f"{text!r} is not a whole number; give one of at least {minimum}"
+            msg = f"{text!r} is not a whole number; give one {wanted}"
             raise ValueError(msg)
         value = int(text)
-        if not minimum <= value <= _LARGEST:
-            msg = f"{value} is out of range; give a whole number of at least {minimum}"
+        if not minimum <= value <= maximum:
+            msg = f"{value} is out of range; give a whole number {wanted}"
             raise ValueError(msg)
         return value
 
@@ -81,16 +82,17 @@ def _finite(text: str) -> float:
     return value
 
 
-def number(*, above: float | None = None, minimum: float | None = None) -> Callable[[str], float]:
-    """Return a parser of finite numbers greater than *above*, or at least *minimum*."""
+def number(
+    *, above: float = -math.inf, minimum: float = -math.inf, below: float = math.inf
+) -> Callable[[str], float]:
+    """Return a parser of finite numbers above *above*, of at least *minimum* and below *below*."""
+    bounds = {"above": above, "of at least": minimum, "below": below}
+    wanted = " and ".join(f"{word} {n:g}" for word, n in bounds.items() if math.isfinite(n))
 
     def parse(text: str) -> float:
         value = _finite(text)
-        if above is not None and value <= above:
-            msg = f"{value:g} is out of range; give a number above {above:g}"
-            raise ValueError(msg)
-        if minimum is not None and value < minimum:
-            msg = f"{value:g} is out of range; give a number of at least {minimum:g}"
+        if not above < value < below or value < minimum:
+            msg = f"{value:g} is out of range; give a number {wanted}"
             raise ValueError(msg)
         return value
 

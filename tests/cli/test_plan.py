@@ -172,7 +172,7 @@ def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> Non
         (["--detect=3pp", "--correlation=0.99"], "no such shares"),
         (["--detect=3pp", "--sd=1"], "--sd is for numbers"),
         (["--detect=3pp", "--baseline=before"], "--baseline needs --run=RUN"),
-        (["--detect=3pp", "--power=1"], "give a number between 0.5 and 1"),
+        (["--detect=3pp", "--power=1"], "give a number above 0.5 and below 1"),
         (["--detect=3pp", "--repeats=0"], "give a whole number from 1"),
         (["--detect=3pp", "--price=3"], "write IN,OUT as two numbers"),
         (["--detect=3pp", "--run=now"], "name one with --metric and --benchmark"),

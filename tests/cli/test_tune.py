@@ -212,8 +212,8 @@ def test_what_is_said_of_a_model_is_changed_there(tune: Tune, tmp_path: Path) ->
         (["run-1", "--benchmark", "health"], "has no benchmark 'health'."),
         (["run-1", "--metric", "sim_sen"], "Did you mean 'sim_sent'?"),
         (["run-1", "--thresholds", "none.yaml"], "no file 'none.yaml'; check --thresholds"),
-        (["run-1", "--false-alarm", "5"], "'5' is not a number between 0 and 0.5"),
-        (["run-1", "--seed", "x"], "'x' is not a whole number of at least 0"),
+        (["run-1", "--false-alarm", "5"], "5 is out of range; give a number above 0 and below 0.5"),
+        (["run-1", "--seed", "x"], "'x' is not a whole number; give one of at least 0"),
     ],
 )
 def test_mistakes_exit_with_4(tune: Tune, arguments: list[str], said: str) -> None:
