@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import resolve
 from pytest_xling.config.values import store as parse_store
-from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.store.database import Database
 
@@ -68,15 +68,7 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
     Raises:
         StoreError: there is no store, or it cannot be read.
     """
-    location = store_location(args)
-    if isinstance(location, Path) and not location.exists():
-        where = "" if location.is_absolute() else f" in {Path.cwd()}"
-        msg = (
-            f"there is no store at {location}{where}; go to the folder of your project, name the "
-            "store with --xling-store, or make one: pytest --model=MODEL"
-        )
-        raise StoreError(msg)
-    database = Database(location, create=False)
+    database = Database(store_location(args), create=False)
     try:
         with database.read() as connection:
             yield connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import URL, create_engine, event
@@ -13,7 +14,6 @@ from pytest_xling.errors import StoreError, StoreMissing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from sqlite3 import Connection as SqliteConnection
 
     from sqlalchemy import Connection
@@ -45,7 +45,11 @@ class SqliteFile:
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
         if not create and not path.exists():
-            msg = f"there is no store at {path}; name it with --xling-store"
+            where = "" if path.is_absolute() else f" in {Path.cwd()}"
+            msg = (
+                f"there is no store at {path}{where}; go to the folder of your project, name the "
+                "store with --xling-store, or make one: pytest --model=MODEL"
+            )
             raise StoreMissing(msg)
         if path.is_dir():
             msg = f"{path} is a folder; name the store's file in it with --xling-store"
