@@ -42,6 +42,8 @@ NO_GATES_ID = "no-gates"
 NO_SEARCH_ID = "no-search"
 MISCONFIGURED = "pytest-xling is misconfigured: "
 """Begins what is said of a mistake; a worker's report has nothing else to know it by."""
+_SELECT_ONE_BY_ONE = {"_pytest", "pytest_xling", "xdist", "_hypothesis_pytestplugin"}
+"""Packages that select tests, or look at them, one by one."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
 
@@ -135,7 +137,7 @@ class Selection:
             return
         if "xling_case" in metafunc.fixturenames:
             self._refuse_flags(metafunc, self._metrics(metafunc))
-            cases = self._plan(folder)
+            cases = self._cut(self._plan(folder))
             ids = [case.id for case in cases]
             metafunc.parametrize("xling_case", [case_test(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
@@ -148,6 +150,16 @@ class Selection:
                 checks = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
                 ids = [NO_GATES_ID]
             metafunc.parametrize("xling_gate", checks, ids=ids)
+
+    def _cut(self, cases: list[Case]) -> list[Case]:
+        """Return the cases of the shard, where nobody selects by what other tests there are.
+
+        Else, and where that leaves none, others too, which are deselected after all selection.
+        """
+        shard = self._setup.shard
+        if shard is None or _counted_by_others(self._context.config):
+            return cases
+        return [case for case in cases if shard.has(case)] or cases[:1]
 
     def deselected(self, items: Sequence[pytest.Item]) -> None:
         """Note tests that are not selected: no gate rests on what the user skips."""
@@ -535,6 +547,18 @@ class Selection:
     def pivot_of(self, benchmark: str) -> str | None:
         """Return the language others are compared with; None where none is."""
         return self._setup.pivots().get(benchmark)
+
+
+def _counted_by_others(config: pytest.Config) -> bool:
+    """Tell whether a selection may look at more than each test by itself, as ``-k`` does.
+
+    Such as one that samples tests: a conftest.py's, another plugin's, or pytest's by earlier runs.
+    """
+    selecting = config.hook.pytest_collection_modifyitems.get_hookimpls()
+    packages = {each.function.__module__.partition(".")[0] for each in selecting}
+    return bool(packages - _SELECT_ONE_BY_ONE) or any(
+        config.getoption(name, default=False) for name in ("lf", "stepwise")
+    )
 
 
 def _kinds(metrics: Iterable[str]) -> dict[str, MetricKind]:

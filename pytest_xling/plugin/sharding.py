@@ -20,6 +20,8 @@ __all__ = ["Sharding"]
 class Sharding:
     """A pytest plugin: leaves the cases of one shard, once all else has selected.
 
+    Where nobody else selects there are no others by then: a test takes some kB, run or not.
+
     Args:
         shard: which.
         selection: learns of the gates, whose metrics are scored here and which are judged later.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import time
 import xml.etree.ElementTree as ET
@@ -53,6 +54,15 @@ OPTIONS = (
     "--xling-param=sim_lda_20.fits=1",
     "--model=transcript:answers.jsonl",
 )
+
+FIRST_FOUR = """\
+import pytest
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if "test_answer" in item.nodeid][:4]
+"""
 
 
 @pytest.fixture
@@ -253,3 +263,26 @@ def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:
     judged = bread.xling("gate", "night.1of2", "--thresholds", "thresholds.yaml")
     assert 4 == judged.returncode
     assert "run night.1of2 is shard 1 of 2 and decides nothing by itself" in judged.stderr
+
+
+def test_cases_of_other_shards_are_not_even_made(bread: Project) -> None:
+    """They would fill the memory of every shard; where a plugin looks at all, it is given all."""
+    options = ("--model=scripted", "--langs=en", "--collect-only", "-q", "-n0", "-k", "test_answer")
+
+    def shards() -> list[tuple[int, int]]:
+        """Return how many tests each shard selects, and of how many."""
+        outs = [bread.run(*options, f"--xling-shard={number}/2").out for number in (1, 2)]
+        made = [re.search(r"/(\d+) tests collected", out) for out in outs]
+        return [
+            (out.count("::test_answer["), int(of[1]))
+            for out, of in zip(outs, made, strict=True)
+            if of
+        ]
+
+    (own, made), (others, made_there) = shards()
+    assert COUNT == own + others
+    assert 0 < made - own == made_there - others  # gates
+    bread.write("conftest.py", FIRST_FOUR)
+    four, four_there = shards()
+    assert 4 == four[0] + four_there[0]
+    assert COUNT + made - own == four[1] == four_there[1]
