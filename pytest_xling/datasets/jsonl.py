@@ -28,10 +28,13 @@ from pytest_xling.languages import find
 from pytest_xling.records import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from pytest_xling.keys import JsonValue
+
+    _Known: TypeAlias = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
 
 __all__ = ["JsonlReader"]
 
@@ -121,8 +124,10 @@ def _rows(file: Path) -> Iterator[tuple[int, str]]:
 
 def _samples(file: Path, *, benchmark: str, language: str) -> Iterator[Sample]:
     lines: dict[str, int] = {}
+    known: _Known = {}
     for number, line in _rows(file):
-        sample = _sample(line, where=f"{file}:{number}", benchmark=benchmark, language=language)
+        where = f"{file}:{number}"
+        sample = _sample(line, where=where, benchmark=benchmark, language=language, known=known)
         if sample.id in lines:
             msg = (
                 f"{file}:{number}: id {sample.id!r} is already on line {lines[sample.id]}; "
@@ -133,7 +138,7 @@ def _samples(file: Path, *, benchmark: str, language: str) -> Iterator[Sample]:
         yield sample
 
 
-def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
+def _sample(line: str, *, where: str, benchmark: str, language: str, known: _Known) -> Sample:
     row = parse(line, where=where, decoder=_decoder)
     if not isinstance(row, dict):
         msg = f'{where}: each line must be one JSON object, such as {{"id": …, "question": …}}'
@@ -161,7 +166,8 @@ def _sample(line: str, *, where: str, benchmark: str, language: str) -> Sample:
         reference=texts.pop("reference", None),
         wrong=wrong,
         parallel_id=texts.pop("parallel_id", None),
-        metadata=texts,
+        # Many rows say the same, and every process of a run keeps all of them.
+        metadata=known.setdefault(tuple(texts.items()), texts),
     )
 
 
