@@ -1,10 +1,11 @@
 """How a run grows with its cases: time, memory, store and report, beside plain pytest, in one go.
 
-    python perf/scale.py [--cases 1000 10000 100000] [-n 4]
+    python perf/scale.py [--cases 1000 10000 100000] [-n 4] [--shards 8]
 
 The scripted provider answers at once, so all that is timed is ours and pytest's. A linear product
 shows the same milliseconds a case in every row. *Memory* is the largest sum, at any time, of what
 all processes of the run have for themselves and their share of what they have together (PSS).
+With ``--shards`` the same run is made in so many parts, one after the other, and merged.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How a run grows with its cases.")
     parser.add_argument("--cases", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("-n", dest="workers", default="0", help="xdist workers of the runs")
+    parser.add_argument("--shards", type=int, default=0, help="make the run in parts, too")
     arguments = parser.parse_args()
     workers = f"-n{arguments.workers}"
     print(
@@ -112,6 +114,34 @@ def main() -> None:
             f"{memory} {store:>9.1f} {html:>8.1f}",
             flush=True,
         )
+        if arguments.shards:
+            print(in_shards(cases, arguments.shards, workers), flush=True)
+
+
+def in_shards(cases: int, shards: int, workers: str) -> str:
+    """Make a run in parts and merge it without workers; say how long, and with how much memory."""
+    told = ("--model=scripted", "--langs=en", "--xling-run-name=night")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_project(folder, cases)
+        seconds, mb = [], []
+        for number in range(1, shards + 1):
+            own = (f"--xling-shard={number}/{shards}", f"--xling-store={number}.sqlite")
+            with PeakMemory() as memory:
+                took, _ = timed(
+                    command(*told, workers, *own, "benchmarks"), cwd=folder, base_url=""
+                )
+            seconds.append(took)
+            mb.append(memory.mb)
+        stores = [f"{number}.sqlite" for number in range(1, shards + 1)]
+        judged = ["--pytest", "--langs=en", "-q", "-n0", "--junitxml=junit.xml", "benchmarks"]
+        merge = [sys.executable, "-m", "pytest_xling.cli", "merge", *stores, *judged]
+        with PeakMemory() as memory:
+            took, _ = timed(merge, cwd=folder, base_url="")
+    return (
+        f"{cases:>8,} in {shards} shards: {sum(seconds):.0f} s, {max(mb):,.0f} MB at the most; "
+        f"merged with -n0: {took:.0f} s, {memory.mb:,.0f} MB"
+    )
 
 
 if __name__ == "__main__":
