@@ -14,7 +14,7 @@ from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
 from tests.integration.project import QUESTIONS
 from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -53,7 +53,7 @@ def serving(project: Project, port: int, known: str, version: str) -> AbstractCo
     """Serve a judge at a port: the same address is the same judge, whoever answers there."""
     answer = says("less_comprehensive")
     answers = str(project.root / known)
-    return spawned(port=port, answers=answers, answer=answer, served=version)
+    return answering(port=port, answers=answers, answer=answer, served=version)
 
 
 def run(project: Project, limit: int, *options: str) -> Outcome:
@@ -157,7 +157,7 @@ def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
     metrics = TEST_FILE.replace('["contradictory"]', json.dumps(["no_answer", *MECHANISMS]))
     metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
     project.write("benchmarks/bread/test_bread.py", metrics)
-    with spawned(port=port, answer=says("present")):
+    with answering(port=port, answer=says("present")):
         assert 0 == run(project, 3, "--xling-empathy=llm").code
         outcome = run(project, 5, "--xling-empathy=llm")
         assert 0 == outcome.code, outcome.out
