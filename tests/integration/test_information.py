@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, stats
+from tests.servers.openai_server import answering, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
 def test_what_a_killed_run_has_learnt_is_not_asked_again(facts: Project) -> None:
     """At most the pairs in flight at kill -9, and those of the last commit, are asked twice."""
     answer(facts)
-    with answering(claims=True, delay_s=0.02) as url:
+    with spawned(claims=True, delay_s=0.02) as url:
         facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         options = (*JUDGED, "--xling-max-connections=8")
         process = facts.popen(*options, new_session=True)

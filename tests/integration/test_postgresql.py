@@ -10,7 +10,7 @@ import pytest
 
 from pytest_xling.store import runs
 from tests.integration.project import TEST_FILE, Project, write_questions
-from tests.servers.openai_server import answering, stats
+from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def test_a_run_and_its_commands_without_the_password(
 
     Not where a test fails with all variables shown, nor where the server cannot be reached.
     """
-    with answering(echo=True) as url:
+    with spawned(echo=True) as url:
         project = machine(tmp_path / "one", url, server_store, count=2)
         project.write("benchmarks/bread/test_bread.py", TEST_FILE + FAILING)
         report = ("--xling-report=report.html", "--showlocals", "--xling-run-name=night", "-v")
@@ -120,7 +120,7 @@ def test_a_run_and_its_commands_without_the_password(
 
 def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: ServerUrl) -> None:
     """Into the server's store; what a file has is copied there, and nothing is asked anew."""
-    with answering(echo=True) as url:
+    with spawned(echo=True) as url:
         project = machine(tmp_path / "one", url, server_store, count=4)
         for number, store in enumerate(("1.sqlite", server_store.full), start=1):
             shard = (f"--xling-shard={number}/2", f"--xling-store={store}")
@@ -140,7 +140,7 @@ def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: S
 @pytest.mark.slow
 def test_two_machines_ask_no_question_twice(tmp_path: Path, server_store: ServerUrl) -> None:
     """Two runs of two workers each, which know nothing of each other but the store."""
-    with answering(delay_s=0.2, echo=True) as url:
+    with spawned(delay_s=0.2, echo=True) as url:
         projects = [machine(tmp_path / name, url, server_store) for name in ("one", "two")]
         processes = [
             made.popen(*OPTIONS, "-n2", "-q", f"--xling-run-name={made.root.name}")
@@ -162,7 +162,7 @@ def test_what_a_machine_leased_and_died_with_is_taken_over(
 ) -> None:
     """Nobody elsewhere can see that it died: its leases end by their time, shortened here."""
     lease = "\nfrom pytest_xling.engine import store_writer\n\nstore_writer.LEASE_S = 3.0\n"
-    with answering(delay_s=2.0, echo=True) as url:
+    with spawned(delay_s=2.0, echo=True) as url:
         one, two = (machine(tmp_path / name, url, server_store, count=4) for name in ("a", "b"))
         for made in (one, two):
             made.write("conftest.py", ELSEWHERE.format(name=made.root.name) + lease)
@@ -183,7 +183,7 @@ def test_a_server_that_is_killed_and_back_loses_nothing(
     tmp_path: Path, postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
     """In mid-run, as a crash would: the run goes on, asks nothing twice, and its gates are same."""
-    with answering(delay_s=0.1, echo=True) as url:
+    with spawned(delay_s=0.1, echo=True) as url:
         project = machine(tmp_path / "one", url, server_store, count=30)
         process = project.popen(*OPTIONS, "-n2", "-q")
         for part in (1, 2):

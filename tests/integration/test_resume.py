@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.integration.project import TEST_FILE, write_questions
-from tests.servers.openai_server import answering, stats
+from tests.servers.openai_server import answering, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,12 @@ OPTIONS = ("--model=some-model", "--langs=en,hi", "--xling-max-connections=8")
 
 @pytest.fixture
 def server(project: Project) -> Iterator[str]:
-    """A server that takes 0.2 s, and a project that asks it 48 questions."""
+    """A server that takes 0.2 s, and a project that asks it 48 questions.
+
+    A process of its own: what is interrupted is so at a moment that the server's counts tell.
+    """
     write_questions(project, count=QUESTIONS, languages=("en", "hi"))
-    with answering(delay_s=0.2, echo=True) as url:
+    with spawned(delay_s=0.2, echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         yield url
 
