@@ -184,7 +184,10 @@ class _Importer:
         for module in pkgutil.walk_packages(package.__path__, "pytest_xling."):
             if not NOT_IMPORTED.search(module.name):
                 import_module(module.name)
-        import_module("hypothesis.internal.observability")  # by its plugin, at the end of a run
+        # What runs import when they come to it: by the plugin of Hypothesis at their end, where
+        # they have workers, for the store.
+        for name in ("hypothesis.internal.observability", "xdist.dsession", "sqlite3"):
+            import_module(name)
         import_module("pytest_xling.text.langid").codes()
         import_module("pytest_xling.text.tokens").decode([])
         inspect.getmodule(_end.__code__)  # learns the files of modules, which tracebacks look for

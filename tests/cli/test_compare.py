@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,12 +31,10 @@ def _asked(flagged: int) -> list[Asked]:
     ]
 
 
-@pytest.fixture
-def two(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Xling:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a good run, a bad one and one that was interrupted."""
-    path = tmp_path / "store.sqlite"
+    path = tmp_path_factory.mktemp("kept") / "store.sqlite"
     make_run(path, _asked(0), metrics=METRICS, run_id="good")
     make_run(
         path,
@@ -53,6 +52,19 @@ def two(
         status="interrupted",
         created_at="2026-11-20T10:00:00",
     )
+    return path
+
+
+@pytest.fixture
+def two(
+    kept: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Xling:
+    """A copy of it."""
+    path = tmp_path / "store.sqlite"
+    shutil.copy(kept, path)
     for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "110")

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 from tests import forkserver
 from tests.docs.blocks import read_blocks
-from tests.servers.openai_server import spawned
+from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
     from tests.docs.blocks import Block
@@ -163,7 +163,7 @@ def carry_out(document: Path, root: Path) -> Bench:
     with ExitStack() as stack:
         blocks = read_blocks(document)
         needs_server = any(SERVER in block.text for block in blocks if block.mark == "run")
-        server = stack.enter_context(spawned(echo=True)) if needs_server else ""
+        server = stack.enter_context(answering(echo=True)) if needs_server else ""
         for block in blocks:
             _do(block, bench, server=server, where=f"{document.name}:{block.line}")
     return bench

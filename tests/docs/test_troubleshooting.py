@@ -12,7 +12,7 @@ import pytest
 from tests.docs.bench import SERVER, Bench
 from tests.docs.blocks import read_blocks
 from tests.docs.tables import GUIDE
-from tests.servers.openai_server import spawned
+from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +121,7 @@ def test_the_message_is_given(message: str, fresh: Path, tmp_path: Path) -> None
     if provoked.name:
         bench.write(provoked.name, provoked.text)
     if SERVER in provoked.script:
-        with spawned(mode=provoked.mode, size_mb=20) as server:
+        with answering(mode=provoked.mode, size_mb=20) as server:
             done = bench.run(provoked.script, server=server)
     else:
         done = bench.run(provoked.script)

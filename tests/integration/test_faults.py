@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import TEST_FILE, write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -66,7 +66,7 @@ def test_a_server_that_is_down_ends_the_run(project: Project) -> None:
 
 def test_a_server_that_hangs_is_given_up(project: Project) -> None:
     """--xling-timeout bounds every attempt, and a server that never answers the whole run."""
-    with spawned(mode="hang") as url:
+    with answering(mode="hang") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en", "--xling-timeout=0.5")
     assert outcome.code == 3, outcome.out[-3000:]
@@ -100,7 +100,7 @@ def test_each_misbehaviour_has_its_own_outcome(project: Project) -> None:
     project.write("conftest.py", IMPATIENT)
     names = {mode: mode.replace("*", "x") for mode in (*passing, *lasting, *flagged)}
     write_modes(project, {name: f"[[{mode}]] Why?" for mode, name in names.items()})
-    with spawned(answer="Bread rises because of hot gas in the soft dough.") as url:
+    with answering(answer="Bread rises because of hot gas in the soft dough.") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en", "--xling-timeout=0.5")
         asked = {prompt.split("]]")[0].strip("["): n for prompt, n in stats(url)["prompts"].items()}
@@ -131,7 +131,7 @@ def test_each_misbehaviour_has_its_own_outcome(project: Project) -> None:
 def test_a_wrong_key_is_named_but_never_shown(project: Project) -> None:
     """The message says which variable holds it; the key itself is nowhere, even if echoed."""
     key = "sk-proj-Zq8very0secret7key5-4321"
-    with spawned(key="another", delay_s=0.01) as url:
+    with answering(key="another", delay_s=0.01) as url:
         address = url.replace("//", "//user:hunter2pass@")
         project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY=key)
         outcome = project.run(MODEL, "--langs=en", "-n2", "-vv", "--full-trace", "-l")
@@ -148,14 +148,20 @@ def test_a_wrong_key_is_named_but_never_shown(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "processes"), [("401", "0"), ("401", "2"), ("404", "0"), ("quota", "2")]
+    ("mode", "processes"),
+    [
+        ("401", "0"),
+        ("quota", "2"),
+        pytest.param("401", "2", marks=pytest.mark.slow),
+        pytest.param("404", "0", marks=pytest.mark.slow),
+    ],
 )
 def test_what_every_case_would_meet_is_asked_and_told_a_few_times(
     project: Project, mode: str, processes: str
 ) -> None:
     """40 cases make eight requests at most; each case is an error, and few are listed."""
     write_questions(project, count=10)
-    with spawned(mode=mode) as url:
+    with answering(mode=mode) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, f"-n{processes}")
         assert stats(url)["requests"] <= 8
@@ -166,11 +172,11 @@ def test_what_every_case_would_meet_is_asked_and_told_a_few_times(
     assert "Without a score" in outcome.out
 
 
-@pytest.mark.parametrize("mode", ["429", "500"])
+@pytest.mark.parametrize("mode", ["429", pytest.param("500", marks=pytest.mark.slow)])
 def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str) -> None:
     """However many cases wait, and with few requests; the header says how long."""
     write_questions(project, count=20)
-    with spawned(mode=mode, retry_after="") as url:
+    with answering(mode=mode, retry_after="") as url:
         project.environment.update(OPENAI_BASE_URL=url, XLING_PATIENCE="1.5")
         outcome = project.run(MODEL)
         assert stats(url)["requests"] <= 20
@@ -187,7 +193,7 @@ def test_why_cases_have_no_score_is_told_everywhere(project: Project) -> None:
     """At the end of the run, in each report, by `xling show`, and for one case; then forgotten."""
     write_questions(project, count=5, languages=("en", "hi"))
     told = "10 cases, 7 of them given up for it: {url} answered 401: 'Incorrect API key provided.'"
-    with spawned(mode="401") as url:
+    with answering(mode="401") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(
             MODEL, "--langs=en,hi", "--xling-report=report.html", "--xling-github"
@@ -218,7 +224,7 @@ def test_a_judge_that_refuses_the_key_is_told_apart(project: Project) -> None:
     project.write("benchmarks/bread/data/en.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
     metrics = TEST_FILE.replace('"no_answer", "wrong', '"no_answer", "contradictory", "wrong', 1)
     project.write("benchmarks/bread/test_bread.py", metrics)
-    with spawned(mode="403") as url:
+    with answering(mode="403") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run("--model=scripted", "--langs=en", "--xling-judge=openai:judge")
         assert stats(url)["requests"] <= 4
@@ -230,7 +236,7 @@ def test_a_judge_that_refuses_the_key_is_told_apart(project: Project) -> None:
 def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> None:
     """Exit 3 within the cap; a second run with more asks only the rest, and reuses the first."""
     write_questions(project, count=15, languages=("en", "hi"))
-    with spawned(echo=True, delay_s=0.05) as url:
+    with answering(echo=True, delay_s=0.05) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         capped = project.run(MODEL, "--langs=en,hi", PRICE, f"--xling-max-cost={12 * ANSWER_USD}")
         assert capped.code == 3, capped.out[-3000:]
@@ -249,7 +255,7 @@ def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> 
 def test_the_cost_cap_holds_over_all_workers(project: Project) -> None:
     """However many processes ask, together they spend no more than the cap."""
     write_questions(project, count=15, languages=("en", "hi"))
-    with spawned(echo=True, delay_s=0.05) as url:
+    with answering(echo=True, delay_s=0.05) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         cap = f"--xling-max-cost={12 * ANSWER_USD}"
         outcome = project.run(MODEL, "--langs=en,hi", PRICE, cap, "-n2")
@@ -262,7 +268,7 @@ def test_the_cost_cap_holds_over_all_workers(project: Project) -> None:
 def test_what_requests_in_flight_might_cost_does_not_end_the_run(project: Project) -> None:
     """Answers as long as --xling-max-tokens would break the cap, but short ones leave room."""
     write_questions(project, count=15, languages=("en", "hi"))
-    with spawned(echo=True, delay_s=0.1) as url:
+    with answering(echo=True, delay_s=0.1) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         cap = f"--xling-max-cost={40 * ANSWER_USD}"
         outcome = project.run(MODEL, "--langs=en,hi", PRICE, cap, "--xling-max-tokens=100")

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from tests.servers.openai_server import spawned
+from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -164,9 +164,9 @@ def test_hostile_replies_of_a_server(project: Project) -> None:
     """Half characters, NUL, escapes and 6 MB that come as JSON over a socket are told apart."""
     modes = ["surrogates", "nul", "ansi", "huge", "empty_content", "parts"]
     write(project, modes)
-    with spawned() as url:
+    with answering() as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
-        outcome = project.run("--model=m", "--langs=en", "-n2", "-k", "any or repetition")
+        outcome = project.run("--model=m", "--langs=en", "-k", "any or repetition")
     assert outcome.code == 1, outcome.out[-3000:]
     assert {
         "test_any[empty_content-en]": "failed",

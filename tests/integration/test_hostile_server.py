@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.project import write_questions
 from tests.integration.test_faults import IMPATIENT, MODEL, PRICE, write_modes
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -40,7 +40,7 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
     project.write("conftest.py", IMPATIENT)
     project.write("pytest.ini", "[pytest]\nlog_level = DEBUG\nlog_file = run.log\n")
     write_modes(project, {f"leak-{mode}": f"[[key_{mode}]] Why?" for mode in LEAKS})
-    with spawned(answer=ANSWER) as url:
+    with answering(answer=ANSWER) as url:
         secret = url.replace("://", "://chef-admin09:s3cr3t%26Pass@") + "?api_key=qu3ryValue"
         project.environment.update(
             OPENAI_BASE_URL=secret if where == "url" else url,
@@ -61,7 +61,7 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
 def test_redirects_end_the_run(project: Project) -> None:
     """Nothing is scored, nothing sent elsewhere, and a loop costs a handful of requests."""
     write_questions(project, count=20, languages=("en",))
-    with spawned(mode="307", location="") as url:
+    with answering(mode="307", location="") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en", "-n2")
         assert stats(url)["requests"] <= 4 * 2  # of each worker
@@ -77,7 +77,7 @@ def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> No
     """All others are answered; a run that goes on asks for that one alone."""
     questions = {f"q{n}": f"Why {n}?" for n in range(20)}
     write_modes(project, questions | {"long": f"[[{mode}*1]] Why?"})
-    with spawned(answer=ANSWER, size_mb=20) as url:
+    with answering(answer=ANSWER, size_mb=20) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en")
         assert outcome.code == 3, outcome.out[-3000:]
@@ -97,7 +97,7 @@ def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
     write_questions(project, count=10, languages=("en", "hi", "zh"))
     project.environment["GITHUB_ACTIONS"] = "true"
     project.environment["GITHUB_STEP_SUMMARY"] = str(project.root / "summary.md")
-    with spawned(answer=ANSWER, usage=usage, delay_s=0.02) as url:
+    with answering(answer=ANSWER, usage=usage, delay_s=0.02) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         # An answer has 12 tokens, its question some 20: about 0.044 US$ each.
         options = ["--xling-max-cost=0.1", "--xling-report=report.html"]
@@ -129,7 +129,7 @@ def test_a_broken_address_is_a_mistake(project: Project) -> None:
 
 def test_runs_with_usage_say_nothing_of_it(project: Project) -> None:
     """What the server counts stands, as it always did."""
-    with spawned(answer=ANSWER) as url:
+    with answering(answer=ANSWER) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run(MODEL, "--langs=en", PRICE)
     assert outcome.code == 0, outcome.out[-3000:]

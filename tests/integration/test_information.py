@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ def answer(project: Project, *, left_out: Mapping[tuple[int, str], int] | None =
 def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     """A flawless model opens every gate. Each pair of a claim and a text is asked once."""
     answer(facts)
-    with spawned(claims=True) as url:
+    with answering(claims=True) as url:
         facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = facts.run(*JUDGED)
         assert 0 == outcome.code, outcome.out
@@ -113,6 +113,7 @@ def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     assert 1.0 == values["information", "zh"]
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_has_learnt_is_not_asked_again(facts: Project) -> None:
     """At most the pairs in flight at kill -9, and those of the last commit, are asked twice."""
     answer(facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,22 +13,26 @@ from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.store.database import Database
 from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
-from tests.integration.project import QUESTIONS
+from tests.integration.project import QUESTIONS, Project
 from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-    from tests.integration.project import Outcome, Project
+    from tests.integration.project import Outcome
 
 COMMAND = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=openai:judge")
 ANCHORS = 30
 
 
-@pytest.fixture
-def judged(project: Project) -> Project:
+@pytest.fixture(scope="module")
+def nine(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with nine questions, and what a judge without fault says of labelled answers."""
+    project = Project(tmp_path_factory.mktemp("nine"))
+    project.write("pytest.ini", "[pytest]\n")
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
     project.write("thresholds.yaml", THRESHOLDS)
     project.write("benchmarks/bread/test_bread.py", TEST_FILE)
     row = {"set": "agnostic", "category": "food", "source": "made up", "reference": "CO2!"}
@@ -53,7 +58,7 @@ def serving(project: Project, port: int, known: str, version: str) -> AbstractCo
     """Serve a judge at a port: the same address is the same judge, whoever answers there."""
     answer = says("less_comprehensive")
     answers = str(project.root / known)
-    return spawned(port=port, answers=answers, answer=answer, served=version)
+    return answering(port=port, answers=answers, answer=answer, served=version)
 
 
 def run(project: Project, limit: int, *options: str) -> Outcome:
@@ -61,15 +66,32 @@ def run(project: Project, limit: int, *options: str) -> Outcome:
     return project.run(*COMMAND, f"--xling-limit={limit}", *options)
 
 
-@pytest.fixture
-def measured(judged: Project) -> tuple[Project, int]:
-    """A project whose judge was measured in a run, and the port it is at."""
-    with serving(judged, 0, "known.json", "v1") as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        outcome = run(judged, 3)
+@pytest.fixture(scope="module")
+def run_once(nine: Project) -> tuple[Project, int]:
+    """The project after a run in which its judge was measured, and the port that is at."""
+    with serving(nine, 0, "known.json", "v1") as url:
+        nine.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = run(nine, 3)
         assert 0 == outcome.code, outcome.out + outcome.err
         port = int(re.findall(r":(\d+)/", url)[0])
-    return judged, port
+    return nine, port
+
+
+@pytest.fixture
+def measured(run_once: tuple[Project, int], tmp_path: Path) -> tuple[Project, int]:
+    """A copy of it."""
+    made, port = run_once
+    root = tmp_path / "project"
+    shutil.copytree(made.root, root)
+    return Project(root, dict(made.environment)), port
+
+
+@pytest.fixture
+def judged(nine: Project, tmp_path: Path) -> Project:
+    """A copy of the project without any run."""
+    root = tmp_path / "project"
+    shutil.copytree(nine.root, root, ignore=shutil.ignore_patterns(".xling"))
+    return Project(root)
 
 
 def test_a_judge_that_is_the_same_is_trusted(measured: tuple[Project, int]) -> None:
@@ -157,7 +179,7 @@ def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
     metrics = TEST_FILE.replace('["contradictory"]', json.dumps(["no_answer", *MECHANISMS]))
     metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
     project.write("benchmarks/bread/test_bread.py", metrics)
-    with spawned(port=port, answer=says("present")):
+    with answering(port=port, answer=says("present")):
         assert 0 == run(project, 3, "--xling-empathy=llm").code
         outcome = run(project, 5, "--xling-empathy=llm")
         assert 0 == outcome.code, outcome.out

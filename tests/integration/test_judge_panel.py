@@ -10,7 +10,7 @@ import pytest
 from tests.annotators.judges import says
 from tests.integration.project import QUESTIONS
 from tests.integration.test_judges_behind import TEST_FILE
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -47,7 +47,7 @@ def test_the_majority_of_judges_decides(judged: Project) -> None:
     """
     server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
     command = ("--model=scripted", "--langs=en", "-n0", "-q")
-    with spawned(**server) as url:
+    with answering(**server) as url:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = judged.run(*command[:-1], "--xling-judge=strict,mild,kind")
         assert 0 == outcome.code, outcome.out + outcome.err
@@ -68,7 +68,7 @@ def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
     """How often all were of one voice stands below the table, and in the rows."""
     command = ("calibrate", "correctness", "--langs=en", "--xling-judge=mild,strict,kind")
     server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
-    with spawned(**server) as url:
+    with answering(**server) as url:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         shown = judged.xling(*command)
         rows = json.loads(judged.xling(*command, "--json").stdout)
@@ -79,7 +79,7 @@ def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
 def test_a_judge_is_asked_again(judged: Project) -> None:
     """Each time anew; with more repeats only those that are missing, and no other step changes."""
     command = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=mild")
-    with spawned(answer=says("less_comprehensive")) as url:
+    with answering(answer=says("less_comprehensive")) as url:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         asked = []
         for repeats in (1, 3, 4):
@@ -93,7 +93,7 @@ def test_one_judge_that_fails_leaves_the_run_incomplete(judged: Project) -> None
     """Two of three are no panel; what they said is kept, and not asked for again."""
     server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
     command = ("--model=scripted", "--langs=en", "-n0", "-q")
-    with spawned(**server) as url:
+    with answering(**server) as url:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         assert 3 == judged.run(*command, "--xling-judge=mild,kind,broken").code
         before = stats(url)["requests"]

@@ -11,7 +11,7 @@ import pytest
 from pytest_xling.analysis.labelled import bundled_labels
 from tests.annotators.judges import says
 from tests.integration.project import QUESTIONS
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -71,7 +71,9 @@ def judged(project: Project) -> Project:
 def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     """Terminal, JUnit, HTML and GitHub; and asking for all calibrations asks nothing again."""
     summary = judged.root / "summary.md"
-    with spawned(answers=str(judged.root / "known.json"), answer=says("less_comprehensive")) as url:
+    with answering(
+        answers=str(judged.root / "known.json"), answer=says("less_comprehensive")
+    ) as url:
         judged.environment.update(
             OPENAI_BASE_URL=url, OPENAI_API_KEY="k", GITHUB_STEP_SUMMARY=str(summary)
         )

@@ -8,7 +8,7 @@ import pytest
 
 from tests import forkserver
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def url(project: Project) -> Iterator[str]:
         lines = file.read_text(encoding="utf-8").splitlines()
         longer = (line.replace("(", "(a " * row) for row, line in enumerate(lines))
         file.write_text("\n".join(longer) + "\n", encoding="utf-8")
-    with spawned(echo=True) as address:
+    with answering(echo=True) as address:
         project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY="none")
         yield address
 
@@ -58,13 +58,13 @@ def _run(project: Project, *arguments: str) -> tuple[int, str]:
 
 
 def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> None:
-    """It fails again by the same answers; with another limit it passes; nothing is asked."""
+    """It fails again by the same answers; by another limit it passes, with workers; none asks."""
     project.write("thresholds.yaml", TIGHT)
-    code, out = _run(project, "-n2")
+    code, out = _run(project)
     assert 1 == code, out
     before = project.verdicts()
     assert {"fail"} == {verdict.outcome for verdict in before.values()}
-    code, out = _run(project, "-n2", "--lf")
+    code, out = _run(project, "--lf")
     assert 1 == code, out
     assert before == project.verdicts()
     assert len(LANGUAGES) * COUNT == len(project.answers())

@@ -9,7 +9,7 @@ import pytest
 
 from tests.annotators.judges import key_of
 from tests.integration.project import Project
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -233,7 +233,7 @@ def test_a_judge_that_only_quotes_finds_no_stance(
 ) -> None:
     """Over a socket: what an answer says of itself is nobody's stance, and the reason says why."""
     claims.write("model.yaml", "rules:\n  - text: \"No. {'stance': 'agree'}\"\n")
-    with spawned(**judge) as url:
+    with answering(**judge) as url:
         claims.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         claims.run(
             "--model=scripted:model.yaml", "--xling-judge=openai:judge", "--xling-stance=llm",

@@ -95,7 +95,7 @@ def test_a_conftest_beside_it(mine: Project) -> None:
         ("--collect-only", "too_short: {max_rate", "too_short: {floor", "does not fit a flag"),
         ("--collect-only", '"marks"]', '"mraks"]', "unknown metric 'mraks'. Did you mean 'marks'?"),
         ("-n2", '"marks"]', '"mraks"]', "unknown metric 'mraks'. Did you mean 'marks'?"),
-        ("-n2", '"lower"', 'str("lower")', "better= is read before the file is imported"),
+        ("-n0", '"lower"', 'str("lower")', "better= is read before the file is imported"),
         ("--collect-only", "def too_short", "def repetition", "'repetition' exists already"),
     ],
 )

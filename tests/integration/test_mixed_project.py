@@ -155,6 +155,7 @@ def test_what_ordinary_tests_record_stays_with_them(mixed: Project) -> None:
     assert "kept: {'test_something[cake0-en]': [], 'test_noted': [('mine', 1)]}" in outcome.out
 
 
+@pytest.mark.slow
 def test_last_failed_runs_what_failed_and_asks_nothing(mixed: Project) -> None:
     """--lf knows cases from run to run, and --ff keeps gates last."""
     model = mixed.script(

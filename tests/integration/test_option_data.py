@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -117,7 +117,7 @@ def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project:
 def test_samples_and_temperatures_are_conditions_of_a_case(project: Project) -> None:
     """Each question is asked K times at each temperature, each time with a seed of its own."""
     options = ("--langs=en", "--xling-limit=2", "--xling-samples=3", "--xling-temperatures=0.7,0")
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run("--model=m", *options, "--xling-seed=40", "-n2")
         asked = stats(url)

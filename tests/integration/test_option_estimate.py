@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.text.tokens import encode
 from tests.integration.project import QUESTIONS, write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -35,7 +35,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
     write_questions(project, count=10, languages=("en", "hi"))
     asked = ("--model=m", "--langs=en,hi", "--xling-samples=2", "--xling-max-tokens=50")
     estimate = (*asked, "--xling-estimate", "--xling-price=1000,2000")
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         before = project.run(*estimate)
         assert before.code == 0, before.out + before.err
@@ -97,7 +97,7 @@ def test_without_a_price_the_cost_is_open(project: Project) -> None:
 @pytest.mark.parametrize("place", ["environment", "ini"])
 def test_it_asks_nothing_wherever_it_is_said(project: Project, place: str) -> None:
     """``XLING_ESTIMATE=1`` and ``xling_estimate = true`` are no less than the flag; 0 means no."""
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url, XLING_MODEL="m", XLING_LANGS="hi")
         if place == "environment":
             project.environment["XLING_ESTIMATE"] = "1"

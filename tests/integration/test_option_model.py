@@ -46,7 +46,7 @@ rules:
   - text: "{question}"
 """
     )
-    outcome = project.run(model, "--langs=hi,zh", "-n2")
+    outcome = project.run(model, "--langs=hi,zh", "-n0")
     assert outcome.code == 1, outcome.out
     assert {name for name, how in outcome.cases.items() if how == "failed"} == {
         "test_answer[q0001-hi]"

@@ -6,13 +6,14 @@ import os
 import signal
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -48,15 +49,14 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
 
     It begins without workers and goes on with them.
     """
-    with spawned(mode="401") as url:
+    with answering(mode="401") as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
         assert 3 == bread.run(*named).code
         assert "incomplete" == bread.latest().status
         made = bread.latest().created_at
-        port = url.removesuffix("/v1").rpartition(":")[2]
-    with spawned(port=port, echo=True):
-        some = bread.run(*named, "-n2", "-k", "q0001 or q0002")
+    with answering(port=urlsplit(url).port, echo=True):
+        some = bread.run(*named, "-k", "q0001 or q0002")
         assert f"xling: continues run night: 0 of {PLANNED} answered" in some.out
         database = Database(bread.store)
         with database.write() as connection:
@@ -96,7 +96,7 @@ def test_with_other_settings_it_is_refused(bread: Project) -> None:
 
 def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
     """After kill -9 it does not run for ever; while it runs, nobody else may go on with it."""
-    with spawned(delay_s=2, echo=True) as url:
+    with answering(delay_s=2, echo=True) as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
         process = bread.popen(*named, "--xling-max-connections=1", "-q", new_session=True)

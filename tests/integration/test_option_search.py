@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 from tests.servers.serper import FAULTS, serving_serper
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def told(project: Project) -> Project:
 @pytest.fixture
 def search(told: Project) -> Iterator[SerperServer]:
     """A search, with a judge and a translator beside it, that the project's runs ask."""
-    with serving_serper(pages) as server, spawned(claims=True, translator="lossless") as url:
+    with serving_serper(pages) as server, answering(claims=True, translator="lossless") as url:
         told.environment.update(
             OPENAI_BASE_URL=url, OPENAI_API_KEY="k", SERPER_API_KEY="secret-key"
         )
@@ -260,7 +260,7 @@ def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
     project.write("thresholds.yaml", "defaults: {min_n: 1}\n")
     made = project.xling("transcripts", "calmqa", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt")
     assert 0 == made.returncode, made.stderr
-    with spawned(claims=True, translator="lossless") as url:
+    with answering(claims=True, translator="lossless") as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = project.run(
             *("benchmarks/culture", "--model=transcript:gpt", *BESIDE[1:], "-n0", "-q"),

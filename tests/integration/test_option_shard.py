@@ -11,6 +11,7 @@ import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,7 +27,7 @@ from tests.integration.project import (
     judged_claims,
     write_questions,
 )
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +43,8 @@ benchmarks:
     no_answer: {max_rate: 0.2, max_gap: 0.1, max_drop: 0.05}
     wrong_language: {max_rate: 0.3, max_gap: 0.1, max_drop: 0.1}
     answer_length: {floor: 5, ceiling: 500}
-    sim_lda_20: {floor: 0.1, max_gap: 0.2, max_drop: 0.3}
 """
+FITTED_LIMIT = "    sim_lda_20: {floor: 0.1, max_gap: 0.2, max_drop: 0.3}\n"
 WORDS = {
     "en": "bread rises because steam and gas lift the warm dough while the oven sets its crust",
     "es": "el pan sube porque el vapor y el gas levantan la masa mientras el horno fija la corteza",
@@ -67,13 +68,11 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def bread(project: Project) -> Project:
-    """Sixteen questions in three languages, with gates of every kind and a fitted metric."""
+    """Sixteen questions in three languages, with gates of every kind."""
     for path in (project.benchmark / "data").iterdir():
         path.unlink()
     write_questions(project, count=COUNT, languages=tuple(WORDS))
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    metrics = '"answer_length", "sim_lda_20"'
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"answer_length"', metrics))
     project.write("thresholds.yaml", LIMITS)
     return project
 
@@ -115,6 +114,9 @@ def test_merged_is_unsharded(bread: Project) -> None:
 
     One shard is made by workers and merged from a file, the other from its store.
     """
+    metrics = '"answer_length", "sim_lda_20"'
+    bread.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"answer_length"', metrics))
+    bread.write("thresholds.yaml", LIMITS + FITTED_LIMIT)
     _answers(bread, seed=1, english=0.05)
     base = bread.run(*OPTIONS, "--xling-run-name=base", "-n0")
     assert base.code in {0, 1}, base.out
@@ -179,12 +181,12 @@ def test_levels_and_a_judge(tmp_path: Path) -> None:
 def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     """Each question is in one shard; one that met faults goes on; merging asks nothing."""
     told = ("--model=m", "--langs=en,hi", "-k", "not q0003", "--xling-run-name=night")
-    with spawned(mode="401") as url:
+    with answering(mode="401") as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         assert 3 == bread.run(*told, "--xling-shard=1/2").code
     refused = bread.xling("merge", str(bread.store), "--xling-store=merged.sqlite")
     assert 4 == refused.returncode
-    with spawned(port=url.removesuffix("/v1").rpartition(":")[2], echo=True):
+    with answering(port=urlsplit(url).port, echo=True):
         first = bread.run(*told, "--xling-shard=1/2")
         assert "xling: continues run night.1of2: 0 of " in first.out
         second = bread.run(*told, "--xling-shard=2/2")
@@ -238,10 +240,10 @@ def test_answers_that_differ(bread: Project) -> None:
     row = {"set": "agnostic", "category": "food", "source": "made up", "question": "Why?"}
     rows = "".join(json.dumps({"id": f"q{number}", **row}) + "\n" for number in range(6))
     bread.write("benchmarks/bread/data/en.jsonl", rows)
-    with spawned(answer=WORDS["en"]) as url:
+    with answering(answer=WORDS["en"]) as url:
         bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         bread.run(*named, "--xling-shard=1/2", "--xling-store=1.sqlite")
-    with spawned(answer=WORDS["hi"], port=url.removesuffix("/v1").rpartition(":")[2]):
+    with answering(answer=WORDS["hi"], port=urlsplit(url).port):
         bread.run(*named, "--xling-shard=2/2", "--xling-store=2.sqlite")
         bread.run("--model=m", *told, "--xling-store=old.sqlite")
     merging = ("merge", "1.sqlite", "2.sqlite")

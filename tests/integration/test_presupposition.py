@@ -12,7 +12,7 @@ import pytest
 from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.datasets.claims import ClaimsReader
 from pytest_xling.text.stance import RIGHT_STANCE
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +119,7 @@ def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
     The judge is measured on the way; a second run measures and asks nothing.
     """
     answer_by(presupposition, right, LANGUAGES)
-    with spawned(answers=judge_by(presupposition, LANGUAGES)) as url:
+    with answering(answers=judge_by(presupposition, LANGUAGES)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         command = ("benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE)
         outcome = presupposition.run(*command)
@@ -147,7 +147,7 @@ def test_one_flip_closes_the_gate(presupposition: Project) -> None:
         return "agree" if flipped else right(sample, level)
 
     answer_by(presupposition, stance)
-    with spawned(answers=judge_by(presupposition)) as url:
+    with answering(answers=judge_by(presupposition)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
             "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en,hi", *JUDGE
@@ -167,7 +167,7 @@ def test_one_flip_closes_the_gate(presupposition: Project) -> None:
 def test_an_annotator_that_errs_too_often_decides_nothing(presupposition: Project) -> None:
     """A judge that always agrees: every gate that rests on it is inconclusive and says why."""
     answer_by(presupposition, right)
-    with spawned(answer=reply("agree")) as url:
+    with answering(answer=reply("agree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
             "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
@@ -186,7 +186,7 @@ def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> Non
     answer_by(presupposition, right)
     path = presupposition.root / "known.json"
     path.write_text(json.dumps([(["यह गलत है"], reply("agree"))]), encoding="utf-8")
-    with spawned(answers=str(path), answer=reply("disagree")) as url:
+    with answering(answers=str(path), answer=reply("disagree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
             "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
@@ -204,7 +204,7 @@ def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> N
     answer_by(presupposition, right)
     rows = "".join(f"en,claim {n},That is wrong {n}.,disagree,ana\n" for n in range(40))
     presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
-    with spawned(answer=reply("disagree")) as url:
+    with answering(answer=reply("disagree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         done = presupposition.xling(
             "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",
@@ -233,7 +233,7 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     known = json.loads(path.read_text(encoding="utf-8"))
     broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels("stance").items]
     path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
-    with spawned(answers=str(path)) as url:
+    with answering(answers=str(path)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
             "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en",
@@ -256,7 +256,7 @@ def test_own_labels_go_before_those_that_come_along(presupposition: Project) -> 
         for word, label in (("so", "agree"), ("not so", "disagree"), ("unclear", "neutral"))
     )
     presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
-    with spawned(answer=reply("agree")) as url:
+    with answering(answer=reply("agree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         done = presupposition.xling(
             "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",

@@ -16,7 +16,7 @@ import pytest
 
 from tests import forkserver
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned
+from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -163,7 +163,7 @@ def test_a_model_that_answers_nothing_is_waited_for_in_the_open(project: Project
     """
     write_questions(project, count=8, languages=("en", "hi"))
     project.write("conftest.py", IMPATIENT)
-    with spawned(mode="429", retry_after="") as url:
+    with answering(mode="429", retry_after="") as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run("--model=busy", "--langs=en,hi", "--xling-patience=4", "-n2")
     assert outcome.code == 3, outcome.out

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
 from tests.annotators.judges import says
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -65,7 +65,7 @@ def judged(project: Project) -> Project:
 
 def test_a_gate_rests_on_how_well_the_judge_does_in_a_language(judged: Project) -> None:
     """It passes in English and is inconclusive in Hindi; what a run measures `xling` has, too."""
-    with spawned(answers=str(judged.root / "known.json"), answer=says("relevant")) as url:
+    with answering(answers=str(judged.root / "known.json"), answer=says("relevant")) as url:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = judged.run("--model=scripted", "--langs=en,hi", "-q", *JUDGED)
         assert 1 == outcome.code, outcome.out + outcome.err

@@ -10,11 +10,12 @@ import time
 from collections import Counter
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.integration.project import TEST_FILE, write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,10 @@ OPTIONS = ("--model=some-model", "--langs=en,hi", "--xling-max-connections=8")
 
 @pytest.fixture
 def server(project: Project) -> Iterator[str]:
-    """A server that takes 0.2 s, and a project that asks it 48 questions."""
+    """A server that takes 0.2 s, and a project that asks it 48 questions.
+
+    A process of its own: what is interrupted is so at a moment that the server's counts tell.
+    """
     write_questions(project, count=QUESTIONS, languages=("en", "hi"))
     with spawned(delay_s=0.2, echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
@@ -39,7 +43,7 @@ def server(project: Project) -> Iterator[str]:
 def quick(project: Project) -> Iterator[str]:
     """A server that answers at once, and a project that asks it 48 questions."""
     write_questions(project, count=QUESTIONS, languages=("en", "hi"))
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         yield url
 
@@ -57,6 +61,7 @@ def wait_for(url: str, requests: int, process: Popen[str] | Process) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, server: str) -> None:
     """Everything the store had is reused; at most the open connections' requests are repeated.
 
@@ -77,7 +82,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, s
     assert max(after.values()) <= 2
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     project: Project, server: str, processes: str
 ) -> None:
@@ -146,12 +151,11 @@ def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
 def test_errors_are_not_kept(project: Project) -> None:
     """What failed once is asked again, and only that."""
     write_questions(project, count=10, languages=("en",))
-    with spawned(mode="401") as url:
+    with answering(mode="401") as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
         outcome = project.run("--model=some-model", "--langs=en")
     assert outcome.code == 3, outcome.out
-    port = url.removesuffix("/v1").rpartition(":")[2]
-    with spawned(port=port) as again:
+    with answering(port=urlsplit(url).port) as again:
         assert again == url
         outcome = project.run("--model=some-model", "--langs=en")
         assert outcome.code == 0, outcome.out

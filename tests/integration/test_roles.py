@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import QUESTIONS
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -123,7 +123,7 @@ def test_nobody_named_judges_itself(judged: Project) -> None:
 def test_the_judge_is_asked_once(judged: Project) -> None:
     """What it said is kept: on the next run it is not asked, nor where two metrics need it."""
     use(judged, "contradictory", "dissimilar", "more_comprehensive")
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         judged.environment.update(OPENAI_BASE_URL=url)
         for expected in (6, 6):  # a reply that cannot be read, and its repair, for 3 answers
             judged.run(
@@ -173,7 +173,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
 def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
     """A cap holds for all models together, and needs the price of each that costs."""
     use(judged, "contradictory")
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         judged.environment.update(OPENAI_BASE_URL=url)
         arguments = (
             "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0",

@@ -6,8 +6,10 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.integration.project import write_questions
-from tests.servers.openai_server import cipher, spawned, stats
+from tests.servers.openai_server import answering, cipher, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -42,6 +44,7 @@ MODELS = (
 )
 
 
+@pytest.mark.slow
 def test_what_translation_explains_is_inconclusive(project: Project) -> None:
     """In pytest as in `xling gate`: the tenth that the translator drops is not the model's fault.
 
@@ -66,7 +69,7 @@ def test_what_translation_explains_is_inconclusive(project: Project) -> None:
                 text = cipher(text, source="English", target=names[language])
             rows.append({"sample_id": f"q{question:04}", "language": language, "text": text})
     project.write("answers.jsonl", "\n".join(json.dumps(row) for row in rows) + "\n")
-    with spawned(claims=True, translator="drops:10") as url:
+    with answering(claims=True, translator="drops:10") as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         before = project.run(*MODELS, "-n0", "-q")
         assert 1 == before.code, before.out

@@ -10,7 +10,7 @@ import pytest
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests.integration.project import write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -60,7 +60,7 @@ def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
     write_questions(project, count=12, languages=("en", "hi"))
     project.write("thresholds.yaml", THRESHOLDS)
     project.write("conftest.py", KILL)
-    with spawned(echo=True, delay_s=0.3) as url:
+    with answering(echo=True, delay_s=0.3) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         outcome = project.run("--model=m", "--langs=en,hi", "-n3", "-v")
         killed = project.latest()
@@ -122,7 +122,7 @@ def test_scores_are_the_same_however_many_processes(project: Project) -> None:
     """Values, reasons and order of -n2 are those of -n0; each asks each question once."""
     write_questions(project, count=4, languages=("en", "hi", "zh"))
     scores = {}
-    with spawned(echo=True) as url:
+    with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         for number, processes in enumerate((("-p", "xdist", "-n0"), ("-n2",)), start=1):
             store = project.root / f"store{number}.sqlite"

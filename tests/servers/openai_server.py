@@ -6,8 +6,8 @@ load test on the same cores measures the client. How it behaves is set for all r
 the first two times that very request is seen.
 
 Run it as a program (``python tests/servers/openai_server.py --delay-s 0.2``; prints its base URL),
-as a thread (:func:`serving`) or as a child process (:func:`spawned`). ``GET /stats`` tells what it
-has seen.
+as a thread (:func:`serving`, :func:`answering`) or as a child process (:func:`spawned`), which
+costs a Python's start. ``GET /stats`` tells what it has seen.
 """
 
 from __future__ import annotations
@@ -37,7 +37,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Behaviour", "OpenaiServer", "cipher", "judged", "serving", "spawned", "stats"]
+__all__ = [
+    "Behaviour",
+    "OpenaiServer",
+    "answering",
+    "cipher",
+    "judged",
+    "serving",
+    "spawned",
+    "stats",
+]
 
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -594,16 +603,18 @@ class Connection(asyncio.Protocol):
 
 
 @contextlib.contextmanager
-def serving(**behaviour: Any) -> Iterator[OpenaiServer]:
-    """Serve from a thread; *behaviour* as in :class:`Behaviour`."""
+def serving(*, port: int = 0, **behaviour: Any) -> Iterator[OpenaiServer]:
+    """Serve from a thread, on a free port unless one is given; as :class:`Behaviour` says."""
     shared = OpenaiServer(Behaviour(**behaviour))
     loop = asyncio.new_event_loop()
     ready = threading.Event()
     stop = asyncio.Event()
 
     async def serve() -> None:
-        server = await shared.start()
-        ready.set()
+        try:
+            server = await shared.start(port)
+        finally:
+            ready.set()
         await stop.wait()
         server.close()
         for connection in list(shared.connections):
@@ -622,6 +633,13 @@ def serving(**behaviour: Any) -> Iterator[OpenaiServer]:
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()
+
+
+@contextlib.contextmanager
+def answering(**options: Any) -> Iterator[str]:
+    """Serve from a thread and give the base URL; *options* are those of :func:`serving`."""
+    with serving(**options) as server:
+        yield server.url
 
 
 @contextlib.contextmanager
