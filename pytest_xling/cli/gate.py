@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_location(args))
         verdicts = _decided(connection, record, counts, limits, baseline)
+        unscored = _unscored(connection, record, counts, limits)
     status = status_now(record)
     complete = status == "complete"
     if args.json:
@@ -85,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
                 "thresholds": str(args.thresholds),
                 "baseline": None if baseline is None else baseline.description,
                 "closed": is_closed(verdicts),
+                "not_judged": unscored,
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }
         )
@@ -93,6 +95,11 @@ def run(args: argparse.Namespace) -> int:
         print_text(text)
         if baseline is None and _limits_drops(limits, counts):
             print_text("drops (max_drop) are not judged: no --baseline is named")
+        if unscored:
+            print_text(
+                f"limits of {', '.join(unscored)} are not judged: run {record.run_id} was not "
+                "scored with it; see `xling score`"
+            )
         if not complete:
             print_text(f"run {record.run_id} is {status}: this decides nothing (exit 3)")
     if not complete:
@@ -173,6 +180,20 @@ def _decided(
         looks=_looks(connection, record, expected),
     )
     return [decision.verdict(gate) for gate in gates]
+
+
+def _unscored(
+    connection: Connection,
+    record: RunRecord,
+    counts: dict[tuple[str, str], int],
+    file: ThresholdFile,
+) -> list[str]:
+    """Return BENCHMARK/METRIC of what the file limits and the run was not scored with."""
+    scored = {(step.benchmark, step.metric) for step in metric_steps(connection, record.run_id)}
+    scored |= expected_scores(connection, record.run_id).keys()
+    benchmarks = dict.fromkeys(benchmark for benchmark, _ in counts)
+    limited = [(name, metric) for name in benchmarks for metric in sorted(file.metrics(name))]
+    return ["/".join(place) for place in limited if place not in scored]
 
 
 def _looks(

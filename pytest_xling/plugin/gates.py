@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GateCheck", "Gates"]
 
+_LONGEST_REASON = 2000
+"""Characters of a reason in the JUnit file: what decided a gate stands at its end."""
+
 
 @dataclass(eq=False)
 class Gates:
@@ -130,7 +133,7 @@ class GateCheck(GateTest):
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),
-            ("xling_reason", printable(reason_of(verdict))),
+            ("xling_reason", printable(reason_of(verdict), limit=_LONGEST_REASON)),
             ("xling_n", str(made.n)),
             ("xling_unscored", str(made.unscored)),
             ("xling_signature", made.signature),

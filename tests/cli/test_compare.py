@@ -101,6 +101,10 @@ def test_json_has_every_number(two: Xling) -> None:
 def test_other_tests_say_the_same(two: Xling) -> None:
     """Silence in Hindi is found by all of them; none finds anything in English."""
     done = two("compare", "bad", "good", "--tests", "--margin=0.1")
+    assert (
+        "t (of shares the score test; gates use it), bootstrap over questions (BCa), flipping the"
+        " signs of questions, and Wilcoxon's signed ranks." in " ".join(done.out.split())
+    )
     assert 0 == done.code, done.err
     assert "Other tests" in done.out
     assert "no worse" in done.out

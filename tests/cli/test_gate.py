@@ -129,6 +129,15 @@ def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
     assert "this version of pytest-xling has no such annotator" in told
 
 
+def test_limits_that_are_not_judged_are_named(xling: Xling, tmp_path: Path) -> None:
+    """An open gate says nothing of a metric that the run was not scored with."""
+    limits = "    wrong_language: {max_rate: 1}\n    apology: {max_rate: 0}\n"
+    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits))
+    assert "limits of culture/apology are not judged: run run-1 was not scored" in said.out
+    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), "--json")
+    assert ["culture/apology"] == json.loads(said.out)["not_judged"]
+
+
 def test_other_benchmarks_of_the_file_do_not_matter(xling: Xling, tmp_path: Path) -> None:
     """A file for all benchmarks of a project judges a run of one."""
     limits = "    emoji: {max_rate: 0.9}\n  bread:\n    emoji: {max_rate: 0}\n"

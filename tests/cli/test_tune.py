@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import threading
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -166,6 +167,28 @@ def test_write_changes_what_has_to_be_and_once(tune: Tune, tmp_path: Path) -> No
     arguments = ["--thresholds", "thresholds.yaml", "--xling-store", str(tmp_path / "s.sqlite")]
     assert 0 == main(["gate", "run-1", *arguments])
     assert 1 == main(["gate", "bad", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(TEXT, "en: {floor: 0.1}"), ("", "sim_sent:\n      languages:\n        hi: {floor: 0.")],
+)
+def test_a_language_left_as_it_is_keeps_its_limit(
+    tune: Tune, tmp_path: Path, text: str, expected: str
+) -> None:
+    """Another language's limit does not become that of one nothing is proposed for."""
+    even = [
+        replace(one, readings={**one.readings, "sim_sent": 0.8}) if one.language == "en" else one
+        for one in _scored()
+    ]
+    put_run(tmp_path / "s.sqlite", even, run_id="even", settings=SETTINGS)
+    (tmp_path / "thresholds.yaml").write_text(text)
+    if not text:
+        (tmp_path / "thresholds.yaml").unlink()
+    said = tune("even", "--metric", "sim_sent", "--write")
+    assert "left as it is: sim_sent floor en" in said.out
+    assert expected in (tmp_path / "thresholds.yaml").read_text()
+    assert "nothing to change" in tune("even", "--metric", "sim_sent").out
 
 
 def test_metrics_that_have_no_gate_yet(tune: Tune, tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def test_worse_in_hindi_only(bread: Project) -> None:
     assert ("base-1", "0.1", "fail") == tuple(
         found[f"xling_{name}"] for name in ("baseline", "max_drop", "outcome")
     )
+    assert failed.reason == found["xling_reason"]
     again = bread.xling(
         "gate", "latest", "--thresholds", "thresholds.yaml", "--baseline", "base-1", "--json"
     )

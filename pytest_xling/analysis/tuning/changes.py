@@ -31,7 +31,8 @@ def changes(
     """Return what has to be written at which key paths; nothing that is there already.
 
     A metric's own entry holds for all languages but those whose limit is another. What a file says
-    of a model, or already says of a language, is changed there.
+    of a model, or already says of a language, is changed there. A language that nothing is proposed
+    for keeps its limit, or has none as before.
 
     Args:
         tuned: what is proposed.
@@ -41,14 +42,14 @@ def changes(
     groups: defaultdict[tuple[Place, str], list[Proposal]] = defaultdict(list)
     for benchmark in tuned:
         for proposal in benchmark.proposals:
-            if proposal.proposed is not None:
-                level = proposal.limit.spec.threshold.level
-                nested = () if level is None else ("levels", LEVELS[level])
-                place = ("benchmarks", benchmark.benchmark, proposal.limit.spec.metric, *nested)
-                groups[place, proposal.limit.key].append(proposal)
+            level = proposal.limit.spec.threshold.level
+            nested = () if level is None else ("levels", LEVELS[level])
+            place = ("benchmarks", benchmark.benchmark, proposal.limit.spec.metric, *nested)
+            groups[place, proposal.limit.key].append(proposal)
     limits: dict[Place, float] = {}
     for (place, key), proposals in groups.items():
-        limits |= _of_one(place, key, proposals, file, model)
+        if any(proposal.proposed is not None for proposal in proposals):
+            limits |= _of_one(place, key, proposals, file, model)
     return limits
 
 
@@ -75,11 +76,33 @@ def _of_one(
         there = _get(file, (*parent, key))
         if len(own) == 1 and isinstance(there, int | float) and loosest(base, there) != there:
             base = float(there)  # what one language does loosens no other's limit
-        limits[*parent, key] = base
+        left_without = any(p.proposed is None and p.limit.now is None for p in proposals)
+        if not left_without:
+            limits[*parent, key] = base
         for language, value in own.items():
-            if value != base:
+            if left_without or value != base:
                 limits[*parent, "languages", _named(file, parent, language), key] = value
+    limits |= _kept(limits, proposals, written, file)
     return {place: value for place, value in limits.items() if _get(file, place) != value}
+
+
+def _kept(
+    limits: dict[Place, float],
+    proposals: Sequence[Proposal],
+    written: dict[str, Place | None],
+    file: ThresholdFile | None,
+) -> dict[Place, float]:
+    """Return the limits of languages that are left as they are, where another's would move them."""
+    kept: dict[Place, float] = {}
+    for proposal in proposals:
+        now, language = proposal.limit.now, proposal.limit.spec.language
+        place = written[language]
+        if proposal.proposed is not None or now is None or place is None:
+            continue
+        if limits.get(place, now) != now:
+            *parent, key = place
+            kept[*parent, "languages", _named(file, tuple(parent), language), key] = now
+    return kept
 
 
 def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Place | None:

@@ -42,8 +42,10 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
         "ranks": [_p(opinion.p_wilcoxon) for opinion in opinions.values()],
     }
     notes = [
-        "p of no change, not corrected: t (gates use it), bootstrap over questions (BCa),",
-        "flipping the signs of questions, and Wilcoxon's signed ranks.",
+        (
+            "p of no change, not corrected: t (of shares the score test; gates use it), bootstrap "
+            "over questions (BCa), flipping the signs of questions, and Wilcoxon's signed ranks."
+        )
     ]
     margins = {opinion.margin for opinion in opinions.values() if opinion.margin is not None}
     if margins:
