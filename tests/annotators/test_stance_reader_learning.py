@@ -131,7 +131,7 @@ def test_evidence_is_of_no_claim_that_is_measured(language: str) -> None:
 def test_steps_make_weights_and_go_on_where_they_were_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two trainings of two steps, cut off within the second: the numbers are those of one go."""
+    """Of two steps the second is done later; the numbers are those of one go."""
     monkeypatch.setattr(fitting, "_BATCH", 2)
     monkeypatch.setattr(fitting, "_KEEP_EVERY", 1)
     monkeypatch.setattr(fitting, "can_multiply_bfloat16", lambda: False)
@@ -142,7 +142,7 @@ def test_steps_make_weights_and_go_on_where_they_were_cut_off(
         folder.mkdir()
 
     def stop(_what: str, done: int, _steps: int) -> None:
-        if done == 3:
+        if done == 1:
             raise KeyboardInterrupt
 
     def go(folder: Path, progress: Callable[[str, int, int], None]) -> fitting.Trained:
@@ -150,12 +150,12 @@ def test_steps_make_weights_and_go_on_where_they_were_cut_off(
 
     told: list[tuple[str, int, int]] = []
     once = go(whole, lambda *step: told.append(step))
-    assert [("training", done, 4) for done in (0, 1, 2, 2, 3, 4)] == told
+    assert [("training", done, 2) for done in (0, 1, 2)] == told
     with pytest.raises(KeyboardInterrupt):
         go(cut, stop)
     told.clear()
     resumed = go(cut, lambda *step: told.append(step))
-    assert [("training", done, 4) for done in (2, 3, 4)] == told
+    assert ("training", 1, 2) == told[0]
     assert once.weights.about == resumed.weights.about
     for name, tensor in once.weights.tensors.items():
         other = resumed.weights.tensors[name]

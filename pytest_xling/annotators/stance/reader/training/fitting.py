@@ -1,9 +1,7 @@
 """Train the stance reader: tune the upper layers of the embedded encoder on drawn examples.
 
-The weights are the mean of two trainings that start alike and learn from other examples: it is
-right more often than either and reads as quickly as one (Wortsman et al. 2022). A share of the
-claims is left out of both, to set the temperature by which probabilities become as often right as
-they say (Guo et al. 2017, section 4.2) and to measure on.
+A share of the claims is left out, to set the temperature by which probabilities become as often
+right as they say (Guo et al. 2017, section 4.2) and to measure on.
 """
 
 from __future__ import annotations
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["STEPS", "Trained", "train"]
 
 STEPS: Final = 1500
-"""Of each training."""
-_TRAININGS = 2
 _BATCH = 16
 _SORTED = 16
 """Batches are made of so many times their size, by length, so that little is padding."""
@@ -95,7 +91,7 @@ def train(
         folder: keeps what is learnt every 50 steps; training that was cut off goes on from there.
         progress: told of a step, how much of it is done, and how much there is.
         device: torch's name of it.
-        steps: of 16 examples, of each of two trainings; None for ``STEPS``.
+        steps: of 16 examples; None for ``STEPS``.
 
     Raises:
         ConfigError: the encoder cannot be loaded.
@@ -113,7 +109,6 @@ def train(
         "sentences": files_sha256([EVIDENCE, FRAMES]),
         "seed": seed,
         "steps": steps,
-        "trainings": _TRAININGS,
         "tokens": TOKENS,
         "frozen": FROZEN,
         "training": _VERSION,
@@ -122,19 +117,9 @@ def train(
         torch.manual_seed(seed)
         network = Network().to(device)
         before = network.numbers()
-        ends = []
-        for number in range(_TRAININGS):
-
-            def told(what: str, done: int, of: int, number: int = number) -> None:
-                progress(what, number * steps + done, _TRAININGS * of)
-
-            own_seed = f"{seed} {number}"
-            network.restore(before)
-            batches = _batches(learnt, out, network, own_seed)
-            kept = folder / f"{content_key(about).hex()[:16]}-{number}.safetensors"
-            _fit(network, batches, kept, steps, told, seed=own_seed)
-            ends.append(network.numbers())
-    after = {name: np.mean([each[name] for each in ends], axis=0) for name in before}
+        kept = folder / f"{content_key(about).hex()[:16]}.safetensors"
+        _fit(network, _batches(learnt, out, network, seed), kept, steps, progress, seed=seed)
+    after = network.numbers()
     tensors = packed(
         {name: each if name in HEAD else each - before[name] for name, each in after.items()}
     )
@@ -161,7 +146,7 @@ def _fit(
     steps: int,
     progress: Callable[[str, int, int], None],
     *,
-    seed: str,
+    seed: int,
 ) -> None:
     """Tune *network*, from where *kept* left it.
 
@@ -200,13 +185,13 @@ def _fit(
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = share * rate
         optimizer.step()
-        if (step + 1) % _KEEP_EVERY == 0 or step + 1 == steps:
+        if (step + 1) % _KEEP_EVERY == 0:
             _keep(kept, tuned, optimizer, step + 1)
     progress("training", steps, steps)
 
 
 def _batches(
-    pairs: Sequence[LabelledPair], out: frozenset[str], network: Network, seed: str
+    pairs: Sequence[LabelledPair], out: frozenset[str], network: Network, seed: int
 ) -> Callable[[int], _Batch]:
     """Return what gives the rows of a step and their labels; any step, in any order."""
     chunks: dict[int, list[list[tuple[_Row, int]]]] = {}
@@ -269,7 +254,7 @@ def _loss(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     return float(-np.log(np.maximum(likely, 1e-12)).mean())
 
 
-def _drawn(seed: int | str, text: str) -> int:
+def _drawn(seed: int, text: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\0{text}".encode()).digest()[:8], "big")
 
 
