@@ -42,8 +42,9 @@ NO_GATES_ID = "no-gates"
 NO_SEARCH_ID = "no-search"
 MISCONFIGURED = "pytest-xling is misconfigured: "
 """Begins what is said of a mistake; a worker's report has nothing else to know it by."""
-_SELECT_ONE_BY_ONE = {"_pytest", "pytest_xling", "xdist", "_hypothesis_pytestplugin"}
-"""Packages that select tests, or look at them, one by one."""
+_SELECT_ONE_BY_ONE = {"_pytest", "pytest_xling", "__channelexec__", "_hypothesis_pytestplugin"}
+"""Packages that select tests, or look at them, one by one; what xdist runs in workers has no name
+of its own."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
 
