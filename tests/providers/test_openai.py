@@ -339,7 +339,7 @@ def test_a_schema_is_kept_where_something_else_is_refused(server: OpenaiServer) 
         ({}, "429_date", 1.5, 3.0),
     ],
 )
-def test_retry_after_is_read(behaviour: dict[str, str], mode: str, low: float, high: float) -> None:
+def test_retry_after_is_read(behaviour: dict[str, Any], mode: str, low: float, high: float) -> None:
     """Seconds, milliseconds and dates."""
     with (
         serving(**behaviour) as server,

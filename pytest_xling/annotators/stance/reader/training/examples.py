@@ -274,16 +274,17 @@ def _topics(pairs: Sequence[LabelledPair]) -> list[_Topic]:
         )
         for row in _rows(EVIDENCE)
     ]
-    claims = {(p.group, p.pair.language, p.claim_id): p for p in pairs}
-    for (group, language, claim_id), pair in claims.items():
-        others = (
-            other.pair.claim
-            for (of, in_, id_), other in claims.items()
-            if (of, in_) == (group, language) and id_ != claim_id
-        )
-        opposite = next(others, pair.opposite)
+    claims = {(p.group, p.pair.language, p.claim_id): p.pair.claim for p in pairs}
+    for (group, language, claim_id), claim in claims.items():
+        others = [
+            text
+            for (of, in_, other), text in claims.items()
+            if (of, in_) == (group, language) and other != claim_id
+        ]
         topics.append(
-            _Topic(claim=pair.pair.claim, opposite=opposite, language=language, group=group)
+            _Topic(
+                claim=claim, opposite=others[0] if others else "", language=language, group=group
+            )
         )
     return topics
 
