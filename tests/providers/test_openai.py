@@ -14,7 +14,7 @@ import sys
 import threading
 import traceback
 import tracemalloc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
