@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Answering", "decode_response", "encode_response", "kept_as", "request_key"]
+__all__ = [
+    "Answering",
+    "decode_response",
+    "encode_response",
+    "kept_as",
+    "provider_digest",
+    "request_key",
+]
 
 
 class Answering:
