@@ -24,7 +24,6 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, XlingError
-from pytest_xling.models.devices import check_device
 from pytest_xling.planning.benchmark import (
     benchmark_name,
     bundled,
@@ -185,17 +184,13 @@ def _executor(
         ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
             not here.
     """
-    where, _, address = settings.executor.partition(":")
-    if where == "local":
-        check_device(settings.device)
-        yield LocalExecutor
-        return
-    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, open_cluster  # noqa: PLC0415  if chosen
+    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, chosen_cluster  # noqa: PLC0415  when a run is scored
 
     try:
-        cluster = open_cluster(
-            address or None, actors=settings.actors, device=settings.device, providers=providers
-        )
+        cluster = chosen_cluster(settings, providers)
+        if cluster is None:
+            yield LocalExecutor
+            return
         try:
             yield partial(DatasetExecutor, cluster)
         except XlingError:
@@ -203,6 +198,8 @@ def _executor(
             raise
         cluster.close()
     except KeyboardInterrupt:
+        if settings.executor == "local":
+            raise
         abandon(INTERRUPTED)
 
 

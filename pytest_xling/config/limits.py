@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_xling.config.yaml import YamlFile, YamlValue
-    from pytest_xling.interfaces.metric import MetricKind
+    from pytest_xling.interfaces.metric import Metric, MetricKind
 
 __all__ = [
     "DROP",
     "GAP",
     "TREND",
-    "About",
     "Limits",
     "MetricLimits",
     "MetricReader",
@@ -81,30 +80,6 @@ _MAX_ALPHA = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """What limits need to know of the metric they are for."""
-
-    kind: MetricKind
-    directed: Callable[[], bool] = lambda: False
-    """Whether one end of it is better and languages can be compared by it; asked where they, or
-    levels, are."""
-    improves: Callable[[], bool] = lambda: False
-    """Whether one end of it is better; asked where runs are compared."""
-    unit: Callable[[], str] = lambda: "answer"
-    """What one reading is of, as metrics say it; asked where levels are."""
-    unlabelled: Callable[[], str] = lambda: ""
-    """Why people cannot label what it should have said; asked where labels are wanted."""
-
-    @property
-    def bounds(self) -> tuple[str, ...]:
-        """What it may be held to."""
-        directed = self.directed()
-        trend = (TREND,) if directed and self.unit() in _ONE_LEVEL else ()
-        drop = (DROP,) if self.improves() else ()
-        return (*BOUNDS[self.kind], *((GAP,) if directed else ()), *drop, *trend)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What is said at one place, or at several laid over each other."""
 
@@ -146,7 +121,7 @@ def read_limits(
     file: YamlFile,
     place: Place,
     *,
-    about: About | None,
+    metric: type[Metric[Any]] | None,
     nested: Collection[str] = (),
     one_level: bool = False,
 ) -> Limits:
@@ -155,7 +130,7 @@ def read_limits(
     Args:
         file: the thresholds file.
         place: key path of a mapping.
-        about: the metric; None at places that only say how to judge.
+        metric: its class; None at places that only say how to judge.
         nested: further keys that may stand there and are read by the caller.
         one_level: whether they are for one level of presupposition.
 
@@ -164,17 +139,17 @@ def read_limits(
     """
     mapping = expect_mapping(file, place)
     compared = (GAP, DROP) if one_level else (GAP, DROP, TREND)
-    bounds = (*BOUNDS[about.kind], *compared) if about else ()
-    if about and about.kind == "flag":
+    bounds = (*BOUNDS[metric.kind], *compared) if metric else ()
+    if metric and metric.kind == "flag":
         bounds += _PER_CASE
     known = (*bounds, *POLICY, *nested)
     values: dict[str, float | int | str] = {}
     for key, value in mapping.items():
         if key not in known:
-            raise _wrong_key(file, (*place, key), about, known)
-        if about and key in compared and key not in about.bounds:
+            raise _wrong_key(file, (*place, key), metric, known)
+        if metric and key in compared and key not in _held_to(metric):
             raise _incomparable(file, (*place, key))
-        if about and key in _PER_CASE and about.unit() not in _EACH_REPEAT:
+        if metric and key in _PER_CASE and metric.unit not in _EACH_REPEAT:
             raise file.error(
                 *place,
                 key,
@@ -182,8 +157,17 @@ def read_limits(
                 "metric is of all of them; use max_rate",
             )
         if key not in nested:
-            values[key] = _value(file, (*place, key), value, about.kind if about else None)
+            values[key] = _value(file, (*place, key), value, metric)
     return Limits(values=values, places={key: (*place, key) for key in values})
+
+
+def _held_to(metric: type[Metric[Any]]) -> tuple[str, ...]:
+    """Return what a metric may be held to."""
+    directed = metric.compares_languages()
+    gap = (GAP,) if directed else ()
+    drop = (DROP,) if metric.better is not None else ()
+    trend = (TREND,) if directed and metric.unit in _ONE_LEVEL else ()
+    return (*BOUNDS[metric.kind], *gap, *drop, *trend)
 
 
 def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
@@ -204,7 +188,7 @@ def unknown(
 
 
 def _wrong_key(
-    file: YamlFile, place: Place, about: About | None, known: tuple[str, ...]
+    file: YamlFile, place: Place, metric: type[Metric[Any]] | None, known: tuple[str, ...]
 ) -> ConfigError:
     key = place[-1]
     every_bound = {
@@ -216,13 +200,13 @@ def _wrong_key(
     }
     if key not in every_bound:
         return unknown(file, place, "key", known)
-    if about is None:
+    if metric is None:
         return file.error(*place, what=f"{key} belongs to a metric; write it below one")
     if key == TREND:
         what = f"{TREND} compares levels with each other; write it beside `levels:`, not below it"
         return file.error(*place, what=what)
-    allowed = " or ".join(BOUNDS[about.kind])
-    return file.error(*place, what=f"{key} does not fit a {about.kind} metric; use {allowed}")
+    allowed = " or ".join(BOUNDS[metric.kind])
+    return file.error(*place, what=f"{key} does not fit a {metric.kind} metric; use {allowed}")
 
 
 def _incomparable(file: YamlFile, place: Place) -> ConfigError:
@@ -246,20 +230,23 @@ def _incomparable(file: YamlFile, place: Place) -> ConfigError:
 
 
 def _value(
-    file: YamlFile, place: Place, value: YamlValue, kind: MetricKind | None
+    file: YamlFile, place: Place, value: YamlValue, metric: type[Metric[Any]] | None
 ) -> float | int | str:
     key = place[-1]
     if key in {*_WORDS, "max_flagged"} or (key == DROP and str(value).endswith("%")):
         return _text(file, place, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise file.error(*place, what=f"expected a number, not {value!r}")
-    rate = key in {"max_cases", "max_rate", "min_judge_f1"} or (key in _COMPARED and kind == "flag")
+    of_flag = metric is not None and metric.kind == "flag"
+    rate = key in {"max_cases", "max_rate", "min_judge_f1"} or (key in _COMPARED and of_flag)
     if rate and not 0 <= value <= 1:
         hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
         called = "number" if key == "min_judge_f1" else "rate"
         raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value:g}{hint}")
     if key in _COMPARED and value < 0:
         raise file.error(*place, what=f"expected a number of at least 0, not {value:g}")
+    if metric is not None and key in {*BOUNDS["number"], *_COMPARED}:
+        _refuse_beyond(file, place, float(value), metric)
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
         what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"
         raise file.error(*place, what=what)
@@ -268,6 +255,25 @@ def _value(
             raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
         return value
     return float(value)
+
+
+def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metric[Any]]) -> None:
+    """Refuse a limit that no value of a number can break, or none can keep."""
+    lowest, highest = metric.bounds
+    if place[-1] in _COMPARED:
+        lowest, highest = 0.0, metric.reach()
+    ends = [
+        f"{word} {end:g}"
+        for word, end in (("at least", lowest), ("at most", highest))
+        if end is not None
+    ]
+    if (lowest is not None and value < lowest) or (highest is not None and value > highest):
+        share = (lowest, highest) == (0, 1) and 1 < value <= 100  # noqa: PLR2004  percent
+        hint = f"; for {value:g} % write {value / 100:g}" if share else ""
+        what = (
+            f"expected a number of {' and '.join(ends)}, as this metric's are, not {value:g}{hint}"
+        )
+        raise file.error(*place, what=what)
 
 
 def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
@@ -349,8 +355,7 @@ class MetricReader:
     """Reads what is said below ``benchmarks:``."""
 
     file: YamlFile
-    metrics: Collection[str]
-    about: Callable[[str], About]
+    metrics: Mapping[str, type[Metric[Any]]]
     language_code: Callable[[str], str]
     levels: Sequence[str]
     """Names of the levels of presupposition, from the first."""
@@ -369,7 +374,7 @@ class MetricReader:
         """
         names = expect_mapping(self.file, place)
         if "defaults" in names:
-            own = read_limits(self.file, (*place, "defaults"), about=None)
+            own = read_limits(self.file, (*place, "defaults"), metric=None)
             defaults = own.over(defaults)
         metrics = {}
         for name in names:
@@ -380,47 +385,51 @@ class MetricReader:
                     continue
                 at = (*place, name)
                 raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
-            metrics[name] = self._metric((*place, name), self.about(name), defaults)
+            metrics[name] = self._metric((*place, name), self.metrics[name], defaults)
         return metrics
 
     def _metric(
-        self, place: Place, about: About, defaults: Limits, *, one_level: bool = False
+        self,
+        place: Place,
+        metric: type[Metric[Any]],
+        defaults: Limits,
+        *,
+        one_level: bool = False,
     ) -> MetricLimits:
         nested = (LANGUAGES, MODELS) if one_level else (LANGUAGES, LEVELS, MODELS)
         name = place[2]
-        own = read_limits(self.file, place, about=about, nested=nested, one_level=one_level)
+        own = read_limits(self.file, place, metric=metric, nested=nested, one_level=one_level)
         given = expect_mapping(self.file, place)
         patterns: Collection[str] = ()
         if MODELS in given:
             patterns = expect_mapping(self.file, (*place, MODELS))
-        metric = MetricLimits(
+        read = MetricLimits(
             base=own.over(defaults),
-            languages=self._languages(place, about, one_level=one_level),
+            languages=self._languages(place, metric, one_level=one_level),
             models=tuple(
-                self._model((*place, MODELS, pattern), about, one_level=one_level)
+                self._model((*place, MODELS, pattern), metric, one_level=one_level)
                 for pattern in patterns
             ),
-            levels=self._levels(place, about) if LEVELS in given and not one_level else {},
+            levels=self._levels(place, metric) if LEVELS in given and not one_level else {},
         )
-        combinations = list(metric.combinations())
-        if not metric.levels and not any(limits.bounded for limits in combinations):
-            bounds = " or ".join(key for key in about.bounds if key != TREND or not one_level)
+        combinations = list(read.combinations())
+        if not read.levels and not any(limits.bounded for limits in combinations):
+            bounds = " or ".join(key for key in _held_to(metric) if key != TREND or not one_level)
             raise self.file.error(*place, what=f"says no limit; add {bounds}")
         for limits in combinations:
             refuse_contradictions(self.file, limits)
             wanted = limits.values.get("estimate") == "corrected"
-            if wanted and (why := about.unlabelled()):
+            if wanted and (why := metric.unlabelled()):
                 what = (
                     f"`estimate: corrected` takes people's labels, and {name!r} {why}; write "
                     f"`estimate: judge` below {name!r}"
                 )
                 raise self.file.error(*limits.places["estimate"], what=what)
-        return metric
+        return read
 
-    def _levels(self, parent: Place, about: About) -> dict[int, MetricLimits]:
+    def _levels(self, parent: Place, metric: type[Metric[Any]]) -> dict[int, MetricLimits]:
         place = (*parent, LEVELS)
-        unit = about.unit()
-        if unit == "levels":
+        if metric.unit == "levels":
             what = "one reading of this metric is of all levels together; remove `levels:`"
             raise self.file.error(*place, what=what)
         levels = {}
@@ -428,22 +437,24 @@ class MetricReader:
             if name not in self.levels:
                 raise unknown(self.file, (*place, name), "level", self.levels)
             number = self.levels.index(name)
-            if unit == "neutral" and not number:
+            if metric.unit == "neutral" and not number:
                 what = "this metric compares with this level, and says nothing of it; remove it"
                 raise self.file.error(*place, name, what=what)
-            levels[number] = self._metric((*place, name), about, Limits(), one_level=True)
+            levels[number] = self._metric((*place, name), metric, Limits(), one_level=True)
         return levels
 
-    def _model(self, place: Place, about: About, *, one_level: bool) -> ModelLimits:
+    def _model(self, place: Place, metric: type[Metric[Any]], *, one_level: bool) -> ModelLimits:
         return ModelLimits(
             pattern=place[-1],
             own=read_limits(
-                self.file, place, about=about, nested=(LANGUAGES,), one_level=one_level
+                self.file, place, metric=metric, nested=(LANGUAGES,), one_level=one_level
             ),
-            languages=self._languages(place, about, one_level=one_level),
+            languages=self._languages(place, metric, one_level=one_level),
         )
 
-    def _languages(self, parent: Place, about: About, *, one_level: bool) -> dict[str, Limits]:
+    def _languages(
+        self, parent: Place, metric: type[Metric[Any]], *, one_level: bool
+    ) -> dict[str, Limits]:
         if LANGUAGES not in expect_mapping(self.file, parent):
             return {}
         place = (*parent, LANGUAGES)
@@ -458,7 +469,9 @@ class MetricReader:
                 what = f"the same language as {names[code]!r}; keep one of them"
                 raise self.file.error(*place, name, what=what)
             names[code] = name
-            limits[code] = read_limits(self.file, (*place, name), about=about, one_level=one_level)
+            limits[code] = read_limits(
+                self.file, (*place, name), metric=metric, one_level=one_level
+            )
         return limits
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_xling.config.limits import (
     POLICY,
-    About,
     Limits,
     MetricLimits,
     MetricReader,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.options import Option
-    from pytest_xling.interfaces.metric import MetricKind
+    from pytest_xling.interfaces.metric import Metric
 
 __all__ = ["RunSetting", "ThresholdFile", "read"]
 
@@ -128,12 +127,8 @@ def read(
     path: Path,
     *,
     benchmarks: Collection[str],
-    metrics: Mapping[str, MetricKind],
+    metrics: Mapping[str, type[Metric[Any]]],
     language_code: Callable[[str], str],
-    directed: Callable[[str], bool] | None = None,
-    unit: Callable[[str], str] | None = None,
-    improves: Callable[[str], bool] | None = None,
-    unlabelled: Callable[[str], str] = lambda _metric: "",
     levels: Sequence[str] = (),
     elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
@@ -142,16 +137,8 @@ def read(
     Args:
         path: the file.
         benchmarks: the names there are.
-        metrics: the names there are, with the kind of each.
+        metrics: those there are, by name.
         language_code: from a code or alias to the code; raises ConfigError.
-        directed: tells of a metric whether one of its ends is better, so that a language can be
-            worse than another; by default only flags are so.
-        unit: tells what one reading of a metric is of, as in
-            :data:`pytest_xling.interfaces.metric.Unit`; by default ``answer``.
-        improves: tells of a metric whether one of its ends is better, so that a model can be worse
-            than another; by default as *directed*.
-        unlabelled: says of a metric why people cannot label what it should have said; by default
-            they can.
         levels: the names of the levels of presupposition, from the first.
         elsewhere: benchmarks whose metrics need not be known here; limits of others are left out.
 
@@ -165,21 +152,11 @@ def read(
     run = _run(file, language_code) if "run" in file.data else {}
     defaults = Limits()
     if "defaults" in file.data:
-        defaults = read_limits(file, ("defaults",), about=None)
-
-    def about(metric: str) -> About:
-        return About(
-            kind=metrics[metric],
-            directed=lambda: directed(metric) if directed else metrics[metric] == "flag",
-            unit=lambda: unit(metric) if unit else "answer",
-            improves=lambda: improves(metric) if improves else about(metric).directed(),
-            unlabelled=lambda: unlabelled(metric),
-        )
+        defaults = read_limits(file, ("defaults",), metric=None)
 
     reader = MetricReader(
         file=file,
         metrics=metrics,
-        about=about,
         language_code=language_code,
         levels=levels,
         elsewhere=elsewhere,

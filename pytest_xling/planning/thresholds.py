@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling import registry
 from pytest_xling.config import thresholds
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import did_you_mean
-from pytest_xling.interfaces.metric import MetricKind
+from pytest_xling.interfaces.metric import Metric
 from pytest_xling.languages import find
 from pytest_xling.text.stance import LEVELS
 
@@ -38,12 +38,8 @@ def read_thresholds(
     return thresholds.read(
         path,
         benchmarks=benchmarks,
-        metrics=_MetricKinds(),
+        metrics=_Metrics(),
         language_code=lambda name: find(name).code,
-        directed=lambda name: registry.load("metric", name).compares_languages(),
-        unit=lambda name: registry.load("metric", name).unit,
-        improves=lambda name: registry.load("metric", name).better is not None,
-        unlabelled=lambda name: registry.load("metric", name).unlabelled(),
         levels=LEVELS,
         elsewhere=elsewhere,
     )
@@ -69,15 +65,17 @@ def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFil
     return read_thresholds(path, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
 
 
-class _MetricKinds(Mapping[str, MetricKind]):
-    """The kind of every metric, each loaded when asked for."""
+class _Metrics(Mapping[str, type[Metric[Any]]]):
+    """Every metric there is, each loaded when asked for."""
 
-    def __getitem__(self, name: str) -> MetricKind:
-        """Return ``flag`` or ``number``."""
-        if name not in registry.names("metric"):
-            raise KeyError(name)
-        kind: MetricKind = registry.load("metric", name).kind
-        return kind
+    def __getitem__(self, name: str) -> type[Metric[Any]]:
+        """Return its class."""
+        metric: type[Metric[Any]] = registry.load("metric", name)
+        return metric
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is one of that name, without loading it."""
+        return name in registry.names("metric")
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""

@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
-from pytest_xling.models.devices import check_device
 
 if TYPE_CHECKING:
     import pytest
@@ -97,20 +96,13 @@ class Context:
             ConfigError: Ray is not installed, not there, or too small; or nothing runs on it, and
                 the device is not here.
         """
-        setup = self.setup
-        where, _, address = setup.settings.executor.partition(":")
-        if where == "local":
-            check_device(setup.settings.device)
-            return
-        from pytest_xling.engine.on_ray import open_cluster  # noqa: PLC0415  where it is chosen
+        from pytest_xling.engine.on_ray import chosen_cluster  # noqa: PLC0415  when a run is made
 
-        self._cluster = open_cluster(
-            address or None,
-            actors=setup.settings.actors,
-            device=setup.settings.device,
-            providers=[setup.provider, *chain.from_iterable(setup.roles.values())],
-        )
-        self._cluster.start_pool()
+        setup = self.setup
+        providers = [setup.provider, *chain.from_iterable(setup.roles.values())]
+        self._cluster = chosen_cluster(setup.settings, providers)
+        if self._cluster is not None:
+            self._cluster.start_pool()
 
     def tell_worker(self, workerinput: dict[str, Any]) -> None:
         """Tell a worker which run it works for, and where metrics run."""

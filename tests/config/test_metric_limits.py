@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.metric import Flag, Metric, Number
 from pytest_xling.languages import find
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_xling.interfaces.metric import MetricKind
 
-METRICS: Mapping[str, MetricKind] = {
-    "agrees": "flag",
-    "flips": "flag",
-    "consistent": "number",
-    "like_neutral": "number",
-    "accuracy": "number",
-    "length": "number",
+def _made(base: type[Metric[Any]], **fields: object) -> type[Metric[Any]]:
+    return type("Made", (base,), {"__slots__": (), **fields})
+
+
+METRICS = {
+    "agrees": _made(Flag),
+    "flips": _made(Flag, unit="pivot"),
+    "consistent": _made(Number, better="higher", unit="levels"),
+    "like_neutral": _made(Number, better="higher", unit="neutral"),
+    "accuracy": _made(Number, better="higher", share=True, bounds=(0.0, 1.0)),
+    "length": _made(Number),
 }
-UNITS = {"flips": "pivot", "consistent": "levels", "like_neutral": "neutral"}
 
 
 def _read(folder: Path, content: str) -> ThresholdFile:
@@ -36,9 +38,6 @@ def _read(folder: Path, content: str) -> ThresholdFile:
         benchmarks=("claims",),
         metrics=METRICS,
         language_code=lambda name: find(name).code,
-        directed=lambda name: name not in {"length", "flips"},
-        unit=lambda name: UNITS.get(name, "answer"),
-        unlabelled=lambda name: "is a number" if name == "length" else "",
         levels=LEVELS,
     )
 
@@ -289,7 +288,7 @@ def test_floor_of_all_levels_and_ceiling_of_one_do_not_cross(tmp_path: Path) -> 
 
 
 def test_a_caller_that_knows_no_levels(tmp_path: Path) -> None:
-    """Nor which units there are: trends of flags are fine, levels are not known."""
+    """Trends of flags are fine, levels are not known."""
     path = tmp_path / "t.yaml"
     path.write_text(_metric("max_trend: 0.1"), encoding="utf-8")
     code = {"hi": "hi"}.__getitem__
@@ -326,7 +325,10 @@ def test_labels_of_what_nobody_can_label(tmp_path: Path, content: str, line: int
     with pytest.raises(ConfigError) as caught:
         _read(tmp_path, content)
     assert str(caught.value).startswith(f"{tmp_path}/thresholds.yaml:{line}: ")
-    assert "and 'length' is a number; write `estimate: judge` below 'length'" in str(caught.value)
+    assert (
+        "and 'length' is a number, and people give labels; write `estimate: judge` below 'length'"
+        in str(caught.value)
+    )
 
 
 def test_labels_wanted_by_default_but_for_one(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,17 +13,10 @@ from pytest_xling.languages import find
 from pytest_xling.records import Threshold
 from pytest_xling.text.stance import LEVELS
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_xling.interfaces.metric import MetricKind
-
 REPOSITORY = Path(__file__).resolve().parents[2]
-METRICS: Mapping[str, MetricKind] = {
-    "wrong_language": "flag",
-    "repetition": "flag",
-    "answer_length": "number",
-    "sim_sent": "number",
+METRICS = {
+    name: registry.load("metric", name)
+    for name in ("wrong_language", "repetition", "answer_length", "sim_sent")
 }
 
 
@@ -40,7 +32,6 @@ def _read(folder: Path, content: str) -> ThresholdFile:
         benchmarks=("culture", "health"),
         metrics=METRICS,
         language_code=_code,
-        directed=lambda name: name != "answer_length",
     )
 
 
@@ -358,7 +349,7 @@ benchmarks:
       languages:
         hi: {max_gap: 0.05, floor: 0.9}
       models:
-        tiny: {max_gap: 3}
+        tiny: {max_gap: 1.5}
     wrong_language:
       max_rate: 0.1
       max_gap: 0
@@ -376,7 +367,7 @@ def test_gaps_are_resolved_as_other_limits(tmp_path: Path) -> None:
 
     assert (0.02, None, None, False) == said("sim_sent", "zh")
     assert (0.05, 0.9, None, True) == said("sim_sent", "hi")
-    assert (3.0, None, None, False) == said("sim_sent", "zh", "tiny")
+    assert (1.5, None, None, False) == said("sim_sent", "zh", "tiny")
     assert (0.0, None, 0.1, True) == said("wrong_language", "zh")
 
 
@@ -430,20 +421,48 @@ def test_drops_that_are_refused(tmp_path: Path, content: str, said: str) -> None
     assert said in _complaint(tmp_path, content)
 
 
-def test_without_directions_only_flags_have_gaps(tmp_path: Path) -> None:
-    """A caller that knows no directions gets gaps of flags, which are better low."""
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("floor: 90", "floor: expected a number of at least -1 and at most 1, as this metric's"),
+        (
+            "ceiling: -3",
+            "ceiling: expected a number of at least -1 and at most 1, as this metric's",
+        ),
+        (
+            "max_gap: 2.5",
+            "max_gap: expected a number of at least 0 and at most 2, as this metric's",
+        ),
+        (
+            "max_drop: 3",
+            "max_drop: expected a number of at least 0 and at most 2, as this metric's",
+        ),
+    ],
+)
+def test_limits_beyond_what_a_number_can_be(tmp_path: Path, body: str, said: str) -> None:
+    """No answer could keep them, or none break them."""
+    assert WHERE.replace("wrong_language", "sim_sent") + said in _complaint(
+        tmp_path, _metric(body, "sim_sent")
+    )
+
+
+def test_a_share_in_percent(tmp_path: Path) -> None:
+    """Of numbers from 0 to 1 it is said how it is written; of others there is no other end."""
     path = tmp_path / "thresholds.yaml"
+    metrics = {"accuracy": registry.load("metric", "factual_accuracy")}
 
-    def complaint(metric: str) -> str:
-        path.write_text(_metric("max_gap: 0.1", metric), encoding="utf-8")
-        try:
-            read(path, benchmarks=("culture",), metrics=METRICS, language_code=_code)
-        except ConfigError as error:
-            return str(error)
-        return ""
+    def complaint(content: str) -> str:
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            read(path, benchmarks=("culture",), metrics=metrics, language_code=_code)
+        return str(caught.value)
 
-    assert "" == complaint("repetition")
-    assert "neither end of this metric is the worse" in complaint("sim_sent")
+    assert complaint(_metric("floor: 90", "accuracy")).endswith("not 90; for 90 % write 0.9")
+    assert complaint(_metric("floor: 900", "accuracy")).endswith("as this metric's are, not 900")
+    file = _read(tmp_path, _metric("ceiling: 900", "answer_length"))
+    assert ("answer_length",) == file.metrics("culture")
+    least = _complaint(tmp_path, _metric("floor: -1", "answer_length"))
+    assert "expected a number of at least 0, as this metric's are, not -1" in least
 
 
 def test_limits_that_cross_only_together(tmp_path: Path) -> None:
@@ -459,7 +478,7 @@ def test_limits_that_cross_only_together(tmp_path: Path) -> None:
 
 def test_our_own_file() -> None:
     """The repository's thresholds are valid for the metrics there are, and gate every language."""
-    kinds = {name: registry.load("metric", name).kind for name in registry.names("metric")}
+    metrics = {name: registry.load("metric", name) for name in registry.names("metric")}
     file = read(
         REPOSITORY / "thresholds.yaml",
         benchmarks=(
@@ -473,10 +492,8 @@ def test_our_own_file() -> None:
             "monolingual",
             "presupposition",
         ),
-        metrics=kinds,
+        metrics=metrics,
         language_code=_code,
-        directed=lambda name: registry.load("metric", name).compares_languages(),
-        unit=lambda name: registry.load("metric", name).unit,
         levels=LEVELS,
     )
     assert (
@@ -491,4 +508,4 @@ def test_our_own_file() -> None:
             threshold = file.resolve(benchmark, metric, "hi", "embedded")
             assert threshold is not None
             if threshold.has_level:
-                assert kinds[metric] == ("number" if threshold.max_rate is None else "flag")
+                assert metrics[metric].kind == ("number" if threshold.max_rate is None else "flag")

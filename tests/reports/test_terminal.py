@@ -129,7 +129,7 @@ def test_an_empty_run_says_so(tmp_path: Path) -> None:
     run = make_run(tmp_path / "s.sqlite", [], metrics=[])
     with Database(run.path).read() as connection:
         text = _summary(connection)
-    assert "No case has been answered." in text
+    assert "No case has been evaluated yet." in text
     assert "no gate was judged" in text
 
 

@@ -7,7 +7,21 @@ the death of processes, which it makes up for by starting them anew.
 
 from __future__ import annotations
 
-from pytest_xling.engine.on_ray.cluster import Cluster, abandon, join_cluster, open_cluster
+from pytest_xling.engine.on_ray.cluster import (
+    Cluster,
+    abandon,
+    chosen_cluster,
+    join_cluster,
+    open_cluster,
+)
 from pytest_xling.engine.on_ray.executors import DatasetExecutor, PoolExecutor
 
-__all__ = ["Cluster", "DatasetExecutor", "PoolExecutor", "abandon", "join_cluster", "open_cluster"]
+__all__ = [
+    "Cluster",
+    "DatasetExecutor",
+    "PoolExecutor",
+    "abandon",
+    "chosen_cluster",
+    "join_cluster",
+    "open_cluster",
+]

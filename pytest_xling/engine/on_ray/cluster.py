@@ -19,13 +19,15 @@ from pytest_xling.engine.answering import provider_digest
 from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
 from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.devices import check_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Movable, Provider
 
-__all__ = ["Cluster", "abandon", "join_cluster", "open_cluster"]
+__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "open_cluster"]
 
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
@@ -174,6 +176,25 @@ def _actor(number: int) -> str:
 
 def _copy(model: Movable, number: int) -> str:
     return f"xling-{model.name}:{made_with(model)['spec']}-{number}"
+
+
+def chosen_cluster(settings: Settings, providers: Iterable[Provider]) -> Cluster | None:
+    """Start Ray, or connect to it, where ``--xling-executor`` says so; None: all runs here.
+
+    Args:
+        settings: of the session.
+        providers: of the session, as for :func:`open_cluster`.
+
+    Raises:
+        ConfigError: as there; or nothing runs on Ray, and the device is not here.
+    """
+    where, _, address = settings.executor.partition(":")
+    if where == "local":
+        check_device(settings.device)
+        return None
+    return open_cluster(
+        address or None, actors=settings.actors, device=settings.device, providers=providers
+    )
 
 
 def open_cluster(

@@ -86,7 +86,7 @@ def summary(
     others = _ungated(connection, run_id, verdicts, counts, intervals=verbose)
     parts: list[RenderableType] = [*_matrices(verdicts, others, counts, width=width)]
     if not counts:
-        parts.append(Text("No case has been answered.\n"))
+        parts.append(Text("No case has been evaluated yet.\n"))
     worst = find_worst(
         connection, run_id, verdicts, limit=FINDINGS_VERBOSE if verbose else FINDINGS
     )
