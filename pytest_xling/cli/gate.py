@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.baseline import open_baseline
@@ -75,7 +75,6 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_location(args))
         verdicts = _decided(connection, record, counts, limits, baseline)
-        unscored = _unscored(connection, record, counts, limits)
     status = status_now(record)
     complete = status == "complete"
     if args.json:
@@ -86,7 +85,6 @@ def run(args: argparse.Namespace) -> int:
                 "thresholds": str(args.thresholds),
                 "baseline": None if baseline is None else baseline.description,
                 "closed": is_closed(verdicts),
-                "not_judged": unscored,
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }
         )
@@ -95,11 +93,6 @@ def run(args: argparse.Namespace) -> int:
         print_text(text)
         if baseline is None and _limits_drops(limits, counts):
             print_text("drops (max_drop) are not judged: no --baseline is named")
-        if unscored:
-            print_text(
-                f"limits of {', '.join(unscored)} are not judged: run {record.run_id} was not "
-                "scored with it; see `xling score`"
-            )
         if not complete:
             print_text(f"run {record.run_id} is {status}: this decides nothing (exit 3)")
     if not complete:
@@ -116,12 +109,15 @@ def _decided(
 ) -> list[Verdict]:
     """Decide each gate the file sets for a metric and a language of the run.
 
+    Nothing is known of a metric that the run was not scored with.
+
     Raises:
-        ConfigError: there is none, or one compares what the run does not have, or the run with
+        ConfigError: there is no other, or one compares what the run does not have, or the run with
             itself.
     """
     steps = metric_steps(connection, record.run_id)
     expected = expected_scores(connection, record.run_id)
+    scored = {(step.benchmark, step.metric) for step in steps} | expected.keys()
     gated = [step for step in steps if step.metric in file.metrics(step.benchmark)]
     scores = scores_by_place(connection, record.run_id, gated)
     with_levels = {
@@ -134,9 +130,10 @@ def _decided(
         for verdict in read_verdicts(connection, record.run_id)
     }
     gates: list[GateSpec] = []
-    metrics = [(step.benchmark, step.metric) for step in gated]
-    metrics += [place for place in sorted(expected) if place[1] in file.metrics(place[0])]
-    for benchmark, metric in dict.fromkeys(metrics):
+    benchmarks = dict.fromkeys(
+        [*(name for name, _ in counts), *sorted(name for name, _ in expected)]
+    )
+    for benchmark, metric in [(name, m) for name in benchmarks for m in file.metrics(name)]:
         gates += gates_of(
             file,
             metric,
@@ -153,11 +150,11 @@ def _decided(
                 named=f"in run {record.run_id!r} benchmark {benchmark!r}",
             ),
         )
-    if not gates:
-        scored = ", ".join(f"{step.benchmark}/{step.metric}" for step in steps)
+    if not any((gate.benchmark, gate.metric) in scored for gate in gates):
+        names = ", ".join(f"{step.benchmark}/{step.metric}" for step in steps)
         msg = (
             f"{file.file.name} sets no gate for anything run {record.run_id!r} of model "
-            f"{record.model!r} was scored with: {scored or 'nothing'}"
+            f"{record.model!r} was scored with: {names or 'nothing'}"
         )
         drops = baseline is None and _limits_drops(file, counts)
         hint = ". Its max_drop needs a --baseline" if drops else ""
@@ -179,21 +176,14 @@ def _decided(
         expected=lambda benchmark, metric: expected.get((benchmark, metric)),
         looks=_looks(connection, record, expected),
     )
-    return [decision.verdict(gate) for gate in gates]
-
-
-def _unscored(
-    connection: Connection,
-    record: RunRecord,
-    counts: dict[tuple[str, str], int],
-    file: ThresholdFile,
-) -> list[str]:
-    """Return BENCHMARK/METRIC of what the file limits and the run was not scored with."""
-    scored = {(step.benchmark, step.metric) for step in metric_steps(connection, record.run_id)}
-    scored |= expected_scores(connection, record.run_id).keys()
-    benchmarks = dict.fromkeys(benchmark for benchmark, _ in counts)
-    limited = [(name, metric) for name in benchmarks for metric in sorted(file.metrics(name))]
-    return ["/".join(place) for place in limited if place not in scored]
+    unscored = f"run {record.run_id} was not scored with it (`xling score`)"
+    return [
+        verdict
+        if (gate.benchmark, gate.metric) in scored
+        else replace(verdict, outcome="inconclusive", reason=unscored)
+        for gate in gates
+        for verdict in [decision.verdict(gate)]
+    ]
 
 
 def _looks(

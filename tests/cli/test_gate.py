@@ -129,13 +129,26 @@ def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
     assert "this version of pytest-xling has no such annotator" in told
 
 
-def test_limits_that_are_not_judged_are_named(xling: Xling, tmp_path: Path) -> None:
-    """An open gate says nothing of a metric that the run was not scored with."""
-    limits = "    wrong_language: {max_rate: 1}\n    apology: {max_rate: 0}\n"
-    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits))
-    assert "limits of culture/apology are not judged: run run-1 was not scored" in said.out
-    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), "--json")
-    assert ["culture/apology"] == json.loads(said.out)["not_judged"]
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ("apology: {max_rate: 0}", 1),
+        ("apology: {max_rate: 0.5, max_gap: 0.1}", 1),
+        ("apology: {max_rate: 0, on_inconclusive: warn}", 0),
+        ("apology: {max_rate: 0, tier: advisory}", 0),
+    ],
+)
+def test_limits_of_what_was_not_scored_are_inconclusive(
+    xling: Xling, tmp_path: Path, limits: str, code: int
+) -> None:
+    """Nothing is known of them; it is said why, and what would tell."""
+    file = _file(tmp_path, f"    emoji: {{max_rate: 0.9}}\n    {limits}\n")
+    said = xling("gate", "run-1", "--thresholds", file)
+    assert code == said.code, said.out
+    assert "run run-1 was not scored with it (`xling score`)" in " ".join(said.out.split())
+    told = json.loads(xling("gate", "run-1", "--thresholds", file, "--json").out)["verdicts"]
+    outcomes = {v["outcome"] for v in told if v["threshold"]["metric"] == "apology"}
+    assert {"inconclusive"} == outcomes
 
 
 def test_other_benchmarks_of_the_file_do_not_matter(xling: Xling, tmp_path: Path) -> None:
