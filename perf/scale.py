@@ -4,7 +4,8 @@
 
 The scripted provider answers at once, so all that is timed is ours and pytest's. A linear product
 shows the same milliseconds a case in every row. *Memory* is the largest sum, at any time, of what
-all processes of the run have for themselves and their share of what they have together (PSS).
+all processes of the run have for themselves and their share of what they have together (PSS), and
+*largest* the most that one of them had.
 With ``--shards`` the same run is made in so many parts, one after the other, and merged.
 """
 
@@ -26,10 +27,13 @@ SAMPLE_S = 0.5
 
 
 class PeakMemory:
-    """Watches the children of this process; *mb* is the most they ever took together."""
+    """Watches the children of this process.
+
+    *mb* is the most they ever took together, *largest* the most that one of them took.
+    """
 
     def __init__(self) -> None:
-        self.mb = 0.0
+        self.mb = self.largest = 0.0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
@@ -43,7 +47,9 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._done.wait(SAMPLE_S):
-            self.mb = max(self.mb, sum(map(_pss_mb, _descendants(os.getpid()))))
+            each = [_pss_mb(pid) for pid in _descendants(os.getpid())]
+            self.mb = max(self.mb, sum(each))
+            self.largest = max(self.largest, *each, 0.0)
 
 
 def _descendants(pid: int) -> set[int]:
@@ -83,7 +89,8 @@ def main() -> None:
     workers = f"-n{arguments.workers}"
     print(
         f"{'cases':>8} {'plain s':>8} {'cold s':>8} {'warm s':>8}   ms a case over plain     "
-        f"{'memory MB: plain':>16} {'cold':>6} {'warm':>6} {'store MB':>9} {'HTML MB':>8}"
+        f"{'memory MB: plain':>16} {'cold':>6} {'warm':>6} {'largest':>8} {'store MB':>9} "
+        f"{'HTML MB':>8}"
     )
     for cases in arguments.cases:
         with tempfile.TemporaryDirectory() as name:
@@ -108,10 +115,11 @@ def main() -> None:
             )
         each = 1000 / cases
         memory = f"{plain_memory.mb:>16,.0f} {cold_memory.mb:>6,.0f} {warm_memory.mb:>6,.0f}"
+        largest = max(cold_memory.largest, warm_memory.largest)
         print(
             f"{cases:>8,} {plain:>8.1f} {cold:>8.1f} {warm:>8.1f}   "
             f"cold {each * (cold - plain):5.2f}, warm {each * (warm - plain):5.2f}   "
-            f"{memory} {store:>9.1f} {html:>8.1f}",
+            f"{memory} {largest:>8,.0f} {store:>9.1f} {html:>8.1f}",
             flush=True,
         )
         if arguments.shards:
