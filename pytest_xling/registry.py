@@ -8,6 +8,7 @@ with it, or a file that is not imported yet. That is enough to judge and to show
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -163,8 +164,10 @@ def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN
         origin: where it is written, as ``conftest.py:12``, for messages.
 
     Raises:
-        ConfigError: the name is taken.
+        ConfigError: the name is taken, or the class says what no metric can be.
     """
+    if kind == "metric":
+        _check_traits(entry, where=f"{origin}: metric {name!r}")
     before = _added.get((kind, name))
     if name in BUILT_IN[kind] or name in _entry_points(kind):
         msg = f"{origin}: {kind} {name!r} exists already; give yours another name"
@@ -175,6 +178,29 @@ def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN
     entry.origin = origin
     _added[kind, name] = entry
     load.cache_clear()
+
+
+def _check_traits(metric: type[Metric[Any]], *, where: str) -> None:
+    """Raise ConfigError where a metric says of itself what none can be."""
+    for trait, value, known in (
+        ("better", metric.better, (*get_args(Better), None)),
+        ("unit", metric.unit, get_args(Unit)),
+    ):
+        if value not in known:
+            msg = f"{where}: {trait} is {' or '.join(map(repr, known))}, not {value!r}"
+            raise ConfigError(msg)
+    bounds: object = metric.bounds  # as others may write it
+    ends = bounds if isinstance(bounds, tuple | list) and len(bounds) == len(Metric.bounds) else ()
+    lowest, highest = ends or (math.nan, math.nan)
+    if not all(
+        end is None or (isinstance(end, int | float) and math.isfinite(end))
+        for end in (lowest, highest)
+    ):
+        msg = f"{where}: bounds are two numbers or None, such as (0, None), not {bounds!r}"
+        raise ConfigError(msg)
+    if lowest is not None and highest is not None and lowest >= highest:
+        msg = f"{where}: bounds are the lowest value and then the highest, not {bounds!r}"
+        raise ConfigError(msg)
 
 
 def description(name: str) -> dict[str, JsonValue] | None:
@@ -283,6 +309,15 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
                 f"{base.__module__}.{base.__name__}, which has the defaults"
             )
             raise ConfigError(msg)
+        where = f"{kind} {name!r} of another package, {entry.value!r},"
+        if base is not None and getattr(cls, "name", None) != name:
+            msg = f"{where} calls itself {getattr(cls, 'name', None)!r}; both have to be the same"
+            raise ConfigError(msg)
+        if base is not None and not isinstance(getattr(cls, "version", None), str):
+            msg = f'{where} has no version; write such as version = "1"'
+            raise ConfigError(msg)
+        if kind == "metric":
+            _check_traits(cls, where=where)
         return cls
     if kind == "metric" and name in _described:
         return _described[name]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pytest_xling as xling
 from pytest_xling import registry
+from pytest_xling.engine.computing import outcomes
 from pytest_xling.engine.steps import StepFactory, parameters_of
-from pytest_xling.errors import BrokenStep
+from pytest_xling.errors import BrokenStep, ConfigError
 from pytest_xling.interfaces.search import results_of
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Message, Request, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +72,71 @@ def test_a_number_with_its_bounds() -> None:
     assert (0, 1) == metric.bounds
     assert metric.compares_languages()
     assert ["sentence_languages"] == list(StepFactory().annotators_of(metric))
+
+
+@pytest.mark.parametrize(
+    ("traits", "said"),
+    [
+        ({"better": "Higher"}, "better is 'higher' or 'lower' or None, not 'Higher'"),
+        ({"unit": "repeat"}, "unit is 'answer' or 'repeats' or 'pivot' or 'levels' or 'neutral', "),
+        ({"bounds": 1}, "bounds are two numbers or None, such as (0, None), not 1"),
+        ({"bounds": (0,)}, "bounds are two numbers or None, such as (0, None), not (0,)"),
+        ({"bounds": ("0", "1")}, "bounds are two numbers or None, such as (0, None), not ('0', '"),
+        ({"bounds": (0, float("nan"))}, "bounds are two numbers or None"),
+        ({"bounds": (1, 0)}, "bounds are the lowest value and then the highest, not (1, 0)"),
+    ],
+)
+def test_what_no_metric_can_be(traits: dict[str, Any], said: str) -> None:
+    """It is refused where it is written: a gate would be judged by the other end, or crash."""
+    with pytest.raises(ConfigError) as caught:
+
+        @xling.number(**traits)
+        def mine(answer: Answer) -> float:
+            return float(len(answer.text))
+
+    assert re.match(r"tests/test_authoring.py:\d+: metric 'mine': ", str(caught.value))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('name = "other"; version = "1"', "calls itself 'other'; both have to be the same"),
+        ('version = "1"', "calls itself None; both have to be the same"),
+        ('name = "theirs"', 'has no version; write such as version = "1"'),
+        ('name = "theirs"; version = "1"; better = "up"', "better is 'higher' or 'lower'"),
+    ],
+)
+def test_a_class_of_another_package_that_is_no_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    """It is refused before anything is asked, not when the first score is kept."""
+    lines = ("from pytest_xling.interfaces.metric import Number", "class M(Number):", f"    {body}")
+    (tmp_path / "their_metric.py").write_text("\n".join(lines) + "\n")
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[pytest_xling.metrics]\ntheirs = their_metric:M\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry._installed.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match=re.escape(said)):
+            registry.load("metric", "theirs")
+    finally:
+        registry._installed.cache_clear()
+        sys.modules.pop("their_metric", None)
+
+
+def test_a_value_beyond_the_bounds() -> None:
+    """It is a fault of the answer's score, whether or not there is a limit."""
+
+    @xling.number(bounds=(0, 1))
+    def mine(answer: Answer) -> float:
+        return float(len(answer.text))
+
+    given = outcomes(StepFactory().make("metric", "mine"), [answer("a"), answer("ab")])
+    assert 1.0 == given[0].value
+    assert "metric 'mine' gave 2.0, and its bounds are 0 and 1" == str(given[1])
 
 
 def test_a_changed_function_has_another_signature() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
+from pytest_xling.files.whole import display_path
 from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
 from pytest_xling.interfaces.metric import Metric
 from pytest_xling.records import LARGEST
@@ -43,11 +46,20 @@ def outcomes(made: Made, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _outputs(made: Made, inputs: Sequence[Any]) -> list[Any]:
-    if isinstance(made, TextAnnotator):
-        return made.annotate([text for text, _ in inputs], [language for _, language in inputs])
-    if isinstance(made, AnswerAnnotator):
-        return made.annotate(inputs)
-    return checked(made, made.score(inputs), len(inputs))
+    try:
+        if isinstance(made, TextAnnotator):
+            return made.annotate([text for text, _ in inputs], [language for _, language in inputs])
+        if isinstance(made, AnswerAnnotator):
+            return made.annotate(inputs)
+        readings = made.score(inputs)
+    except XlingError:
+        raise
+    except Exception as error:  # whatever others' code may raise
+        *_, last = traceback.extract_tb(error.__traceback__)
+        where = f"{display_path(Path(last.filename))}:{last.lineno}"
+        msg = f"{made.name!r} broke: {type(error).__name__}: {error} ({where})"
+        raise EvaluationError(msg) from error
+    return checked(made, readings, len(inputs))
 
 
 def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
@@ -55,8 +67,8 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
 
     Raises:
         BrokenStep: their number is wrong, or a reason is not text.
-        EvaluationError: a value is not finite or too large to be summed, or a flag's neither 0 nor
-            1.
+        EvaluationError: a value is not finite or too large to be summed, beyond the metric's
+            bounds, or a flag's neither 0 nor 1.
     """
     if len(readings) != wanted:
         msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
@@ -72,5 +84,13 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
         if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
             allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
             msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"
+            raise EvaluationError(msg)
+        lowest, highest = metric.bounds
+        if value is not None and not (
+            (lowest is None or lowest <= value) and (highest is None or value <= highest)
+        ):
+            msg = (
+                f"metric {metric.name!r} gave {value!r}, and its bounds are {lowest} and {highest}"
+            )
             raise EvaluationError(msg)
     return readings

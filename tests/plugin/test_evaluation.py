@@ -32,15 +32,43 @@ module.ScriptedProvider.generate = generate
 """
 
 
-@pytest.mark.parametrize("error", ["TimeoutError('slow')", "ZeroDivisionError", "SystemExit(0)"])
-def test_a_bug_in_a_metric_is_an_error_of_each_case(project: Project, error: str) -> None:
+def test_a_metric_that_ends_the_process_is_an_error_of_each_case(project: Project) -> None:
     """Exit 3; the answers are kept, and the metric is not tried again for each case."""
+    project.write("conftest.py", METRIC.format(body="raise SystemExit(0)"))
+    outcome = project.run("--model=scripted", "--langs=en,hi")
+    assert outcome.code == 3, outcome.out
+    assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
+    assert "SystemExit" in outcome.out
+    assert (project.root / "scored.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize("error", ["TimeoutError('slow')", "ZeroDivisionError"])
+def test_a_bug_in_a_metric_is_a_fault_of_its_scores(project: Project, error: str) -> None:
+    """Exit 3; other metrics are scored, and it is said what broke and where."""
     project.write("conftest.py", METRIC.format(body=f"raise {error}"))
     outcome = project.run("--model=scripted", "--langs=en,hi")
     assert outcome.code == 3, outcome.out
     assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
-    assert error.partition("(")[0] in outcome.out
-    assert (project.root / "scored.txt").read_text() == "x"
+    assert f"'no_answer' broke: {error.partition('(')[0]}" in " ".join(outcome.out.split())
+    assert {"wrong_language"} <= {score.metric for score in project.scores()}
+    # Each batch is halved until what breaks it stands alone; no case is begun anew.
+    assert len((project.root / "scored.txt").read_text()) < 2 * 8
+
+
+def test_an_answer_that_breaks_a_metric_costs_its_own_score_only(project: Project) -> None:
+    """The line that broke is named."""
+    body = (
+        "from pytest_xling.records import Reading; "
+        "return [Reading(value={'q0001': 1 / (a.sample.id != 'q0001')}.get('', 0.0)) "
+        "for a in answers]"
+    )
+    project.write("conftest.py", METRIC.format(body=body))
+    outcome = project.run("--model=scripted", "--langs=en,hi")
+    assert outcome.code == 3, outcome.out
+    assert Counter(passed=6, error=2, skipped=1) == Counter(outcome.cases.values())
+    assert "'no_answer' broke: ZeroDivisionError: division by zero (conftest.py:6)" in " ".join(
+        outcome.out.split()
+    )
 
 
 @pytest.mark.parametrize("error", ["KeyError('choices')", "TimeoutError('slow')", "SystemExit(1)"])
