@@ -27,18 +27,18 @@ __all__ = ["cases_estimate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """The repeats of a question at one temperature that have a value."""
+    """The repeats of a question at one temperature."""
 
     first: Score
     flags: tuple[float, ...]
-    """In the order of the repeats."""
+    """Of those that have a value, in the order of the repeats."""
 
-    def badness(self, most: int, repeats: int) -> tuple[float, float] | None:
-        """Return whether it is bad at best and at worst; None where no repeat has a value."""
+    def badness(self, most: int, repeats: int) -> tuple[float, float]:
+        """Return whether it is bad at best and at worst."""
         counted = self.flags[:repeats]
         flagged = sum(counted)
         missing = repeats - len(counted)
-        return (float(flagged > most), float(flagged + missing > most)) if counted else None
+        return float(flagged > most), float(flagged + missing > most)
 
 
 def _cases(scores: Sequence[Score]) -> list[_Case]:
@@ -59,7 +59,7 @@ def cases_estimate(scores: Sequence[Score], threshold: Threshold) -> Estimate:
 
     Of more repeats than the limit is of, the first that have a value count. Of fewer, a case may be
     known to be bad already, or to stay good; else it is unknown, and counts as good for the lower
-    end of the interval and as bad for the upper one. Cases without any value are left out.
+    end of the interval and as bad for the upper one.
 
     Args:
         scores: of a flag in one language, in any order.
@@ -75,10 +75,7 @@ def cases_estimate(scores: Sequence[Score], threshold: Threshold) -> Estimate:
 
     def at(worst: int) -> Estimate:
         return estimate(
-            [
-                replace(case.first, value=None if bad is None else bad[worst], signature=signature)
-                for case, bad in judged
-            ],
+            [replace(case.first, value=bad[worst], signature=signature) for case, bad in judged],
             metric=threshold.metric,
             language=threshold.language,
             kind="flag",

@@ -28,6 +28,8 @@ def judge(
 ) -> Verdict:
     """Judge an estimate by what its threshold says of the kind of gate.
 
+    None passes by a minority: where more have no value than have one, it is inconclusive.
+
     Args:
         estimate: of that kind, made with the threshold's alpha and limit.
         threshold: with ``max_rate``, with ``floor`` or ``ceiling`` or both, or with the limit of
@@ -39,6 +41,10 @@ def judge(
         ValueError: the threshold has no such limit.
     """
     outcome, reason = _decide(estimate, threshold, kind)
+    if outcome == "pass" and estimate.unscored > estimate.n:
+        asked = estimate.n + estimate.unscored
+        outcome = "inconclusive"
+        reason = f"{reason}; it has a value for {estimate.n} of {asked}, fewer than half"
     return Verdict(
         case=case, outcome=outcome, estimate=estimate, threshold=threshold, reason=reason
     )

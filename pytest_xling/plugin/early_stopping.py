@@ -21,7 +21,7 @@ from pytest_xling.store.runs import total_progress
 from pytest_xling.store.stops import Stop, put_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from pytest_xling.gates.interim_looks import Looks
     from pytest_xling.gates.spec import GateSpec
@@ -84,9 +84,10 @@ class EarlyStopping:
         fewest = 1 if self._batching else PER_WORKER
         return fewest if self._how is None else max(fewest, int(self._how.split(":")[1]))
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Ask in random order."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
+        """Ask in random order, whoever else orders the tests."""
+        yield
         if self._how is not None:
             _in_random_order(items, seed=self._context.setup.settings.seed)
 

@@ -30,6 +30,7 @@ from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.sharding import Sharding
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
+from pytest_xling.store.runs import leave_out_cases
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -119,9 +120,10 @@ class XlingSession:
             gate_test=partial(GateCheck, self._gates),
         )
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put gates after everything else."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
+        """Put gates after everything else, whoever else orders the tests, as ``--ff`` does."""
+        yield
         items.sort(key=lambda item: gate_of(item) is not None)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -129,6 +131,8 @@ class XlingSession:
         workers = self.context.workers if self.context.is_worker else None
         self.selection.note(session.items, workers=workers, per_worker=self.stopping.per_worker)
         self._evaluator.barriers = self.stopping.begin()
+        if not self.context.is_worker:
+            self._leave_out()
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         """Note what was not selected."""
@@ -137,7 +141,16 @@ class XlingSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Note what the workers have collected; all the same."""
-        self.selection.collected = ids
+        if not self.selection.collected:
+            self.selection.collected = ids
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Leave out of a run that is gone on with what was selected earlier and is not now."""
+        if self._continues and not self.selection.last_failed:
+            kept = {(case.benchmark, case.id) for case in self.selection.to_score()}
+            with self.context.database.write() as connection:
+                leave_out_cases(connection, self.context.run_id, but=kept)
 
     # Running
 

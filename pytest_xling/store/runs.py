@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import cast, delete, func, select, update
+from sqlalchemy import bindparam, cast, delete, func, select, update
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
@@ -29,7 +29,7 @@ from pytest_xling.store.schema import (
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -54,6 +54,7 @@ __all__ = [
     "get_run",
     "go_on",
     "latest_run_id",
+    "leave_out_cases",
     "list_runs",
     "put_progress",
     "put_verdict",
@@ -330,6 +331,25 @@ def forget_cases(connection: Connection, run_id: str) -> None:
     """Take the cases out of a run, and what they were scored with; answers and scores stay."""
     for table in (cases, sets, run_steps):
         connection.execute(delete(table).where(table.c.run_id == run_id))
+
+
+def leave_out_cases(
+    connection: Connection, run_id: str, *, but: Collection[tuple[str, str]]
+) -> None:
+    """Take cases out of a run that is gone on with by a part of them; answers and scores stay.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: of the run.
+        but: benchmark and id of those that stay.
+    """
+    there = connection.execute(
+        select(cases.c.benchmark, cases.c.case_id).where(cases.c.run_id == run_id)
+    )
+    gone = [{"b": name, "c": case_id} for name, case_id in there if (name, case_id) not in but]
+    if gone:
+        of = (cases.c.benchmark == bindparam("b")) & (cases.c.case_id == bindparam("c"))
+        connection.execute(delete(cases).where(cases.c.run_id == run_id, of), gone)
 
 
 def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> None:

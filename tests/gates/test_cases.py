@@ -104,7 +104,7 @@ def test_none_at_all_is_a_rule() -> None:
 
 
 def test_too_few_repeats_are_unknown_where_it_matters() -> None:
-    """One is bad already, one stays good, one may become either; one without any is left out."""
+    """One is bad already, one stays good; one may become either, as may one without any value."""
     partial: list[Flags] = [
         [1.0, 1.0, None, None, None],
         [0.0, 0.0, 0.0, 0.0, None],
@@ -112,8 +112,8 @@ def test_too_few_repeats_are_unknown_where_it_matters() -> None:
         [None] * 5,
     ]
     made = _judge([*partial, *[_case(0)] * 17]).estimate
-    assert (1, 20, 1, 1) == (made.flagged, made.n, made.unscored, made.unknown)
-    low, high = exact_interval(1 / 20, 20, alpha=0.05), exact_interval(2 / 20, 20, alpha=0.05)
+    assert (1, 21, 0, 2) == (made.flagged, made.n, made.unscored, made.unknown)
+    low, high = exact_interval(1 / 21, 21, alpha=0.05), exact_interval(3 / 21, 21, alpha=0.05)
     assert low is not None
     assert high is not None
     assert (low[0], high[1]) == (made.low, made.high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,7 @@ from pytest_xling.gates.judge import blocks, judge, reason_of
 from pytest_xling.records import Estimate, Threshold, Verdict
 
 if TYPE_CHECKING:
+    from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Outcome
 
 ESTIMATE = Estimate(
@@ -31,6 +32,28 @@ THRESHOLD = Threshold(benchmark="culture", metric="m", language="hi")
 def test_judged_by_what_the_threshold_says(threshold: Threshold, outcome: Outcome) -> None:
     """A budget is for rates, a floor or ceiling for means."""
     assert outcome == judge(ESTIMATE, threshold, case="gate").outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits"),
+    [
+        ("limit", {"max_rate": 0.5}),
+        ("limit", {"ceiling": 0.5}),
+        ("cases", {"max_cases": 0.5, "max_flagged": 1, "repeats": 5}),
+        ("gap", {"max_gap": 0.5}),
+        ("trend", {"max_trend": 0.5}),
+    ],
+)
+def test_no_gate_passes_by_a_minority(kind: GateKind, limits: dict[str, Any]) -> None:
+    """Half of the answers may be without a value, more may not: those may be the bad ones."""
+    threshold = replace(THRESHOLD, **limits)
+    estimate = replace(ESTIMATE, value=0.1, low=0.0, high=0.2, n=50)
+    half, fewer = (
+        judge(replace(estimate, unscored=lost), threshold, case="c", kind=kind) for lost in (50, 51)
+    )
+    assert "pass" == half.outcome, half.reason
+    assert "inconclusive" == fewer.outcome
+    assert fewer.reason.endswith("it has a value for 50 of 101, fewer than half")
 
 
 def test_threshold_without_any_limit() -> None:

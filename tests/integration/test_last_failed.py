@@ -104,3 +104,16 @@ def test_what_is_not_stored_is_not_asked_for(project: Project, url: str) -> None
     assert "2 of 6 scores are missing: their answers are not in the store" in out
     assert "gate undecided" in out
     assert len(LANGUAGES) * 4 == stats(url)["requests"]
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_failed_first_gates_are_still_last(project: Project, url: str, workers: str) -> None:
+    """--ff begins with the gate that failed; it is judged when all is answered."""
+    project.write("thresholds.yaml", TIGHT)
+    assert 1 == _run(project)[0]
+    project.write("thresholds.yaml", LOOSE)
+    project.environment["XLING_STORE"] = "new.sqlite"
+    code, out = _run(project, "--ff", workers)
+    assert 0 == code, out
+    assert "gate open: 2 of 2 gates passed" in out
+    assert 2 * len(LANGUAGES) * COUNT == stats(url)["requests"]

@@ -75,6 +75,19 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
     assert "the store has a run named 'night' already, and it is complete" in again.err
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_it_goes_on_with_fewer_tests(bread: Project, workers: str) -> None:
+    """What was selected earlier and is not now is neither judged nor shown; it is kept."""
+    limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0}}}\n"
+    bread.write("thresholds.yaml", limits)
+    assert 3 == _run(bread, script=FAULTY).code
+    fewer = _run(bread, "-k", "q0001 or gate", workers, script=FAULTY)
+    assert 0 == fewer.code, fewer.out
+    assert "gate open: 2 of 2 gates passed" in fewer.out
+    assert {1} == {verdict.estimate.n for verdict in bread.verdicts().values()}
+    assert len(LANGUAGES) == len(bread.answers())
+
+
 def test_with_other_settings_it_is_refused(bread: Project) -> None:
     """It says what differs; nothing is asked and the run stays as it was."""
     assert 3 == _run(bread, script=FAULTY).code
