@@ -13,6 +13,7 @@ import uuid
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.answering import provider_digest
@@ -37,6 +38,8 @@ ENVIRONMENT = {
 }
 AUTHENTICATION = "RAY_AUTH_MODE"
 """Set by Ray where it is started here: it listens to this machine's address."""
+TOKEN = Path(".ray", "auth_token")
+"""In the user's home: Ray writes it, and `ray start` demands it of whoever connects."""
 OBJECT_STORE = 2**28
 """Bytes of shared memory for batches on the way: some megabytes are used."""
 SHARES = 10_000
@@ -214,6 +217,8 @@ def open_cluster(
     Raises:
         ConfigError: Ray is not installed, not there, or smaller than is asked for.
     """
+    if address is not None and (Path.home() / TOKEN).is_file():
+        os.environ.setdefault(AUTHENTICATION, "token")  # a cluster without takes it, too
     ray = _imported()
     owned = not ray.is_initialized()
     if owned:
@@ -356,8 +361,8 @@ def _not_connected(address: str | None, error: BaseException) -> ConfigError:
         )
         return ConfigError(msg)
     msg = (
-        f"--xling-executor=ray:{address}: {said} Start one with `ray start --head`, or leave the "
-        "address out"
+        f"--xling-executor=ray:{address}: Ray says {said!r}. Does it run there, and is its token "
+        f"here ({Path.home() / TOKEN}, as where `ray start --head` was called)?"
     )
     return ConfigError(msg)
 

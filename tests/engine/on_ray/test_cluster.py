@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,53 @@ def test_no_ray_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "init", find_none)
     with pytest.raises(ConfigError, match="ray:auto: no Ray runs on this machine; start one"):
         open_cluster("auto", actors=1, device="cpu")
+
+
+OPENING = """
+import sys
+from pytest_xling.engine.on_ray import open_cluster
+
+opened = open_cluster(sys.argv[1], actors=1, device="cpu")
+print(opened.authentication)
+opened.close()
+"""
+
+
+@pytest.mark.slow
+def test_a_cluster_as_ray_starts_one(tmp_path: Path) -> None:
+    """Where there is a token it demands it; where there is none here, that is said."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "HOME": str(tmp_path)}
+    environment.pop("RAY_AUTH_MODE", None)
+    start = f"ray start --head --block --num-cpus=1 --port={port} --include-dashboard=false"
+    command = [str(Path(sys.executable).with_name("ray")), *start.split()[1:]]
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("ab" * 32)
+    head = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+    def opened(home: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", OPENING, f"127.0.0.1:{port}"],
+            env={**environment, "HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    try:
+        assert head.stdout is not None
+        assert any("Ray runtime started" in line for line in head.stdout)
+        known = opened(tmp_path)
+        assert "token\n" == known.stdout, known.stderr
+        unknown = opened(tmp_path / "elsewhere")
+        assert "and is its token here" in unknown.stderr
+    finally:
+        os.killpg(head.pid, signal.SIGKILL)
+        head.communicate()
 
 
 HANGING = """
