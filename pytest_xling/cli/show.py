@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pytest_xling.cli.opening import reading
+from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.reports.terminal import summary
@@ -49,7 +49,12 @@ def run(args: argparse.Namespace) -> int:
             print_json(_as_json(connection, record))
             return 0
         text = summary(
-            connection, record.run_id, width=width(), color=color(), verbose=args.verbose
+            connection,
+            record.run_id,
+            width=width(),
+            color=color(),
+            verbose=args.verbose,
+            store=store_location(args),
         )
         progress = total_progress(connection, record.run_id)
         stale = before_labels(

@@ -280,6 +280,7 @@ class XlingSession:
                     width=writer.fullwidth,
                     color=writer.hasmarkup,
                     verbose=terminalreporter.verbosity > 0,
+                    store=context.setup.settings.store,
                     complete=not context.faults,
                     comparison=context.setup.compared(connection, context.run_id),
                 )

@@ -19,6 +19,8 @@ from tests.reports.terminals import widest_columns
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from pytest_xling.config.store_location import StoreLocation
+
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -178,6 +180,33 @@ def test_commands_to_copy_stay_on_one_line(tmp_path: Path) -> None:
         f"more: xling show {name} --verbose",
         f"      xling gate {name} --thresholds 'my limits.yaml'",
     ] == text.splitlines()[-2:]
+
+
+def test_commands_name_what_they_would_not_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The baseline, without which drops are not judged, and a store that is kept elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XLING_STORE", raising=False)
+    run = make_run(
+        tmp_path / "other" / "s.sqlite",
+        [Asked(id="q1", language="en", text=ENGLISH)],
+        metrics=["emoji"],
+        gates=[Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9)],
+        run_id="r",
+        settings={"thresholds": str(tmp_path / "t.yaml"), "baseline": "before"},
+    )
+
+    def said(store: StoreLocation) -> list[str]:
+        with Database(run.path).read() as connection:
+            text = summary(connection, "r", width=80, color=False, verbose=True, store=store)
+        return [line.removeprefix("more:").strip() for line in text.splitlines()[-2:]]
+
+    commands = ["xling gate r --thresholds t.yaml --baseline before", "xling compare r before"]
+    assert commands == said(tmp_path / ".xling" / "store.sqlite")
+    assert [f"{way} --xling-store other/s.sqlite" for way in commands] == said(run.path)
+    monkeypatch.setenv("XLING_STORE", "other/s.sqlite")
+    assert commands == said(run.path)
 
 
 def test_a_share_ends_at_1(tmp_path: Path) -> None:

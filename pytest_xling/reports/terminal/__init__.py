@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.comparison import Comparison
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import Estimate, Verdict
     from pytest_xling.store.queries import Place
@@ -65,6 +66,7 @@ def summary(
     verbose: bool,
     complete: bool | None = None,
     comparison: Comparison | None = None,
+    store: StoreLocation | None = None,
 ) -> str:
     """Return what a run came to: its tables, worst findings, and gates.
 
@@ -76,6 +78,7 @@ def summary(
         verbose: whether to show more findings, and intervals of metrics without a gate.
         complete: whether the run has all its answers; by default what the store says of its end.
         comparison: with the baseline, where there is one.
+        store: where the run is kept, for the commands that say more.
     """
     run = get_run(connection, run_id)
     if complete is None:
@@ -107,7 +110,8 @@ def summary(
         complete=complete,
         stopped=stop_in(run) is not None,
     )
-    text = "\n".join(f"      {way}" for way in next_commands(run, verdicts, verbose=verbose))
+    ways = next_commands(run, verdicts, verbose=verbose, store=store)
+    text = "\n".join(f"      {way}" for way in ways)
     # Commands to copy: a long one is left to the terminal to wrap.
     hint = text.replace("     ", "more:", 1)
     parts.append(Text(hint, style="dim", no_wrap=True, overflow="ignore"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rich.table import Table
 from rich.text import Text
 
+from pytest_xling.config.options import option
 from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, reason_of
 from pytest_xling.reports.rendering import counted
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Outcome, RunRecord, Verdict
     from pytest_xling.store.faults import RunFault
@@ -216,20 +219,33 @@ def gate_headline(
     return Text(", ".join((headline, *others)), style="bold red")
 
 
-def next_commands(run: RunRecord, verdicts: Sequence[Verdict], *, verbose: bool) -> list[str]:
+def next_commands(
+    run: RunRecord,
+    verdicts: Sequence[Verdict],
+    *,
+    verbose: bool,
+    store: StoreLocation | None = None,
+) -> list[str]:
     """Return commands that say more of a run, to be pasted.
 
     Args:
         run: the run.
         verdicts: of its gates.
         verbose: whether all has been shown.
+        store: where the run is kept, named where commands would not find it by themselves; a
+            server's URL may hold a password, and is not.
     """
     settings = run.settings
     ways = [] if verbose else [f"xling show {run.run_id} --verbose"]
+    baseline = _argument(settings["baseline"]) if settings.get("baseline") else ""
     if verdicts and settings.get("thresholds"):
-        ways.append(f"xling gate {run.run_id} --thresholds {_argument(settings['thresholds'])}")
-    if settings.get("baseline"):
-        ways.append(f"xling compare {run.run_id} {_argument(settings['baseline'])}")
+        judged = f"xling gate {run.run_id} --thresholds {_argument(settings['thresholds'])}"
+        ways.append(f"{judged} --baseline {baseline}" if baseline else judged)
+    if baseline:
+        ways.append(f"xling compare {run.run_id} {baseline}")
+    usual = Path(os.environ.get(option("store").env) or option("store").default)
+    if isinstance(store, Path) and store.resolve() != usual.resolve():
+        ways = [f"{way} --xling-store {_argument(str(store))}" for way in ways]
     return ways
 
 
