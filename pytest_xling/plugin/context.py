@@ -63,6 +63,8 @@ class Context:
         self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
         self.faults = 0
         """Of the provider or of a step, in any process."""
+        self.failed_cases = 0
+        """Tests of cases that failed, in any process."""
         self.ended = ""
         """How the run ended, once the store has been told."""
         self.began = 0.0

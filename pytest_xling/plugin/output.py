@@ -224,7 +224,7 @@ class Reporting:
         """Write the summary for GitHub; return why there is none, "" if all is well."""
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
-        from pytest_xling.reports.terminal.closing import undecided  # noqa: PLC0415
+        from pytest_xling.reports.terminal.closing import failed_cases, undecided  # noqa: PLC0415
         from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415
 
         ours = self._context
@@ -243,6 +243,10 @@ class Reporting:
                 verdicts = read_verdicts(connection, ours.run_id)
         except REPORT_FAULTS as error:
             return f"no summary for GitHub: {error}"
+        if ours.failed_cases:
+            text += (
+                f"\n❌ {failed_cases(ours.failed_cases)}, and no budget tolerates what they show\n"
+            )
         text += "".join(f"\n⚠️ {warning}\n" for warning in ours.setup.warnings())
         left = undecided(verdicts, stopped=ours.stopped_early)
         self._commands = gate_annotations(

@@ -84,7 +84,6 @@ class XlingSession:
         parts = (self.context, self.selection, self._evaluator, annotators, self.stopping)
         self._cases, self._gates = Cases(*parts), Gates(*parts)
         self._continues = ""
-        self._failed_cases = 0
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
         self._misconfigured = False
@@ -200,7 +199,7 @@ class XlingSession:
         elif FAULT in names:
             self.context.faults += 1
         elif report.when == "call" and "xling_case" in names:
-            self._failed_cases += 1
+            self.context.failed_cases += 1
 
     # xdist
 
@@ -296,10 +295,10 @@ class XlingSession:
                 "Answers were judged by the model under test itself, as in XLingEval; name another "
                 "judge with --xling-judge=MODEL."
             )
-        if self._failed_cases:
+        if context.failed_cases:
             terminalreporter.write_line(
-                f"{failed_cases(self._failed_cases)}: no budget in thresholds.yaml tolerates what "
-                "they show"
+                f"{failed_cases(context.failed_cases)}: no budget in thresholds.yaml tolerates "
+                "what they show"
             )
         if self._evaluator.corpora_fault is not None:
             terminalreporter.write_line(f"not scored: {self._evaluator.corpora_fault}", red=True)

@@ -146,6 +146,17 @@ def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
     assert 2 == len(annotated(heard(outcome.out))["error"])
 
 
+def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Path) -> None:
+    """The step is red for them, whatever the gates say."""
+    limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 1}}}\n"
+    project.write("thresholds.yaml", limits)
+    outcome = project.run(*MODEL)
+    assert outcome.code == 1, outcome.out
+    text = step.read_text(encoding="utf-8")
+    assert text.startswith("### 🟢 gate open: ")
+    assert "❌ 3 cases failed, and no budget tolerates what they show" in text
+
+
 def test_a_summary_that_cannot_be_written_is_told(project: Project, step: Path) -> None:
     """The exit code is that of the gates: the log has it all, too."""
     project.environment["GITHUB_STEP_SUMMARY"] = str(step / "no" / "folder.md")
