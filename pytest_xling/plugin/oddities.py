@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.planning.plan import Case
 
-__all__ = ["compared_with_stored", "further_up", "limits_of_nothing"]
+__all__ = ["compared_with_stored", "further_up", "limits_elsewhere", "limits_of_nothing"]
 
 NAMED = 3
 """How many ids are named before the rest are only counted."""
@@ -64,6 +64,29 @@ def limits_of_nothing(thresholds: ThresholdFile, folders: Iterable[Path]) -> Ite
                 yield (
                     f"{thresholds.line(name, metric)}: no xling marker in {display_path(folder)} "
                     f"names {metric!r}, so that nothing is held to this limit"
+                )
+
+
+def limits_elsewhere(
+    thresholds: ThresholdFile,
+    benchmarks: Mapping[Path, Benchmark],
+    plans: Mapping[Path, Sequence[Case]],
+    model: str,
+) -> Iterator[str]:
+    """Say which limits of the benchmarks that are asked hold in no language for *model*."""
+    for folder, benchmark in benchmarks.items():
+        languages = {case.sample.language for case in plans[folder]}
+        for metric in thresholds.metrics(benchmark.name):
+            at = (None, *thresholds.levels(benchmark.name, metric))
+            if languages and not any(
+                thresholds.resolve(benchmark.name, metric, language, model, level=level)
+                for language in languages
+                for level in at
+            ):
+                yield (
+                    f"{thresholds.line(benchmark.name, metric)}: {metric!r} of {benchmark.name} "
+                    f"is limited for other languages or models than {model} only: nothing is held "
+                    "to it"
                 )
 
 

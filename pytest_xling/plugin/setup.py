@@ -33,7 +33,12 @@ from pytest_xling.planning.plan import make_request, plan
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.declared import describe_defined
-from pytest_xling.plugin.oddities import compared_with_stored, further_up, limits_of_nothing
+from pytest_xling.plugin.oddities import (
+    compared_with_stored,
+    further_up,
+    limits_elsewhere,
+    limits_of_nothing,
+)
 from pytest_xling.plugin.places import choose_benchmarks, given_paths
 from pytest_xling.text.answer_text import ENGLISH
 
@@ -268,6 +273,7 @@ def read_setup(config: pytest.Config) -> Setup:
     oddities = [*further_up(settings, root)]
     if thresholds is not None:
         oddities += limits_of_nothing(thresholds, limited)
+        oddities += limits_elsewhere(thresholds, benchmarks, asked, _model_name(settings, provider))
     if stored is not None:
         oddities += compared_with_stored(stored, benchmarks, asked, settings)
     return Setup(

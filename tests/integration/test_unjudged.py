@@ -46,6 +46,18 @@ def test_limits_that_hold_nothing_here(project: Project, limits: str, reason: st
     assert reason in " ".join(outcome.out.split())
 
 
+@pytest.mark.parametrize("of", ["languages: {zh: ", 'models: {"Scripted*": '])
+def test_a_limit_among_others_that_holds_nothing_here(project: Project, of: str) -> None:
+    """The gate is open by the others; that this one says nothing stands at the head of the run."""
+    project.write("thresholds.yaml", f"{LIMITS}    wrong_language: {{{of}{{max_rate: 0}}}}}}\n")
+    outcome = project.run("--model=scripted", "--langs=hi")
+    assert outcome.code == 0, outcome.out
+    assert (
+        "thresholds.yaml:5: 'wrong_language' of bread is limited for other languages or models than"
+        " scripted only: nothing is held to it"
+    ) in " ".join(outcome.out.split())
+
+
 def test_a_test_file_without_gates(project: Project) -> None:
     """The limits are there, and nobody asks for them."""
     project.write("thresholds.yaml", LIMITS)
