@@ -23,12 +23,12 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.models.devices import check_device
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Movable, Provider
 
-__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "open_cluster"]
+__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "lost", "open_cluster"]
 
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
@@ -47,6 +47,9 @@ SHARES = 10_000
 REACHED_S = 5.0
 CONNECTED_S = 30.0
 """How long an address may take to accept a connection, and then to speak as Ray does."""
+LOOK_S = 5.0
+MISSED = 3
+"""How often it is looked whether Ray is still there, and how often it may not answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +130,29 @@ class Cluster:
         names = [_copy(model, number) for number in range(self.actors)]
         return [ray.get_actor(name, namespace=self.namespace) for name in names]
 
+    def watch(self, gone: Callable[[], None]) -> None:
+        """Have *gone* called, on a thread, once nothing listens at the address any more.
+
+        Ray's own code ends this process a minute later, without a word and with status 1.
+        """
+        host, _, port = self.address.rpartition(":")
+
+        def look() -> None:
+            missed = 0
+            while missed < MISSED and not _closed.wait(LOOK_S):
+                try:
+                    socket.create_connection((host, int(port)), timeout=REACHED_S).close()
+                    missed = 0
+                except OSError:
+                    missed += 1
+            if missed == MISSED:
+                gone()
+
+        threading.Thread(target=look, daemon=True, name="xling-ray-watch").start()
+
     def close(self) -> None:
         """Let go of Ray; what was started here ends."""
+        _closed.set()
         if self.owned:
             import ray  # noqa: PLC0415  an extra
 
@@ -143,8 +167,8 @@ class Cluster:
 def abandon(status: int) -> NoReturn:
     """End this process at once, and with it what it has started of Ray.
 
-    For Ctrl-C while a dataset is on its way: Ray's core breaks where it is shut down below the
-    threads that wait for it. What is to be kept must be kept by now.
+    For Ctrl-C while a dataset is on its way, and where the cluster is gone: Ray's core breaks where
+    it is shut down below the threads that wait for it. What is to be kept must be kept by now.
     """
     psutil = _psutil()
     for process in psutil.Process().children(recursive=True):
@@ -153,6 +177,14 @@ def abandon(status: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def lost(cluster: Cluster) -> str:
+    """Say that a cluster is gone, and what to do."""
+    return (
+        f"xling: nothing answers at {cluster.address}, where Ray was: what was answered and scored "
+        "is kept; start Ray again and say the same (exit 3)"
+    )
 
 
 def _psutil() -> Any:  # noqa: ANN401  a module
@@ -169,6 +201,8 @@ def _workers() -> list[Any]:
     return workers
 
 
+_closed = threading.Event()
+"""Whether this process has let go of Ray."""
 _kept: list[Any] = []
 """Handles of actors, which end with the last of them."""
 
@@ -247,6 +281,7 @@ def open_cluster(
         owned=owned,
         authentication=os.environ.get(AUTHENTICATION, ""),
     )
+    _closed.clear()
     for model in models:
         cluster.start_copies(model)
     return cluster
