@@ -64,7 +64,8 @@ class Sample:
     """Answers that are wrong or beside the point, for benchmarks that ask to tell them apart. An
     empty one only keeps the others in the places they have in other languages."""
     parallel_id: str | None = None
-    """What parallel versions share; None where the question exists in one language only."""
+    """What samples about one question share, in each language; None where none but this one is, or
+    the question exists in one language only. Languages are paired by ``id``."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
     _Known: TypeAlias = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
+    _Versions: TypeAlias = dict[str, tuple[str, Path, int]]
 
 __all__ = ["JsonlReader"]
 
@@ -73,6 +74,7 @@ class JsonlReader:
         """
         files = _files_by_language(path)
         samples: list[Sample] = []
+        versions: _Versions = {}
         for code in dict.fromkeys(find(language).code for language in languages):
             if code not in files:
                 msg = (
@@ -80,7 +82,7 @@ class JsonlReader:
                     f"There is data for: {', '.join(sorted(files))}"
                 )
                 raise DataError(msg)
-            samples += _samples(files[code], benchmark=benchmark, language=code)
+            samples += _samples(files[code], benchmark=benchmark, language=code, versions=versions)
         return samples
 
 
@@ -122,7 +124,7 @@ def _rows(file: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _samples(file: Path, *, benchmark: str, language: str) -> Iterator[Sample]:
+def _samples(file: Path, *, benchmark: str, language: str, versions: _Versions) -> Iterator[Sample]:
     lines: dict[str, int] = {}
     known: _Known = {}
     for number, line in _rows(file):
@@ -135,6 +137,16 @@ def _samples(file: Path, *, benchmark: str, language: str) -> Iterator[Sample]:
             )
             raise DataError(msg)
         lines[sample.id] = number
+        # Gates pair by id and count by parallel_id, which is the id where none is given.
+        shared = sample.parallel_id or sample.id
+        other, elsewhere, line_there = versions.setdefault(sample.id, (shared, file, number))
+        if shared != other:
+            msg = (
+                f"{where}: id {sample.id!r} has the parallel_id {shared!r} here and {other!r} in"
+                f" {elsewhere}:{line_there}; versions of one question share both: give them the"
+                " same parallel_id, or different questions an id each"
+            )
+            raise DataError(msg)
         yield sample
 
 

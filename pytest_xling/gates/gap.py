@@ -258,4 +258,6 @@ def _why_none(scores: Sequence[Score], pivot_scores: Sequence[Score], pivot: str
     for side, where in ((scores, ""), (pivot_scores, f"{pivot}: ")):
         if all(score.value is None for score in side):
             return f"{where}{why_none(side)}"
+    if {score.sample_id for score in scores}.isdisjoint(score.sample_id for score in pivot_scores):
+        return f"no id here is also one of {pivot}; versions of a question share their id"
     return f"no question has a value both here and in {pivot} at one temperature"

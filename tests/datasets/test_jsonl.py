@@ -83,6 +83,23 @@ def test_reference_and_parallel_id_may_be_left_out(tmp_path: Path) -> None:
     assert (None, None) == (sample.reference, sample.parallel_id)
 
 
+def test_versions_of_a_question_share_both_names(tmp_path: Path) -> None:
+    """Gates pair by id: with different parallel_ids they would pair what is not one question."""
+    lines = {
+        "en": [_line(id="q1"), _line(id="q2", parallel_id="p2"), _line(id="q3", parallel_id="q3")],
+        "hu": [_line(id="q3"), _line(id="q1"), _line(id="q2", parallel_id="p3")],
+    }
+    for language, rows in lines.items():
+        (tmp_path / f"{language}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        JsonlReader.read(tmp_path, benchmark="b", languages=("en", "hu"))
+    assert str(caught.value) == (
+        f"{tmp_path / 'hu.jsonl'}:3: id 'q2' has the parallel_id 'p3' here and 'p2' in"
+        f" {tmp_path / 'en.jsonl'}:2; versions of one question share both: give them the same"
+        " parallel_id, or different questions an id each"
+    )
+
+
 def test_wrong_answers_keep_their_order(tmp_path: Path) -> None:
     """They have a field of their own, beside the reference or without one."""
     lines = [

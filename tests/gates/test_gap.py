@@ -146,6 +146,11 @@ def test_samples_without_a_partner_are_left_out_and_counted() -> None:
             _scores([0.5], "en", condition="t1"),
             "no question has a value both here and in en at one temperature",
         ),
+        (
+            [replace(_scores([0.5], "hi")[0], sample_id="other", cluster="q0")],
+            _scores([0.5], "en"),
+            "no id here is also one of en; versions of a question share their id",
+        ),
     ],
 )
 def test_no_pairs_have_a_reason(hindi: list[Score], english: list[Score], reason: str) -> None:
