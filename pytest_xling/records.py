@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST",
+    "MIN_N",
     "MOST_TOKENS",
     "Annotation",
     "Answer",
@@ -227,6 +228,9 @@ class Reading:
     reason: str = ""
 
 
+MIN_N: Final = 20
+"""By fewer answers, or paired questions, a gate decides nothing unless its threshold says so."""
+
 LARGEST: Final = 1e50
 """The largest value of a reading, on either side of 0: fourth powers of many can be summed."""
 
@@ -363,7 +367,7 @@ class Threshold:
     """``corrected``: by what the metric says of all answers, corrected by people's labels of some;
     ``judge``: by what it says alone. None: corrected where there are labels enough."""
     alpha: float = 0.05
-    min_n: int = 20
+    min_n: int = MIN_N
     on_inconclusive: Literal["fail", "warn"] = "fail"
     tier: Literal["advisory", "block"] = "block"
     """``advisory``: judged and reported, and whatever is decided, the release is not kept back."""

@@ -51,6 +51,8 @@ class Goal:
     alpha: float = 0.05
     """Of one comparison."""
     power: float = 0.8
+    min_n: int = 1
+    """By fewer questions the gate decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,24 +183,29 @@ def samples(goal: Goal, expected: Expected, *, repeats: int) -> int | None:
     rates = expected.rates(goal.effect)
     if rates is None:
         noise = expected.noise(goal.effect)
-        return samples_needed(
+        needed = samples_needed(
             goal.effect - goal.margin, noise, repeats=repeats, alpha=goal.alpha, power=goal.power
         )
+        return None if needed is None else max(goal.min_n, needed)
     how = {"alpha": goal.alpha, "power": goal.power, "margin": goal.margin}
     pairs = exact_pairs(rates, **how)
     if pairs is None:
         pairs = normal_pairs(rates, **how)
-    return max(2, math.ceil(pairs * (1 + (repeats - 1) * expected.icc) / repeats - 1e-9))
+    return max(
+        2, goal.min_n, math.ceil(pairs * (1 + (repeats - 1) * expected.icc) / repeats - 1e-9)
+    )
 
 
 def power(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> float:
-    """Return how often so many questions find the difference; where it is within the margin, 0.
+    """Return how often so many questions find the difference.
+
+    Never where it is within the margin, or the gate needs more questions to decide.
 
     Raises:
         ValueError: no rates differ by so much.
     """
     beyond = goal.effect - goal.margin
-    if beyond <= 0:
+    if beyond <= 0 or questions < goal.min_n:
         return 0.0
     rates = expected.rates(goal.effect)
     if rates is None:
@@ -212,6 +219,8 @@ def power(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> fl
 
 def least(goal: Goal, expected: Expected, *, questions: int, repeats: int) -> float | None:
     """Return the smallest difference that so many questions find often enough; None for none."""
+    if questions < goal.min_n:
+        return None
     if expected.sd is not None:
         noise = expected.noise(goal.effect)
         beyond = detectable_mean(

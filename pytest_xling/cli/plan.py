@@ -11,6 +11,7 @@ from pytest_xling.config.values import price as parse_pair
 from pytest_xling.engine.models import price_paid, provider_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
+from pytest_xling.records import MIN_N
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
@@ -84,6 +85,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_detect,
         default=(0.0, None),
         help="what the gate lets pass: max_gap or max_drop (default 0)",
+    )
+    add(
+        "--min-n",
+        metavar="N",
+        type=count(1, 10_000_000),
+        default=MIN_N,
+        help=f"fewest questions the gate decides by: its min_n (default {MIN_N})",
     )
     add("--price", metavar="IN,OUT", type=_pair, help="US $ per million tokens")
     add("--tokens", metavar="IN,OUT", type=_pair, help="of one question (default: as in RUN)")
@@ -193,7 +201,12 @@ def _from_run(args: argparse.Namespace) -> Study:
     tokens = (spent.prompt / total, spent.completion / total) if used else None
     asked = args.languages or len(languages)
     return Study(
-        goal=_goal(args, share=share, comparisons=_comparisons(asked, baseline=args.baseline)),
+        goal=_goal(
+            args,
+            metric=metric,
+            share=share,
+            comparisons=_comparisons(asked, baseline=args.baseline),
+        ),
         alpha=args.alpha,
         share=share,
         metric=metric,
@@ -226,7 +239,8 @@ def _from_assumptions(args: argparse.Namespace) -> Study:
         raise ConfigError(msg)
     share = _is_share(args, args.metric)
     asked = args.languages or 2
-    goal = _goal(args, share=share, comparisons=_comparisons(asked, baseline=None))
+    comparisons = _comparisons(asked, baseline=None)
+    goal = _goal(args, metric=args.metric, share=share, comparisons=comparisons)
     expected, assumed = _assumed(args, goal, share=share)
     return Study(
         goal=goal,
@@ -237,7 +251,7 @@ def _from_assumptions(args: argparse.Namespace) -> Study:
         run=None,
         against="English",
         languages=asked,
-        comparisons=_comparisons(asked, baseline=None),
+        comparisons=comparisons,
         repeats=args.repeats,
         expected={"": expected},
         tokens=args.tokens,
@@ -328,16 +342,28 @@ def _is_share(args: argparse.Namespace, metric: str | None) -> bool:
     return share
 
 
-def _goal(args: argparse.Namespace, *, share: bool, comparisons: int) -> Goal:
+def _goal(args: argparse.Namespace, *, metric: str | None, share: bool, comparisons: int) -> Goal:
     from pytest_xling.analysis.sizing import Goal  # noqa: PLC0415  brings numpy
 
     effect, margin = args.detect[0], args.margin[0]
-    if effect <= margin or (share and effect > 1):
+    if effect <= margin:
         least = Figures(share=share, difference=True, digits=1).limit(margin)
-        limit = f"more than --margin, {least}" if effect <= margin else "at most 100pp"
-        msg = f"--detect must be {limit}: what a gate lets pass cannot be found"
+        msg = f"--detect must be more than --margin, {least}: what a gate lets pass cannot be found"
         raise ConfigError(msg)
-    return Goal(effect=effect, margin=margin, alpha=args.alpha / comparisons, power=args.power)
+    if share and effect > 1:
+        msg = "--detect must be at most 100pp: no two shares are further apart"
+        raise ConfigError(msg)
+    reach = None if share or metric is None else load("metric", metric).reach()
+    if reach is not None and effect > reach:
+        msg = f"--detect must be at most {reach:g}: no two values of {metric!r} are further apart"
+        raise ConfigError(msg)
+    return Goal(
+        effect=effect,
+        margin=margin,
+        alpha=args.alpha / comparisons,
+        power=args.power,
+        min_n=args.min_n,
+    )
 
 
 def _comparisons(languages: int, *, baseline: str | None) -> int:

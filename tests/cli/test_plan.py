@@ -142,6 +142,23 @@ def test_a_number(plan: Callable[..., tuple[int, str, str]]) -> None:
     assert "standard deviation 0.0" in out
 
 
+def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """With fewer than min_n it would be inconclusive, whatever they show."""
+    for command in (("--detect=0.3", "--sd=0.2"), ("--detect=60pp", "--correlation=0")):
+        assert [20, 20, 20] == [row["questions"] for row in _json(plan, *command)["designs"]]
+        _, out, _ = plan(*command)
+        assert "a gate decides nothing by fewer than 20 questions: its min_n (--min-n)" in out
+        needed = _json(plan, *command, "--min-n=1")["designs"][0]["questions"]
+        assert 2 < needed < 20
+        assert "its min_n (--min-n)" not in plan(*command, "--min-n=1")[1]
+        assert (
+            needed + 1 == _json(plan, *command, f"--min-n={needed + 1}")["designs"][0]["questions"]
+        )
+    asked = ("--detect=90pp", "--run=now", "--metric=no_answer", "--min-n=61")
+    for row in _json(plan, *asked)["at_hand"]:
+        assert (None, 0.0, True) == (row["least"], row["power"], row["underpowered"])
+
+
 def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
     """All languages are compared, English among them."""
     found = _json(plan, "--detect=5pp", "--run=now", "--baseline=before", "--metric=no_answer")
@@ -169,6 +186,12 @@ def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> Non
         (["--detect=3pp", "--margin=3pp"], "--detect must be more than --margin"),
         (["--detect=3pp", "--languages=1"], "one language alone cannot be compared"),
         (["--detect=95pp"], "no such shares"),
+        (["--detect=101pp"], "--detect must be at most 100pp: no two shares are further apart"),
+        (
+            ["--detect=1.01", "--sd=.1", "--metric=language_consistency"],
+            "--detect must be at most 1: no two values of 'language_consistency' are further apart",
+        ),
+        (["--detect=2.1", "--run=now", "--metric=sim_sent"], "--detect must be at most 2: no two"),
         (["--detect=3pp", "--correlation=0.99"], "no such shares"),
         (["--detect=3pp", "--sd=1"], "--sd is for numbers"),
         (["--detect=3pp", "--baseline=before"], "--baseline needs --run=RUN"),

@@ -68,6 +68,7 @@ def plan_json(study: Study) -> dict[str, JsonValue]:
         "detect": goal.effect,
         "margin": goal.margin,
         "power": goal.power,
+        "min_n": goal.min_n,
         "alpha": study.alpha,
         "alpha_each": goal.alpha,
         "comparisons": study.comparisons,
@@ -183,6 +184,10 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
     each = "" if study.answers_each == 1 else f" × {study.answers_each} levels or temperatures"
     languages = "1 language" if study.languages == 1 else f"{study.languages} languages"
     notes = [f"requests = questions × repeats × {languages}{each}"]
+    if any(row.questions == goal.min_n for row in rows):
+        notes.append(
+            f"a gate decides nothing by fewer than {goal.min_n} questions: its min_n (--min-n)"
+        )
     if goal.margin:
         notes.append(
             f"the gate lets {_goal(study, goal.margin)} pass (--margin): the rest must be shown"
