@@ -240,21 +240,21 @@ def _value(
     of_flag = metric is not None and metric.kind == "flag"
     rate = key in {"max_cases", "max_rate", "min_judge_f1"} or (key in _COMPARED and of_flag)
     if rate and not 0 <= value <= 1:
-        hint = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
+        hint = _of_percent(value)
         called = "number" if key == "min_judge_f1" else "rate"
-        raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value:g}{hint}")
+        raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value!r}{hint}")
     if key in _COMPARED and value < 0:
-        raise file.error(*place, what=f"expected a number of at least 0, not {value:g}")
+        raise file.error(*place, what=f"expected a number of at least 0, not {value!r}")
     if metric is not None and key in {*BOUNDS["number"], *_COMPARED}:
-        _refuse_beyond(file, place, float(value), metric)
+        _refuse_beyond(file, place, value, metric)
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
-        what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value:g}; usual is 0.05"
+        what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value!r}; usual is 0.05"
         raise file.error(*place, what=what)
     if key == "min_n":
         if not isinstance(value, int) or value < 1:
             raise file.error(*place, what=f"expected a whole number of at least 1, not {value!r}")
         return value
-    return float(value)
+    return float(value) + 0.0  # makes -0.0 plain zero
 
 
 def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metric[Any]]) -> None:
@@ -263,17 +263,21 @@ def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metr
     if place[-1] in _COMPARED:
         lowest, highest = 0.0, metric.reach()
     ends = [
-        f"{word} {end:g}"
+        f"{word} {end:.12g}"
         for word, end in (("at least", lowest), ("at most", highest))
         if end is not None
     ]
     if (lowest is not None and value < lowest) or (highest is not None and value > highest):
-        share = (lowest, highest) == (0, 1) and 1 < value <= 100  # noqa: PLR2004  percent
-        hint = f"; for {value:g} % write {value / 100:g}" if share else ""
+        hint = _of_percent(value) if (lowest, highest) == (0, 1) else ""
         what = (
-            f"expected a number of {' and '.join(ends)}, as this metric's are, not {value:g}{hint}"
+            f"expected a number of {' and '.join(ends)}, as this metric's are, not {value!r}{hint}"
         )
         raise file.error(*place, what=what)
+
+
+def _of_percent(value: float) -> str:
+    """Word how to write a rate that may have been meant in percent; "" where it was not."""
+    return f"; for {value!r} % write {value / 100:.12g}" if 1 < value <= 100 else ""  # noqa: PLR2004
 
 
 def _text(file: YamlFile, place: Place, value: YamlValue) -> str:

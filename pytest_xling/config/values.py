@@ -92,7 +92,7 @@ def number(
     def parse(text: str) -> float:
         value = _finite(text)
         if not above < value < below or value < minimum:
-            msg = f"{value:g} is out of range; give a number {wanted}"
+            msg = f"{text.strip()} is out of range; give a number {wanted}"
             raise ValueError(msg)
         return value
 
@@ -107,7 +107,7 @@ def temperatures(text: str) -> tuple[float | None, ...]:
     for part in _parts(text):
         value = _finite(part) + 0.0  # makes -0.0 plain zero
         if not 0.0 <= value <= _MAX_TEMPERATURE:
-            msg = f"temperature {value:g} is out of range; give 0 to {_MAX_TEMPERATURE:g}"
+            msg = f"temperature {part.strip()} is out of range; give 0 to {_MAX_TEMPERATURE:g}"
             raise ValueError(msg)
         values.add(value)
     if not values:

@@ -459,10 +459,34 @@ def test_a_share_in_percent(tmp_path: Path) -> None:
 
     assert complaint(_metric("floor: 90", "accuracy")).endswith("not 90; for 90 % write 0.9")
     assert complaint(_metric("floor: 900", "accuracy")).endswith("as this metric's are, not 900")
+    slightly = complaint(_metric("floor: 1.0000001", "accuracy"))
+    assert "at most 1, as this metric's are, not 1.0000001; for 1.0000001 % write" in slightly
     file = _read(tmp_path, _metric("ceiling: 900", "answer_length"))
     assert ("answer_length",) == file.metrics("culture")
     least = _complaint(tmp_path, _metric("floor: -1", "answer_length"))
     assert "expected a number of at least 0, as this metric's are, not -1" in least
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("max_rate: 1.0000001", "from 0 to 1, not 1.0000001; "),
+        ("{max_rate: 0.1, alpha: 0.50000001}", "up to 0.5, not 0.50000001; "),
+    ],
+)
+def test_a_number_just_beyond_is_said_as_it_is_written(
+    tmp_path: Path, body: str, said: str
+) -> None:
+    """Rounded, it would be refused for what is asked for."""
+    assert said in _complaint(tmp_path, _metric(body))
+
+
+def test_negative_zero_is_zero(tmp_path: Path) -> None:
+    """Else a report would print a budget of -0.0%."""
+    file = _read(tmp_path, _metric("max_rate: -0.0"))
+    threshold = file.resolve("culture", "wrong_language", language="en", model="m")
+    assert threshold is not None
+    assert "0.0" == str(threshold.max_rate)
 
 
 def test_limits_that_cross_only_together(tmp_path: Path) -> None:
