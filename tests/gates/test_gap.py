@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -374,6 +376,37 @@ def test_where_high_is_better_the_lower_share_is_worse() -> None:
     found = _estimate(*_shares(2, 9, 5, 44), better="higher", kind="flag")
     assert found.tested.startswith("worse only here 9, only in en 2: ")
     assert "" == _estimate(*_shares(2, 9, 5, 44)).tested
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("questions", "collapse", "said"),
+    [(18, 0.04, 0.48), (24, 0.02, 0.53), (60, 0.04, 0.1), (100, 0.04, 0.09)],
+)
+def test_a_gap_by_answers_that_seldom_collapse(
+    questions: int, collapse: float, said: float
+) -> None:
+    """How often it is judged wrongly on either side, as docs/planning.md says."""
+    rng = np.random.default_rng(15)
+    runs, outcomes = 1000, Counter[tuple[bool, str]]()
+    for ours in (True, False):
+        usual = 0.0 if ours else 0.07
+        gap = usual * (1 - collapse) + (0.95 if ours else usual - 0.95) * collapse
+        max_gap = gap - 0.001 if ours else gap + 0.001
+        for _ in range(runs):
+            rare = rng.random(questions) < collapse
+            english, other = rng.normal([[0.95], [0.95 - usual]], 0.02, (2, questions))
+            (other if ours else english)[rare] = 0.0
+            found = _estimate(
+                _scores(other.tolist(), "hi"),
+                _scores(english.tolist(), "en"),
+                margin=max_gap,
+                widest=1.0,
+            )
+            outcomes[ours, _judge(found, max_gap=max_gap).outcome] += 1
+    off = 3 * (said * (1 - said) / runs) ** 0.5 + 0.005
+    assert said == pytest.approx(outcomes[True, "pass"] / runs, abs=off)
+    assert said == pytest.approx(outcomes[False, "fail"] / runs, abs=off)
 
 
 def test_p_is_of_the_distance_from_the_margin() -> None:
