@@ -84,6 +84,7 @@ def begin_run(context: Context) -> str:
         settings={
             **settings.as_json(),
             "pivots": setup.pivots(),
+            "benchmark_languages": setup.benchmark_languages(),
             "unpriced": setup.unpriced(),
             LIMITS: _digest(settings.thresholds),
         },

@@ -114,6 +114,10 @@ class Setup:
         pivots = ((b.name, b.pivot) for b in self.benchmarks.values())
         return {name: pivot for name, pivot in pivots if pivot is not None}
 
+    def benchmark_languages(self) -> dict[str, list[str]]:
+        """Return by benchmark all languages it has, whichever are asked."""
+        return {b.name: list(b.languages()) for b in self.benchmarks.values()}
+
     def requests(self) -> Iterator[tuple[Case, bytes, Request]]:
         """Yield each case with its request and the key its answer is kept under.
 

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_xling.analysis.tuning import Tuning
 from pytest_xling.cli import main
+from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import finish_run
 from tests.cli.conftest import Said
@@ -41,7 +42,10 @@ benchmarks:
       max_gap: 0.5
     emoji: {max_rate: 0}
 """
-SETTINGS = {"pivots": {"health-consistency": "en"}}
+SETTINGS: dict[str, JsonValue] = {
+    "pivots": {"health-consistency": "en"},
+    "benchmark_languages": {"health-consistency": ["en", "hi"]},
+}
 COMMON = ("--false-alarm=.05",)
 
 
@@ -191,6 +195,41 @@ def test_a_language_left_as_it_is_keeps_its_limit(
     assert "nothing to change" in tune("even", "--metric", "sim_sent").out
 
 
+@pytest.mark.parametrize("languages", [{"health-consistency": ["en", "hi", "zh"]}, None])
+def test_a_language_that_the_runs_do_not_have_keeps_its_limit(
+    tune: Tune, tmp_path: Path, languages: JsonValue
+) -> None:
+    """A limit for all is changed by runs alone that are known to have all languages."""
+    settings = {**SETTINGS, "benchmark_languages": languages}
+    put_run(tmp_path / "s.sqlite", _scored(), run_id="some", settings=settings)
+    text = TEXT.replace("max_rate: 0.9 ", "max_rate: 0.001 ").replace("floor: 0.1", "floor: 0.95")
+    text = text.replace(
+        "      max_gap: 0.5", "      max_gap: 0.5\n      models:\n        m*: {floor: 0.9}"
+    )
+    (tmp_path / "thresholds.yaml").write_text(text, encoding="utf-8")
+    assert 0 == tune("some", "--metric", "repetition", "--write").code
+    said = tune("some", "--write")
+    assert 0 == said.code, said.err
+    path = tmp_path / "thresholds.yaml"
+    file = read_run_thresholds(path, {"health-consistency"})
+    for metric, key, before in (
+        ("no_answer", "max_rate", 0.001),
+        ("sim_sent", "floor", 0.9),
+        ("sim_sent", "max_gap", 0.5),
+        ("repetition", "max_rate", None),
+    ):
+        hindi, chinese = (
+            file.resolve("health-consistency", metric, language, "model-1")
+            for language in ("hi", "zh")
+        )
+        assert before == getattr(chinese, key, None)
+        assert getattr(hindi, key) not in {before, None}
+    other = file.resolve("health-consistency", "sim_sent", "hi", "other")
+    assert other is not None
+    assert other.floor == 0.95
+    assert "nothing to change" in tune("some").out
+
+
 def test_metrics_that_have_no_gate_yet(tune: Tune, tmp_path: Path) -> None:
     """--metric sets one, and tunes a budget of 0."""
     said = tune("run-1", "--metric", "repetition", "--metric", "emoji", "--write")
@@ -276,7 +315,7 @@ def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
 
 def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
     """Nor are all its shards several runs."""
-    settings: dict[str, JsonValue] = {**SETTINGS, "shard": "1/2"}
+    settings = {**SETTINGS, "shard": "1/2"}
     put_run(tmp_path / "s.sqlite", _scored(3), run_id="night.1of2", settings=settings)
     found = tune("night.1of2")
     assert 4 == found.code

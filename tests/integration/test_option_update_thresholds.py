@@ -34,6 +34,8 @@ def tuned(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Twelve questions in English, answered in as many words as their number says."""
     for name in ("CI", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
+    for data in (project.root / "benchmarks" / "bread" / "data").glob("*.jsonl"):
+        data.unlink()
     write_questions(project, languages=("en",), count=12)
     project.write("thresholds.yaml", THRESHOLDS)
     return project
@@ -57,6 +59,17 @@ def test_the_file_says_what_the_run_would_pass(tuned: Project) -> None:
     assert 0 == again.code, again.out + again.err
     assert "says so already: nothing to change" in again.out
     assert after == (tuned.root / "thresholds.yaml").read_text()
+
+
+def test_a_language_that_was_not_asked_keeps_its_limit(tuned: Project) -> None:
+    """The base of the file stays as it is where --langs leaves one out."""
+    write_questions(tuned, languages=("en", "hi"), count=12)
+    first = _run(tuned, "--xling-update-thresholds")
+    after = (tuned.root / "thresholds.yaml").read_text()
+    assert 0 == first.code, first.out + first.err
+    assert "{languages: {en: {max_rate: 0." in after
+    assert "max_rate: 0.99}   # loose" in after
+    assert "      ceiling: 5000\n      languages:\n        en: {ceiling: " in after
 
 
 @pytest.mark.slow

@@ -112,6 +112,8 @@ class BenchmarkTuned:
     blocked: float | None
     """How often a run like these would be blocked by any of its gates."""
     blocked_held_out: float | None
+    all_languages: bool = False
+    """Whether the runs are known to have every language of the benchmark."""
 
 
 def tune(

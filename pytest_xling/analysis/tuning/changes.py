@@ -32,7 +32,8 @@ def changes(
 
     A metric's own entry holds for all languages but those whose limit is another. What a file says
     of a model, or already says of a language, is changed there. A language that nothing is proposed
-    for keeps its limit, or has none as before.
+    for keeps its limit, or has none as before: one that the runs do not have, too, so that what
+    holds for all is changed only by runs that are known to have all.
 
     Args:
         tuned: what is proposed.
@@ -40,6 +41,7 @@ def changes(
         model: what they are resolved for.
     """
     groups: defaultdict[tuple[Place, str], list[Proposal]] = defaultdict(list)
+    with_all = {benchmark.benchmark for benchmark in tuned if benchmark.all_languages}
     for benchmark in tuned:
         for proposal in benchmark.proposals:
             level = proposal.limit.spec.threshold.level
@@ -49,39 +51,49 @@ def changes(
     limits: dict[Place, float] = {}
     for (place, key), proposals in groups.items():
         if any(proposal.proposed is not None for proposal in proposals):
-            limits |= _of_one(place, key, proposals, file, model)
+            limits |= _of_one(
+                place, key, proposals, file, model, all_languages=place[1] in with_all
+            )
     return limits
 
 
 def _of_one(
-    parent: Place, key: str, proposals: Sequence[Proposal], file: ThresholdFile | None, model: str
+    parent: Place,
+    key: str,
+    proposals: Sequence[Proposal],
+    file: ThresholdFile | None,
+    model: str,
+    *,
+    all_languages: bool,
 ) -> dict[Place, float]:
     """Return what has to be written of one limit of one metric."""
-    wanted = {p.limit.spec.language: p.proposed for p in proposals if p.proposed is not None}
     loosest = max if proposals[0].limit.upward else min
     written = {p.limit.spec.language: _written(p, file, model) for p in proposals}
     shared: defaultdict[Place, list[float]] = defaultdict(list)
     own: dict[str, float] = {}
-    for language, value in wanted.items():
-        place = written[language]
-        if place is not None and place != (*parent, key):
-            shared[place].append(value)  # of a model, or of the language
-        else:
+    limits: dict[Place, float] = {}
+    for proposal in proposals:
+        value, language = proposal.proposed, proposal.limit.spec.language
+        if value is None:
+            continue
+        place = written[language] or (*parent, key)
+        if place[-3] == "languages" or (all_languages and place != (*parent, key)):
+            shared[place].append(value)  # of the language, or of a model
+        elif all_languages:
             own[language] = value
-    limits = {place: loosest(values) for place, values in shared.items()}
+        elif value != proposal.limit.now:
+            limits[_of_language(place, language, file)] = value
+    limits |= {place: loosest(values) for place, values in shared.items()}
     if own:
         counted = Counter(own.values())
         most = max(counted.values())
         base = loosest(value for value, many in counted.items() if many == most)
-        there = _get(file, (*parent, key))
-        if len(own) == 1 and isinstance(there, int | float) and loosest(base, there) != there:
-            base = float(there)  # what one language does loosens no other's limit
         left_without = any(p.proposed is None and p.limit.now is None for p in proposals)
         if not left_without:
             limits[*parent, key] = base
         for language, value in own.items():
             if left_without or value != base:
-                limits[*parent, "languages", _named(file, parent, language), key] = value
+                limits[_of_language((*parent, key), language, file)] = value
     limits |= _kept(limits, proposals, written, file)
     return {place: value for place, value in limits.items() if _get(file, place) != value}
 
@@ -100,8 +112,7 @@ def _kept(
         if proposal.proposed is not None or now is None or place is None:
             continue
         if limits.get(place, now) != now:
-            *parent, key = place
-            kept[*parent, "languages", _named(file, tuple(parent), language), key] = now
+            kept[_of_language(place, language, file)] = now
     return kept
 
 
@@ -112,6 +123,12 @@ def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Plac
     at = proposal.limit.spec.threshold
     entry = file.benchmarks[at.benchmark][at.metric]
     return entry.resolve(at.language, model, level=at.level).places.get(proposal.limit.key)
+
+
+def _of_language(place: Place, language: str, file: ThresholdFile | None) -> Place:
+    """Return where a language's own limit belongs beside the one for all at *place*."""
+    *parent, key = place
+    return (*parent, "languages", _named(file, tuple(parent), language), key)
 
 
 def _named(file: ThresholdFile | None, parent: Place, language: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.analysis.tuning import BenchmarkTuned, Tuning, tune
@@ -17,7 +18,7 @@ from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
@@ -47,6 +48,12 @@ class TuningRun:
     def languages(self, benchmark: str) -> tuple[str, ...]:
         """Return the codes of those with scores, sorted."""
         return tuple(sorted({code for name, _, code in self.scores if name == benchmark}))
+
+    def has_all_languages(self, benchmark: str) -> bool:
+        """Tell whether it has every language of a benchmark; of early versions' runs: False."""
+        kept = self.record.settings.get("benchmark_languages")
+        named = kept.get(benchmark) if isinstance(kept, Mapping) else None
+        return isinstance(named, list) and set(named) <= set(self.languages(benchmark))
 
     def questions(self, benchmark: str) -> frozenset[tuple[str, str, str]]:
         """Return language and question of all that was asked."""
@@ -147,7 +154,8 @@ def tuned(
             [tables(limits, _scores(run, benchmark), questions) for run in runs]
             for runs in (good, bad)
         )
-        proposals.append(tune(benchmark, of_good, of_bad, how))
+        proposal = tune(benchmark, of_good, of_bad, how)
+        proposals.append(replace(proposal, all_languages=first.has_all_languages(benchmark)))
     if not proposals:
         where = "without a file" if file is None else f"in {file.file.name}"
         msg = (
