@@ -236,6 +236,22 @@ def test_no_flag_at_all() -> None:
     assert found.blocked <= 0.01
 
 
+def test_a_hopeless_language_hides_no_proposal() -> None:
+    """Others do not share the limit of one whose every limit is useless."""
+    flags = {
+        "de": [1.0] * 15 + [0.0] * 25,
+        "es": [1.0] * 16 + [0.0] * 24,
+        "hi": [1.0] * 32 + [0.0] * 8,
+    }
+    limits = _limits("no_answer", "max_rate", tuple(flags))
+    all_three = _tuned(limits, _run(flags, "no_answer"), how=FEW).proposals
+    without = _tuned(limits[:2], _run(flags, "no_answer"), how=FEW).proposals
+    proposed = [proposal.proposed for proposal in without]
+    assert None not in proposed
+    assert [*proposed, None] == [proposal.proposed for proposal in all_three]
+    assert "only a limit that nothing exceeds would do" == all_three[2].reason
+
+
 @pytest.mark.parametrize(
     ("values", "key", "min_n", "reason"),
     [

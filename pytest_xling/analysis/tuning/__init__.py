@@ -287,17 +287,15 @@ class _Tuner:
         final = own.copy()
         groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for place in np.flatnonzero(self.useful & np.isfinite(own)):
-            limit = self.limits[place]
-            groups[limit.name, limit.key].append(int(place))
+            at, limit = int(place), self.limits[place]
+            if not exact:
+                final[at] = self._rounded(at, float(own[at]))
+            if final[at] < limit.extreme:  # a useless limit is not shared
+                groups[limit.name, limit.key].append(at)
         for places in groups.values():
             shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
             for at, value in zip(places, shared, strict=True):
-                limit, estimate = self.limits[at], float(self.estimates[at])
-                if exact:
-                    final[at] = value
-                    continue
-                nice = rounded(limit.turned(value), limit.turned(estimate), up=limit.upward)
-                final[at] = limit.turned(nice)
+                final[at] = value if exact else self._rounded(at, value)
         # Rounding is by each language's own distance: again the loosest for those that share one.
         for places in groups.values():
             if exact:
@@ -309,6 +307,11 @@ class _Tuner:
                 ]
                 final[together] = final[together].max()
         return final
+
+    def _rounded(self, place: int, value: float) -> float:
+        """Return a limit, turned, rounded outward."""
+        limit, estimate = self.limits[place], float(self.estimates[place])
+        return limit.turned(rounded(limit.turned(value), limit.turned(estimate), up=limit.upward))
 
     def _worse_runs(self, run: Tables) -> NDArray[np.float64]:
         """Return the ends of runs of a model that is worse."""
