@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.analysis.tuning import common, rounded
+from pytest_xling.analysis.tuning import BenchmarkTuned, Proposal, common, rounded
+from pytest_xling.analysis.tuning.changes import proposed_text
+from pytest_xling.analysis.tuning.tables import Limit
+from pytest_xling.gates.spec import GateSpec
+from pytest_xling.records import Threshold
+
+if TYPE_CHECKING:
+    from pytest_xling.analysis.tuning.tables import LimitKey
 
 
 @pytest.mark.parametrize(
@@ -54,3 +63,43 @@ def test_no_language_gets_a_tighter_limit_than_its_own(pairs: list[tuple[float, 
     estimates = [estimate for estimate, _ in pairs]
     limits = [estimate + distance for estimate, distance in pairs]
     assert all(a >= b for a, b in zip(common(estimates, limits), limits, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("floors", "ceilings"),
+    [
+        ({"de": 300, "en": 300, "es": 10, "hi": 20}, {"de": 900, "en": 950, "es": 90, "hi": 90}),
+        ({"de": 300, "en": 300, "es": 10, "hi": 20}, {"de": 900, "en": 900, "es": 90, "hi": 95}),
+    ],
+)
+def test_what_most_languages_share_does_not_contradict_itself(
+    floors: dict[str, float], ceilings: dict[str, float]
+) -> None:
+    """A floor that most share may lie above the ceiling that most share: each has its own then."""
+    by_key: dict[LimitKey, dict[str, float]] = {"floor": floors, "ceiling": ceilings}
+    proposals = tuple(
+        Proposal(
+            limit=Limit(
+                spec=GateSpec(
+                    threshold=Threshold(benchmark="b", metric="answer_length", language=language)
+                ),
+                key=key,
+            ),
+            n=40,
+            estimate=None,
+            proposed=limits[language],
+        )
+        for key, limits in by_key.items()
+        for language in limits
+    )
+    tuned = BenchmarkTuned(
+        benchmark="b",
+        questions=40,
+        proposals=proposals,
+        blocked=None,
+        blocked_held_out=None,
+        all_languages=True,
+    )
+    text = proposed_text("", [tuned], None, "m")
+    assert ("{ceiling: 95, floor: 20}" in text) == (ceilings["hi"] == 95)
+    assert ("      floor: 300\n" in text) == (ceilings["en"] == 900)

@@ -328,8 +328,28 @@ def test_limits_that_contradict_each_other(tune: Tune, tmp_path: Path) -> None:
     (tmp_path / "thresholds.yaml").write_text(text)
     found = tune("run-1", "--write")
     assert 4 == found.code
+    assert "contradicts what else the file says" in found.err
+    assert ": thresholds.yaml (proposed):12: " in found.err
     assert "is above ceiling 0.3" in found.err
     assert text == (tmp_path / "thresholds.yaml").read_text()
+
+
+def test_a_limit_that_would_contradict_one_that_is_left(tune: Tune, tmp_path: Path) -> None:
+    """No ceiling below a floor that is left as it is, and the reason is told."""
+    low = [
+        replace(one, readings={**one.readings, "language_consistency": float(one.id == "q03")})
+        for one in _scored()
+    ]
+    put_run(tmp_path / "s.sqlite", low, run_id="low", settings=SETTINGS)
+    text = TEXT + "    language_consistency: {floor: 0.9, ceiling: 0.95}\n"
+    (tmp_path / "thresholds.yaml").write_text(text)
+    said = tune("low", "--metric", "language_consistency")
+    assert 0 == said.code, said.err
+    floor, ceiling = (line for line in said.out.splitlines() if line.startswith("left as it is"))
+    assert "floor en, hi: only a limit that nothing exceeds would do" in floor
+    assert "ceiling en, hi: 0." in ceiling
+    assert "would be below its floor, which is left at 0.9" in ceiling
+    assert "nothing to change" in said.out
 
 
 def test_nothing_has_a_value(tune: Tune, tmp_path: Path) -> None:

@@ -170,6 +170,11 @@ class _Tuner:
         for at in np.flatnonzero(self.useful & (useless | ~np.isfinite(proposed))):
             self.reasons[int(at)] = "only a limit that nothing exceeds would do"
         self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
+        self.reasons = [
+            reason or self._contradiction(at, float(proposed[at]))
+            for at, reason in enumerate(self.reasons)
+        ]
+        self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
         limits = np.where(self.useful, proposed, np.inf)
         ends = np.concatenate(drawn)
         now = np.array(
@@ -360,6 +365,24 @@ class _Tuner:
             missed += (~_over(bad, limits)).mean(axis=0)
         self.any_blocked_held_out = any_blocked / self.how.splits
         return blocked / self.how.splits, missed / self.how.splits
+
+    def _contradiction(self, place: int, turned: float) -> str:
+        """Say why a floor or ceiling contradicts the other that is left as it is; else ""."""
+        limit = self.limits[place]
+        threshold = limit.spec.threshold
+        others: dict[str, tuple[str, float | None]] = {
+            "floor": ("ceiling", threshold.ceiling),
+            "ceiling": ("floor", threshold.floor),
+        }
+        other, bound = others.get(limit.key, ("", None))
+        tuned = any(
+            self.useful[at] and (each.spec, each.key) == (limit.spec, other)
+            for at, each in enumerate(self.limits)
+        )
+        if bound is None or tuned or turned >= limit.turned(bound):
+            return ""
+        value, side = _plain(limit.turned(turned)), "below" if limit.upward else "above"
+        return f"{value:g} would be {side} its {other}, which is left at {bound:g}"
 
     def _any_blocked(self, over: NDArray[np.bool_]) -> float:
         """Return the share of runs (rows) that one limit or more (columns) would block."""

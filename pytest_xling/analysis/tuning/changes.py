@@ -14,7 +14,7 @@ from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.analysis.tuning import BenchmarkTuned, Proposal
     from pytest_xling.config.thresholds import ThresholdFile
@@ -49,11 +49,32 @@ def changes(
             place = ("benchmarks", benchmark.benchmark, proposal.limit.spec.metric, *nested)
             groups[place, proposal.limit.key].append(proposal)
     limits: dict[Place, float] = {}
-    for (place, key), proposals in groups.items():
+    for place in dict.fromkeys(place for place, _ in groups):
+        of_place = {key: proposals for (at, key), proposals in groups.items() if at == place}
+        written = _of_metric(place, of_place, file, model, all_languages=place[1] in with_all)
+        floor, ceiling = (
+            written.get((*place, key), _get(file, (*place, key))) for key in ("floor", "ceiling")
+        )
+        if isinstance(floor, int | float) and isinstance(ceiling, int | float) and floor > ceiling:
+            # What most languages share of one is not what most share of the other.
+            written = _of_metric(place, of_place, file, model, all_languages=False)
+        limits |= written
+    return limits
+
+
+def _of_metric(
+    parent: Place,
+    by_key: Mapping[str, Sequence[Proposal]],
+    file: ThresholdFile | None,
+    model: str,
+    *,
+    all_languages: bool,
+) -> dict[Place, float]:
+    """Return what has to be written of one metric, perhaps at one level."""
+    limits: dict[Place, float] = {}
+    for key, proposals in by_key.items():
         if any(proposal.proposed is not None for proposal in proposals):
-            limits |= _of_one(
-                place, key, proposals, file, model, all_languages=place[1] in with_all
-            )
+            limits |= _of_one(parent, key, proposals, file, model, all_languages=all_languages)
     return limits
 
 
@@ -168,5 +189,10 @@ def proposed_text(
         path = Path(folder) / (Path(file.file.name).name if file else "thresholds.yaml")
         if after:
             path.write_text(after, encoding="utf-8")
-            read_thresholds(path, benchmarks=benchmarks | elsewhere, elsewhere=elsewhere)
+            try:
+                read_thresholds(path, benchmarks=benchmarks | elsewhere, elsewhere=elsewhere)
+            except ConfigError as error:
+                what = str(error).replace(str(path), f"{path.name} (proposed)")
+                msg = f"a proposal contradicts what else the file says, nothing is written: {what}"
+                raise ConfigError(msg) from error
     return after
