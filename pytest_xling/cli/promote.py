@@ -9,7 +9,7 @@ from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.planning.subset import is_subset, lacks_of_benchmark, lacks_of_run
+from pytest_xling.planning.subset import lacks_of_benchmarks, lacks_of_run
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
@@ -119,15 +119,12 @@ def _lacks(
     """
     status, counts = status_now(record), case_counts(connection, record.run_id)
     lacks = [] if status == "complete" else [f"it is {status}"]
-    if is_subset(record, counts) and not record.whole:
-        lacks.append(f"it was made with --xling-limit={record.settings['limit']}")
+    lacks += lacks_of_benchmarks(record, counts, benchmarks)
     before = {
         promotion.benchmark: promotion.run_id
         for promotion in promoted(connection, model=record.model)
     }
     for benchmark in benchmarks:
-        if some := lacks_of_benchmark(record, counts, benchmark):
-            lacks.append(f"of {benchmark} it has {', '.join(some)}")
         old = before.get(benchmark)
         if old is None or old == record.run_id:
             continue

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 USUAL = Path("thresholds.yaml")
+FEWER = "Limits tuned on fewer questions are looser."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,6 +137,8 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     first = good[0]
     file = read_run_thresholds(path, set(first.benchmarks)) if before else None
     proposed = tuned(good, bad, file, wanted=wanted, how=how)
+    benchmarks = [benchmark.benchmark for benchmark in proposed]
+    lacks = {run.record.run_id: some for run in (*good, *bad) if (some := run.lacks(benchmarks))}
     after = proposed_text(before, proposed, file, first.record.model)
     changed = diff(before, after, name=str(path))
     writes = bool(args.write and changed)
@@ -146,6 +149,7 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
             {
                 "runs": [run.record.run_id for run in good],
                 "bad": [run.record.run_id for run in bad],
+                "lacks": lacks,
                 "thresholds": str(path),
                 **tuned_json(proposed, how),
                 "diff": changed,
@@ -154,6 +158,8 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         )
         return 0
     print_text(tuned_text(proposed, how, bad=bool(bad), width=width(), color=color()))
+    for run_id, some in lacks.items():
+        print_text(f"run {run_id} is no whole run: {'; '.join(some)}. {FEWER}")
     for run_id, note in labelled.items():
         if note:
             print_text(f"run {run_id}: {note}")

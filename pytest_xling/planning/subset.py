@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_xling.store.queries import case_languages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["is_subset", "lacks_of_benchmark", "lacks_of_run"]
+__all__ = ["is_subset", "lacks_of_benchmark", "lacks_of_benchmarks", "lacks_of_run"]
 
 
 def is_subset(run: RunRecord, counts: Mapping[tuple[str, str], int]) -> bool:
@@ -39,6 +39,19 @@ def lacks_of_benchmark(
         f"{language} {have[language]:,} of {count:,} cases"
         for language, count in sorted(whole.items())
         if have[language] < count
+    ]
+
+
+def lacks_of_benchmarks(
+    run: RunRecord, counts: Mapping[tuple[str, str], int], benchmarks: Iterable[str]
+) -> list[str]:
+    """Say what a run lacks of the cases of *benchmarks*: ``of bread it has hi 3 of 10 cases``."""
+    if is_subset(run, counts) and not run.whole:
+        return [f"it was made with --xling-limit={run.settings['limit']}"]
+    return [
+        f"of {benchmark} it has {', '.join(some)}"
+        for benchmark in benchmarks
+        if (some := lacks_of_benchmark(run, counts, benchmark))
     ]
 
 

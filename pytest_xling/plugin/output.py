@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
-from pytest_xling.errors import StoreError
+from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.plugin.run_status import REPORT_FAULTS, leave_unfinished, status_of
 from pytest_xling.store.queries import metric_steps
 
@@ -357,9 +357,15 @@ class Updating:
         ours = self._context
         file = ours.setup.thresholds
         with ours.database.read() as connection:
-            runs = read_runs(connection, [ours.run_id], pivot=named_pivot)
+            (run,) = read_runs(connection, [ours.run_id], pivot=named_pivot)
+        if lacks := run.lacks(run.benchmarks):
+            msg = (
+                f"run {ours.run_id!r} is no whole run: {'; '.join(lacks)}. Limits tuned on fewer "
+                f"questions are looser; run all, or say `xling tune {ours.run_id} --write`"
+            )
+            raise ConfigError(msg)
         proposals = tuned(
-            runs, [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed)
+            [run], [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed)
         )
         after = proposed_text(self._before, proposals, file, ours.setup.model)
         changed = diff(self._before, after, name=str(self._path))

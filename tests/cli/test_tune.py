@@ -313,6 +313,19 @@ def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
     assert (4, True) == (found.code, "'run-1' is interrupted; limits are tuned on" in found.err)
 
 
+def test_a_run_of_some_questions(tune: Tune, tmp_path: Path) -> None:
+    """Is tuned on, and what it lacks is said."""
+    whole = {"health-consistency": {"en": 40, "hi": 24}}
+    put_run(tmp_path / "s.sqlite", _scored(), run_id="some", settings=SETTINGS, whole=whole)
+    said = tune("some")
+    assert 0 == said.code, said.err
+    lacks = "of health-consistency it has en 24 of 40 cases"
+    told = " ".join(said.out.split())
+    assert f"run some is no whole run: {lacks}. Limits tuned on fewer questions are" in told
+    assert {"some": [lacks]} == json.loads(tune("some", "--json").out)["lacks"]
+    assert {} == json.loads(tune("run-1", "--json").out)["lacks"]
+
+
 def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
     """Nor are all its shards several runs."""
     settings = {**SETTINGS, "shard": "1/2"}

@@ -99,6 +99,17 @@ def test_only_after_a_complete_run(tuned: Project) -> None:
     assert before == (tuned.root / "thresholds.yaml").read_text()
 
 
+@pytest.mark.parametrize("chosen", ["--xling-limit=6", "-kq0001 or q0002 or q0003 or gate"])
+def test_not_after_a_part_of_the_questions(tuned: Project, chosen: str) -> None:
+    """Fewer questions would make looser limits: says what was left out, exit 3."""
+    some = _run(tuned, "--xling-update-thresholds", chosen)
+    assert 3 == some.code, some.out + some.err
+    assert "thresholds not updated: run '" in some.out
+    assert "of bread it has en " in some.out
+    assert " of 12 cases" in some.out
+    assert THRESHOLDS == (tuned.root / "thresholds.yaml").read_text()
+
+
 def test_without_a_file(tuned: Project) -> None:
     """There is nothing to update."""
     (tuned.root / "thresholds.yaml").unlink()

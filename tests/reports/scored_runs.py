@@ -50,6 +50,7 @@ def put_run(
     model: str = "model-1",
     settings: Mapping[str, JsonValue] | None = None,
     version: str = "1",
+    whole: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Path:
     """Keep *scored* in the store at *path* as a complete run."""
     database = Database(path)
@@ -62,6 +63,7 @@ def put_run(
         versions={},
         git="",
         seed=0,
+        whole=whole or {},
     )
     rows: list[CaseRow] = []
     with database.write() as connection:

@@ -12,13 +12,14 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.spec import LIMITS, Compared, GateSpec, gates_of
 from pytest_xling.planning.shards import shard_of
+from pytest_xling.planning.subset import lacks_of_benchmarks
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
-from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sqlalchemy import Connection
 
@@ -39,6 +40,8 @@ class TuningRun:
     scores: Mapping[tuple[str, str, str], Sequence[Score]]
     """By benchmark, metric and language."""
     pivots: Mapping[str, str]
+    counts: Mapping[tuple[str, str], int]
+    """How many answers it has, by benchmark and language."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -48,6 +51,10 @@ class TuningRun:
     def languages(self, benchmark: str) -> tuple[str, ...]:
         """Return the codes of those with scores, sorted."""
         return tuple(sorted({code for name, _, code in self.scores if name == benchmark}))
+
+    def lacks(self, benchmarks: Iterable[str]) -> list[str]:
+        """Say what it lacks of the cases of *benchmarks*; empty where it has all."""
+        return lacks_of_benchmarks(self.record, self.counts, benchmarks)
 
     def has_all_languages(self, benchmark: str) -> bool:
         """Tell whether it has every language of a benchmark; of early versions' runs: False."""
@@ -113,6 +120,7 @@ def read_runs(
                 signatures={(step.benchmark, step.metric): step.signature for step in steps},
                 scores=scores_by_place(connection, record.run_id, steps),
                 pivots={benchmark: code for benchmark, code in named.items() if code is not None},
+                counts=case_counts(connection, record.run_id),
             )
         )
     return runs
