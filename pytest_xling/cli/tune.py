@@ -113,6 +113,7 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415  as above
     from pytest_xling.analysis.tuning.runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
+    from pytest_xling.reports.rendering import wrapped  # noqa: PLC0415  as above
     from pytest_xling.reports.terminal.labelled import by_judge_alone  # noqa: PLC0415  as above
     from pytest_xling.reports.terminal.tuning_table import (  # noqa: PLC0415
         diff,
@@ -159,12 +160,13 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         return 0
     print_text(tuned_text(proposed, how, bad=bool(bad), width=width(), color=color()))
     for run_id, some in lacks.items():
-        print_text(f"run {run_id} is no whole run: {'; '.join(some)}. {FEWER}")
+        note = f"run {run_id} is no whole run: {'; '.join(some)}. {FEWER}"
+        print_text(wrapped(note, width=width()))
     for run_id, note in labelled.items():
         if note:
-            print_text(f"run {run_id}: {note}")
+            print_text(wrapped(f"run {run_id}: {note}", width=width()))
     if changed:
-        print_text(loosened_text(proposed))
+        print_text(loosened_text(proposed, width=width()))
     print_text(changed or f"{path} says so already: nothing to change")
     if writes:
         replace_text(path, after, read=before)

@@ -19,8 +19,9 @@ from pytest_xling.plugin.run_status import REPORT_FAULTS, leave_unfinished, stat
 from pytest_xling.store.queries import metric_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
+    from pytest_xling.analysis.tuning import BenchmarkTuned
     from pytest_xling.plugin.context import Context
     from pytest_xling.store.runs import Progress
 
@@ -305,6 +306,7 @@ class Updating:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._lines: list[str] = []
+        self._written: Sequence[BenchmarkTuned] = ()
         self._fault = ""
         settings = context.setup.settings
         self._on = settings.update_thresholds != "off"
@@ -352,7 +354,7 @@ class Updating:
         from pytest_xling.analysis.tuning.runs import Wanted, read_runs, tuned  # noqa: PLC0415
         from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415
         from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415
-        from pytest_xling.reports.terminal.tuning_table import diff, loosened_text  # noqa: PLC0415
+        from pytest_xling.reports.terminal.tuning_table import diff  # noqa: PLC0415
 
         ours = self._context
         file = ours.setup.thresholds
@@ -373,8 +375,8 @@ class Updating:
             self._lines = [f"thresholds: {self._path} says so already: nothing to change"]
             return
         replace_text(self._path, after, read=self._before)
+        self._written = proposals
         self._lines = [
-            *loosened_text(proposals).splitlines(),
             *changed.splitlines(),
             f"thresholds: {self._path} is changed",
         ]
@@ -384,8 +386,11 @@ class Updating:
         """Show what was changed."""
         if not self._lines and not self._fault:
             return
+        from pytest_xling.reports.terminal.tuning_table import loosened_text  # noqa: PLC0415
+
         terminalreporter.section("xling: thresholds")
-        for line in self._lines:
+        width = terminalreporter._tw.fullwidth  # noqa: SLF001  what pytest's own plugins write to
+        for line in (*loosened_text(self._written, width=width).splitlines(), *self._lines):
             terminalreporter.write_line(line)
         if self._fault:
             terminalreporter.write_line(self._fault, red=True)

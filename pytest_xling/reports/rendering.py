@@ -33,6 +33,7 @@ __all__ = [
     "listing_width",
     "ruled_table",
     "to_text",
+    "wrapped",
 ]
 
 
@@ -107,6 +108,18 @@ def lines_of(text: str, *, width: int, most: int | None = None) -> list[Text]:
         lines[-1].rstrip()
         lines[-1].append("…")
     return lines
+
+
+def wrapped(text: str, *, width: int, hanging: int = 2) -> str:
+    """Return *text* as lines that end where the terminal does, those after the first indented.
+
+    Args:
+        text: with blanks but no line ends.
+        width: of the terminal.
+        hanging: blanks before each line but the first.
+    """
+    lines = [str(line).rstrip() for line in lines_of(text, width=max(width, MIN_WIDTH) - hanging)]
+    return as_drawn(f"\n{' ' * hanging}".join(lines)) + "\n"
 
 
 def cut_to_columns(text: str, columns: int) -> str:

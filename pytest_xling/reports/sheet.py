@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.rendering import GAP, MIN_WIDTH, as_drawn, column_width, lines_of, listing
+from pytest_xling.reports.rendering import GAP, column_width, listing, wrapped
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _LATEX = {
 }
 _MOST = 2000
 """Characters of a title or a note at most."""
-_HANGING = "  "
 _STARS = re.compile(r"\*+")
 _NEGATIVE = re.compile(r"(?<![\w.\-])-(?=\d)")
 
@@ -62,13 +61,8 @@ def plain(sheet: Sheet, *, width: int, color: bool) -> str:
         parts.append(
             listing(columns, width=width, color=color, right=right, shortened=sheet.shortened)
         )
-    parts.append("".join(_wrapped(note, width) for note in sheet.notes))
+    parts.append("".join(wrapped(_line(note), width=width) for note in sheet.notes))
     return "\n".join(part for part in parts if part)
-
-
-def _wrapped(note: str, width: int) -> str:
-    lines = lines_of(_line(note), width=max(width, MIN_WIDTH) - len(_HANGING))
-    return as_drawn("".join(f"{_HANGING if n else ''}{line}\n" for n, line in enumerate(lines)))
 
 
 def latex(sheet: Sheet) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from pytest_xling.reports.rendering import MIN_SHORTENED, listing
+from pytest_xling.reports.rendering import MIN_SHORTENED, listing, wrapped
 
 NAME = "20261121-114612-some-model-93e2"
 MODEL = "some-organisation/a-model-with-a-long-name-70b-instruct"
@@ -61,3 +61,13 @@ def test_no_rows() -> None:
     """The head stands alone."""
     text = listing({"run": [], "model": [], "n": []}, width=9, color=False, shortened="model")
     assert ["run", "model", "n"] == text.splitlines()[0].split()
+
+
+def test_lines_end_where_the_terminal_does() -> None:
+    """None is wider or ends in a blank, and what follows the first is indented."""
+    text = "proposed  " + "limits of runs like these " * 8
+    lines = wrapped(text, width=60, hanging=10).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines == [line.rstrip() for line in lines]
+    assert all(line.startswith(" " * 10) for line in lines[1:])
+    assert text.split() == " ".join(lines).split()

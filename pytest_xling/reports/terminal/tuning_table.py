@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.wording import NONE, Figures, percent
-from pytest_xling.reports.rendering import listing
+from pytest_xling.reports.rendering import listing, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["diff", "loosened_text", "tuned_json", "tuned_text"]
 
 _MOST_REASONS = 12
+_NOTE_INDENT = len("proposed  ")
 _MARKS: Final[dict[Change, str]] = {"looser": "!", "tighter": "<", "same": "=", "new": "+"}
 """What a proposal does to the limit there is now."""
 
@@ -36,7 +37,10 @@ def tuned_text(
         color: whether it understands colours.
     """
     parts = [_benchmark(benchmark, bad=bad, width=width, color=color) for benchmark in tuned]
-    return "\n".join([*parts, *_notes(tuned, how, bad=bad)]) + "\n"
+    notes = [
+        wrapped(note, width=width, hanging=_NOTE_INDENT) for note in _notes(tuned, how, bad=bad)
+    ]
+    return "\n".join([*parts, "".join(notes)])
 
 
 def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> str:
@@ -70,7 +74,8 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
         together = f"any gate: {_share(tuned.blocked)} of runs like these would be blocked"
         if tuned.blocked_held_out is not None:
             together += f", {_share(tuned.blocked_held_out)} held out"
-        lines += ["", "   ".join(f"{mark} {word}" for word, mark in _MARKS.items()), together]
+        marks = "   ".join(f"{mark} {word}" for word, mark in _MARKS.items())
+        lines += ["", marks, wrapped(together, width=width).rstrip("\n")]
     left = Counter(
         (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
         for proposal in tuned.proposals
@@ -82,7 +87,7 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
             key = (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
             by_reason[key].append(proposal.limit.spec.language)
     unchanged = [
-        f"left as it is: {name} {', '.join(languages)}: {reason}"
+        wrapped(f"left as it is: {name} {', '.join(languages)}: {reason}", width=width).rstrip("\n")
         for (name, reason), languages in by_reason.items()
     ]
     lines += unchanged[:_MOST_REASONS]
@@ -152,8 +157,8 @@ def tuned_json(tuned: Sequence[BenchmarkTuned], how: Tuning) -> dict[str, Any]:
     }
 
 
-def loosened_text(tuned: Sequence[BenchmarkTuned]) -> str:
-    """Name the limits that would be loosened, and those tightened, a line each; "" without any.
+def loosened_text(tuned: Sequence[BenchmarkTuned], *, width: int) -> str:
+    """Name the limits that would be loosened, and those tightened; "" without any.
 
     A loosened limit lets through what is held back now: it is to be seen beside every diff.
     """
@@ -172,7 +177,7 @@ def loosened_text(tuned: Sequence[BenchmarkTuned]) -> str:
                     )
         if moved:
             moves = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
-            lines.append(f"{verb}: {moves}\n")
+            lines.append(wrapped(f"{verb}: {moves}", width=width))
     return "".join(lines)
 
 
