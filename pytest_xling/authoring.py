@@ -10,20 +10,28 @@ They stand in a conftest.py or a benchmark's test file:
         \"\"\"Flags answers of fewer than 20 characters.\"\"\"
         return len(answer.text) < 20
 
-The source's digest stands in the signature, so that a changed function is scored anew even where
-its version was forgotten. What else it rests on (helpers, libraries) is up to the version.
+The digest of a metric's or annotator's source stands in the signature, so that a changed function
+is scored anew even where its version was forgotten. With it go the functions, classes and plain
+values of the same file that its code names. What it takes from elsewhere (other files, libraries,
+data it reads) is up to the version.
+
+Of a provider or search only the function's own source counts: a key that is changed, or a helper,
+asks nothing anew. Its version says when answers are to be.
 """
 
 from __future__ import annotations
 
 import asyncio
+import dis
 import hashlib
 import inspect
 import reprlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_xling import registry
 from pytest_xling.errors import BrokenStep, ConfigError, TransientFault
@@ -43,6 +51,20 @@ if TYPE_CHECKING:
 __all__ = ["annotator", "flag", "number", "provider", "search"]
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
+
+_DIGITS: Final = 12
+"""Of a digest."""
+_FIRST: Final = "1"
+"""The version of a provider where nobody says one."""
+
+_READING: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+"""Instructions whose argument may be the name of a global."""
+_SCALARS: Final = frozenset({str, bytes, int, float, bool, type(None)})
+_COLLECTIONS: Final = frozenset({tuple, list, dict, set, frozenset})
+_PATTERNS: Final = frozenset({("re", "Pattern"), ("_regex", "Pattern"), ("regex", "Pattern")})
+
+_digests: dict[Callable[..., Any], str | None] = {}
+"""Of functions that are a metric or an annotator; None until the first of them is asked for."""
 
 
 def flag(
@@ -124,7 +146,7 @@ def annotator(*, version: str = "1") -> Callable[[Function], Function]:
 
 
 def provider(
-    name: str, *, paid: bool = False, max_connections: int = 16
+    name: str, *, version: str = "1", paid: bool = False, max_connections: int = 16
 ) -> Callable[[Function], Function]:
     """Make a provider of an async function from messages to the text of the answer.
 
@@ -135,17 +157,20 @@ def provider(
 
     Args:
         name: as in ``--model=NAME``.
+        version: raised whenever it would answer otherwise, and the function's own source does not
+            show it; it is asked anew then.
         paid: whether requests may cost money.
         max_connections: requests it can usefully have in flight at once.
 
     Raises:
         ConfigError: a provider of that name exists already.
     """
-    return _provider_of(_FunctionProvider, name, paid=paid, max_connections=max_connections)
+    traits = {"version": version, "paid": paid, "max_connections": max_connections}
+    return _provider_of(_FunctionProvider, name, traits)
 
 
 def search(
-    name: str, *, paid: bool = False, max_connections: int = 16
+    name: str, *, version: str = "1", paid: bool = False, max_connections: int = 16
 ) -> Callable[[Function], Function]:
     """Make a search provider of an async function from a query to what was found, best first.
 
@@ -157,23 +182,30 @@ def search(
 
     Args:
         name: as in ``--xling-search=NAME``.
+        version: as for :func:`provider`.
         paid: whether searches may cost money.
         max_connections: searches it can usefully have in flight at once.
 
     Raises:
         ConfigError: a provider of that name exists already.
     """
-    return _provider_of(_FunctionSearch, name, paid=paid, max_connections=max_connections)
+    traits = {"version": version, "paid": paid, "max_connections": max_connections}
+    return _provider_of(_FunctionSearch, name, traits)
 
 
 class _Asked:
     """An async function of the user's, called with what it names."""
 
-    def __init__(self, function: Callable[..., Awaitable[object]], *, timeout_s: float) -> None:
+    def __init__(
+        self, function: Callable[..., Awaitable[object]], *, version: str, timeout_s: float
+    ) -> None:
         self._function = function
         self._timeout_s = timeout_s
         self.origin = _origin(function)
-        self.source = _digest(function)
+        self.source = _hashed(_source(function))
+        self.signed: dict[str, JsonValue] = {"source": self.source}
+        if version != _FIRST:  # answers from before there were versions stay good
+            self.signed["version"] = version
         parameters = inspect.signature(function).parameters
         self._takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         self._taken = frozenset(parameters)
@@ -204,11 +236,12 @@ class _FunctionProvider:
 
     style: PromptStyle = "chat"
     function: Callable[..., Awaitable[object]]
+    version: str
 
     def __init__(self, spec: str = "", *, timeout_s: float = 120.0, device: str = "auto") -> None:
         del device
         self._model = spec
-        self._asked = _Asked(self.function, timeout_s=timeout_s)
+        self._asked = _Asked(self.function, version=self.version, timeout_s=timeout_s)
 
     def check(self) -> None:
         """Raise ConfigError where the function is not async."""
@@ -217,7 +250,7 @@ class _FunctionProvider:
     def identify(self, request: Request) -> dict[str, JsonValue]:
         """Return all that determines the answer, the function's source among it."""
         return {
-            "source": self._asked.source,
+            **self._asked.signed,
             "model": self._model,
             "messages": [[message.role, message.content] for message in request.messages],
             "params": dict(request.params),
@@ -247,10 +280,11 @@ class _FunctionSearch(SearchProvider):
     """Searches with a function of the user's."""
 
     function: Callable[..., Awaitable[object]]
+    version: str
 
     def __init__(self, spec: str = "", *, timeout_s: float = 120.0, device: str = "auto") -> None:
         super().__init__(spec, timeout_s=timeout_s, device=device)
-        self._asked = _Asked(self.function, timeout_s=timeout_s)
+        self._asked = _Asked(self.function, version=self.version, timeout_s=timeout_s)
 
     def check(self) -> None:
         """Raise ConfigError where the function is not async."""
@@ -258,7 +292,7 @@ class _FunctionSearch(SearchProvider):
 
     def signed(self) -> dict[str, JsonValue]:
         """Return what results depend on beside the query, the function's source among it."""
-        return {"source": self._asked.source, **super().signed()}
+        return {**self._asked.signed, **super().signed()}
 
     async def search(self, query: str, *, results: int) -> list[SearchResult]:
         """Search once.
@@ -275,7 +309,7 @@ class _FunctionSearch(SearchProvider):
 
 
 def _provider_of(
-    base: type, name: str, *, paid: bool, max_connections: int
+    base: type, name: str, traits: Mapping[str, object]
 ) -> Callable[[Function], Function]:
     def made(function: Function) -> Function:
         cls = type(
@@ -283,8 +317,7 @@ def _provider_of(
             (base,),
             {
                 "name": name,
-                "paid": paid,
-                "max_connections": max_connections,
+                **traits,
                 "function": staticmethod(function),
                 "__doc__": function.__doc__,
                 "__module__": function.__module__,
@@ -342,14 +375,14 @@ def _add(
     namespace: Mapping[str, object],
 ) -> None:
     """Make a class of *function* and register it."""
-    digest = _digest(function)
+    _digests[function] = None
     cls = type(
         function.__name__,
         (base,),
         {
             "name": function.__name__,
             "version": version,
-            "signed": lambda _self: {"source": digest},
+            "signed": lambda _self: {"source": _digest_of(function)},
             "__doc__": function.__doc__ or function.__name__,
             "__module__": function.__module__,
             **namespace,
@@ -378,13 +411,105 @@ def _reading(value: object, *, flag: bool, of: str, summary: str) -> Reading:
     raise BrokenStep(msg)
 
 
-def _digest(function: Callable[..., Any]) -> str:
-    """Return a short digest of a function's source, of its code where there is no source."""
+def _digest_of(function: Callable[..., Any]) -> str:
+    """Return a short digest of a function and of what it reaches in its file.
+
+    Those of all functions are made at once: their files are imported by now, and none has yet put
+    anything into a dict or list that another reaches.
+    """
+    for known, digest in list(_digests.items()):
+        if digest is None:
+            _digests[known] = _hashed(_Reached(known).described())
+    digest = _digests[function]
+    assert digest is not None  # noqa: S101  for mypy
+    return digest
+
+
+class _Reached:
+    """What a function reaches in its file, described alike in every process."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = inspect.unwrap(function)
+        self._functions = [self._function]
+        """It, and those that it reaches; each is looked at once."""
+        self._within: list[int] = []
+        """Ids of the lists, dicts and so on that are being described: one may hold itself."""
+
+    def described(self) -> bytes:
+        """Return the function's source and what it reaches, if anything."""
+        reached = []
+        for function in self._functions:  # grows meanwhile
+            if function is not self._function:
+                reached.append(_source(function))
+            for name, value in _named(function).items():
+                if text := self._value(value):
+                    reached.append(f"{function.__qualname__}: {name} = {text}".encode())
+        return b"\0".join([_source(self._function), *sorted(reached)])
+
+    def _value(self, value: object) -> str:
+        """Describe a value; "" where it is left out, as objects, modules and other files are."""
+        if not isinstance(value, FunctionType):
+            value = inspect.getattr_static(value, "__wrapped__", value)  # behind functools.cache
+        if isinstance(value, FunctionType | type):
+            return self._definition(value)
+        if type(value) in _SCALARS:
+            return repr(value)
+        if (type(value).__module__, type(value).__name__) in _PATTERNS:
+            parts = [getattr(value, part, None) for part in ("pattern", "flags", "named_lists")]
+            return f"pattern{self._value(parts)}"
+        if type(value) in _COLLECTIONS and id(value) not in self._within:
+            return self._collection(value)
+        return ""
+
+    def _definition(self, defined: Any) -> str:  # noqa: ANN401  a function or a class
+        """Describe a class by its source, a function by its name: its source is added once."""
+        if defined.__module__ != self._function.__module__:
+            return ""
+        if isinstance(defined, type):
+            return _source(defined).decode()
+        defined = inspect.unwrap(defined)
+        if defined not in self._functions:
+            self._functions.append(defined)
+        return "" if defined is self._function else f"function {defined.__qualname__}"
+
+    def _collection(self, collection: Any) -> str:  # noqa: ANN401  one of several
+        items = collection.items() if isinstance(collection, dict) else collection
+        self._within.append(id(collection))
+        described = [self._value(item) for item in items]
+        self._within.pop()
+        if isinstance(collection, set | frozenset):
+            described.sort()  # their order is another in every process
+        return f"{type(collection).__name__}({', '.join(described)})"
+
+
+def _named(function: Callable[..., Any]) -> dict[str, object]:
+    """Return by name the globals and the variables around it that a function's code names."""
+    codes, names = [function.__code__], set[str]()
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        names |= {step.argval for step in dis.get_instructions(code) if step.opname in _READING}
+    known = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # nothing is in it
+            known[name] = cell.cell_contents
+            names.add(name)
+    # Names such as __file__ differ between machines.
+    return {name: known[name] for name in names if name in known and not name.startswith("__")}
+
+
+def _hashed(described: bytes) -> str:
+    return hashlib.sha256(described).hexdigest()[:_DIGITS]
+
+
+def _source(written: Callable[..., Any] | type) -> bytes:
+    """Return the source of a function or class; of a function without one its code."""
     try:
-        source = dedent(inspect.getsource(function)).encode()
-    except OSError:
-        source = function.__code__.co_code + repr(function.__code__.co_consts).encode()
-    return hashlib.sha256(source).hexdigest()[:12]
+        return dedent(inspect.getsource(written)).encode()
+    except (OSError, TypeError):
+        if isinstance(written, type):
+            return b""
+        return written.__code__.co_code + repr(written.__code__.co_consts).encode()
 
 
 def _origin(function: Callable[..., Any]) -> str:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import inspect
+import os
 import re
+import subprocess
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -157,6 +162,157 @@ def test_a_changed_function_has_another_signature() -> None:
 
         signed.append(parameters_of(StepFactory().make("metric", "changes"))["source"])
     assert signed[0] != signed[1]
+
+
+REACHING = """
+import re
+from functools import cache
+import regex
+import pytest_xling as xling
+
+@xling.flag()
+def forbidden(answer):
+    return any(pattern.search(answer.text) for pattern in patterns()) or LIMIT[0] < FIRST
+
+@xling.annotator()
+def forbidden_words(text, language):
+    return [word for word in text.split() if word in WORDS]
+
+@cache
+def patterns():
+    return (FORBIDDEN, *OTHERS.values(), *map(Term.pattern, ()))
+
+FORBIDDEN = re.compile("zzz")
+OTHERS = {"a": regex.compile(r"\\L<words>", words=["a", "b"])}
+WORDS = {"alpha", "beta", "gamma", "delta", "epsilon"}
+LIMIT = [2, (None, 1.5)]
+FIRST = b"1"[0]
+UNUSED = 1
+
+class Term:
+    pattern = str
+"""
+
+
+def sources_of(folder: Path, text: str, *, metric: str = "forbidden", seed: str = "0") -> str:
+    """Return in a new process what signs a metric and an annotator of a conftest.py."""
+    folder.mkdir(exist_ok=True)
+    (folder / "conftest.py").write_text(text)
+    asked = (
+        "import conftest; from pytest_xling.registry import load; print("
+        f"[load('metric', '{metric}')().signed(), load('annotator', 'forbidden_words')().signed()])"
+    )
+    command = [sys.executable, "-c", asked]
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_what_a_function_reaches_in_its_file_stands_in_its_signature(tmp_path: Path) -> None:
+    """Values, patterns, helpers and classes, defined below it or not; alike in each process."""
+    before = sources_of(tmp_path / "before", REACHING)
+    assert before == sources_of(tmp_path / "again", REACHING, seed="7")
+    changes = [
+        ('"zzz"', '"."'),
+        ('"zzz"', '"zzz", re.IGNORECASE'),
+        ('["a", "b"]', '["a", "c"]'),
+        ("(FORBIDDEN, *", "(*"),
+        ('"gamma"', '"gamm"'),
+        ("[2, (None", "[3, (None"),
+        ("1.5", "1.25"),
+        ('b"1"', 'b"2"'),
+        ("pattern = str", "pattern = repr"),
+    ]
+    for number, (old, new) in enumerate(changes):
+        changed = REACHING.replace(old, new)
+        assert changed != REACHING
+        assert before != sources_of(tmp_path / str(number), changed), (old, new)
+    for number, (old, new) in enumerate([("UNUSED = 1", "UNUSED = 2"), ("xling\n", "xling\n\n")]):
+        assert before == sources_of(tmp_path / f"same{number}", REACHING.replace(old, new))
+
+
+def test_a_variable_around_a_function_stands_in_its_signature() -> None:
+    """A function that makes metrics gives each its own."""
+
+    def made(limit: object) -> object:
+        @xling.flag()
+        def around(_answer: Answer) -> bool:
+            return limit is None
+
+        return parameters_of(StepFactory().make("metric", "around"))["source"]
+
+    cyclic: list[object] = [1]
+    cyclic.append(cyclic)
+    assert made(1) == made(1)
+    assert 4 == len({made(limit) for limit in (1, 2, "1")} | {made(cyclic)})
+    assert made(object()) == made(object())
+
+
+def test_a_function_that_reaches_nothing_is_signed_as_ever() -> None:
+    """By its source alone, so that stored scores stay good; others and itself are no part of it."""
+
+    @xling.flag()
+    def alone(answer: Answer) -> bool:
+        return len(re.findall("a", answer.text)) > sys.maxsize or bool(alone) or bool(__file__)
+
+    source = textwrap.dedent(inspect.getsource(alone)).encode()
+    signed = parameters_of(StepFactory().make("metric", "alone"))["source"]
+    assert hashlib.sha256(source).hexdigest()[:12] == signed
+
+
+def test_what_a_run_puts_into_a_dict_changes_no_signature() -> None:
+    """All are signed when the first is, before a cache that they share is filled."""
+    cached: dict[str, bool] = {}
+
+    @xling.flag()
+    def fills(answer: Answer) -> bool:
+        return cached.setdefault(answer.text, True)
+
+    @xling.flag()
+    def reads(answer: Answer) -> bool:
+        return cached.get(answer.text, False)
+
+    metrics = [registry.load("metric", name)() for name in ("fills", "reads")]
+    metrics[0].signed()
+    signed = []
+    for text in "ab":
+        metrics[0].read(answer(text))
+        signed.append(metrics[1].signed())
+    assert signed[0] == signed[1] == registry.load("metric", "reads")().signed()
+    assert {"a": True, "b": True} == cached
+
+
+def test_what_a_provider_reaches_asks_nothing_anew() -> None:
+    """A new key or helper costs nothing; another version does, and 1 leaves keys as they are."""
+    identities = []
+    for key, versions in (
+        ("k1", {}),
+        ("k2", {}),
+        ("k2", {"version": "1"}),
+        ("k2", {"version": "2"}),
+    ):
+
+        def asked(key: str, versions: dict[str, str]) -> None:
+            @xling.provider("keyed", **versions)  # type: ignore[arg-type]  # only a version
+            async def keyed(_messages: list[Message]) -> str:
+                return key
+
+            @xling.search("keyed_search", **versions)  # type: ignore[arg-type]  # likewise
+            async def keyed_search(_query: str) -> list[object]:
+                return [key]
+
+        asked(key, versions)
+        identities.append(
+            [
+                registry.load("provider", name)().identify(searched("a"))
+                for name in ("keyed", "keyed_search")
+            ]
+        )
+    first, same, plain, other = identities
+    assert first == same == plain
+    for before, after in zip(first, other, strict=True):
+        assert {**before, "version": "2"} == after
 
 
 @pytest.mark.parametrize("value", ["yes", 1.0, [True]])
