@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import PromptStyle, Request, Response
+    from pytest_xling.records import Condition, PromptStyle, Request, Response
 
 __all__ = ["Movable", "Provider", "Stored", "Translating"]
 
@@ -73,6 +73,17 @@ class Stored(Protocol):
     @property
     def answered(self) -> Mapping[str, frozenset[str]]:
         """The ids of the samples it has answers to, by language code."""
+        ...
+
+    def unread(self, asked: Iterable[tuple[str, str, Condition]]) -> Sequence[Condition]:
+        """Return the conditions of its answers, one each, that nothing of *asked* reads.
+
+        The temperature is None where an answer is read at any.
+
+        Args:
+            asked: ids of samples, language codes and conditions; answers to other samples do not
+                count.
+        """
         ...
 
 

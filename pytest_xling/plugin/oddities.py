@@ -13,13 +13,16 @@ from pytest_xling.planning.plan import plan
 from pytest_xling.plugin.declared import named_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.interfaces.provider import Stored
     from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.planning.design import Design
     from pytest_xling.planning.plan import Case
+    from pytest_xling.records import Condition
 
 __all__ = ["compared_with_stored", "further_up", "limits_elsewhere", "limits_of_nothing"]
 
@@ -91,7 +94,7 @@ def limits_elsewhere(
 
 
 def compared_with_stored(
-    stored: Mapping[str, frozenset[str]],
+    provider: Stored,
     benchmarks: Mapping[Path, Benchmark],
     plans: Mapping[Path, Sequence[Case]],
     settings: Settings,
@@ -99,7 +102,7 @@ def compared_with_stored(
     """Compare stored answers with what is to be asked; say what one has and the other has not.
 
     Args:
-        stored: ids of samples with answers, by language.
+        provider: has the answers.
         benchmarks: by folder.
         plans: by folder, the cases.
         settings: of the run.
@@ -107,6 +110,7 @@ def compared_with_stored(
     Raises:
         ConfigError: there is not one answer to a benchmark.
     """
+    stored = provider.answered
     for folder, benchmark in benchmarks.items():
         cases = plans[folder]
         if cases and not any(
@@ -129,6 +133,62 @@ def compared_with_stored(
     if unknown := _unknown(stored, benchmarks, plans, settings):
         number = "1 sample" if len(unknown) == 1 else f"{len(unknown):,} samples"
         yield f"stored answers to {number} that no benchmark of this run has: {_some(unknown)}"
+    asked = [
+        (case.sample.id, case.sample.language, case.condition)
+        for cases in plans.values()
+        for case in cases
+    ]
+    if unread := provider.unread(asked):
+        number = "1 stored answer is" if len(unread) == 1 else f"{len(unread):,} stored answers are"
+        conditions = {condition for *_, condition in asked}
+        designs = [benchmark.prompts.design for benchmark in benchmarks.values()]
+        yield f"{number} not asked for{_under(unread, conditions, designs, settings)}"
+
+
+def _under(
+    unread: Sequence[Condition],
+    asked: Collection[Condition],
+    designs: Sequence[Design],
+    settings: Settings,
+) -> str:
+    """Say under which conditions answers are *unread*, and which options ask for them, if any."""
+    repeats = {condition.repeat for condition in asked}
+    more = sorted({condition.repeat for condition in unread} - repeats)
+    temperatures = {condition.temperature or 0.0 for condition in asked}
+    stored = {condition.temperature for condition in unread if condition.temperature is not None}
+    others = sorted(stored - temperatures)
+    under = [
+        f"{name}{'' if len(values) == 1 else 's'} {listed}"
+        for name, values, listed in (
+            ("repeat", more, _ranges(more)),
+            ("temperature", others, ", ".join(f"{value:g}" for value in others)),
+        )
+        if values
+    ]
+    samples, wanted = 1 + max(*repeats, *more), sorted({*temperatures, *others})
+    wide = replace(settings, samples=samples, temperatures=tuple(wanted))
+    then = {
+        (condition.repeat, temperature)
+        for design in designs
+        for condition in design.conditions(wide)
+        for temperature in (condition.temperature or 0.0, None)
+    }
+    fix = ""
+    if under and all((condition.repeat, condition.temperature) in then for condition in unread):
+        listed = ",".join(f"{temperature:g}" for temperature in wanted)
+        fix = f"; --xling-samples={samples} --xling-temperatures={listed} asks for all"
+    return f"{':' if under else ''} {', '.join(under)}".rstrip() + fix
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Word numbers in order: ``1 to 4, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
 def _unknown(

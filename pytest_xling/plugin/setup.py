@@ -260,10 +260,10 @@ def read_setup(config: pytest.Config) -> Setup:
     provider.check()
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
-    stored = provider.answered if isinstance(provider, Stored) else None
+    stored = provider if isinstance(provider, Stored) else None
     in_file = thresholds is not None and "langs" in thresholds.run
     everywhere = in_file or any(option("langs").given(cli, os.environ, ini))
-    only = None if stored is None or everywhere else frozenset(stored)
+    only = None if stored is None or everywhere else frozenset(stored.answered)
     benchmarks = {
         folder: open_benchmark(folder, data=settings.data, answered=only) for folder in folders
     }

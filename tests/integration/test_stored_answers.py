@@ -82,3 +82,39 @@ def test_the_pivot_language_must_be_there(project: Project) -> None:
     outcome = project.run(transcript(project, ["q0000"], language="hi"))
     assert outcome.code == 4, outcome.out
     assert "is stored in its pivot language 'en'" in outcome.err
+
+
+def test_other_repeats_and_temperatures_are_counted(project: Project) -> None:
+    """With the options that ask for them; then, and where there are none, nothing is said."""
+    rows = [
+        {"sample_id": "q0000", "language": code, "text": ENGLISH, "repeat": r, "temperature": t}
+        for code in ("en", "es", "hi", "zh")
+        for r in range(5)
+        for t in (0, 1)
+    ]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    model, limit = "--model=transcript:a.jsonl", "--xling-limit=1"
+    outcome = project.run(model, limit, "-n2")
+    options = ("--xling-samples=5", "--xling-temperatures=0,1")
+    shown = " ".join(outcome.out.split())
+    assert (
+        "36 stored answers are not asked for: repeats 1 to 4, temperature 1; "
+        f"{' '.join(options)} asks for all"
+    ) in shown
+    outcome = project.run(model, limit, *options)
+    assert "not asked for" not in outcome.out
+    assert len(project.answers()) == len(rows)
+
+
+def test_conditions_that_a_benchmark_never_asks(project: Project) -> None:
+    """No option is named that would not help; an answer of no temperature is read at any."""
+    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\nasked: once\n')
+    rows = [
+        {"sample_id": "q0000", "language": "en", "text": ENGLISH, "repeat": repeat}
+        for repeat in (0, 2)
+    ]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--model=transcript:a.jsonl", "--xling-limit=1", "--xling-temperatures=0.7")
+    shown = " ".join(project.run(*options).out.split())
+    assert "1 stored answer is not asked for: repeat 2 " in shown
+    assert "asks for all" not in shown

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
 from pytest_xling.providers.transcript.rows import rows
-from pytest_xling.records import Response
+from pytest_xling.records import Condition, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.transcript.rows import Row
     from pytest_xling.records import PromptStyle, Request
@@ -78,6 +80,32 @@ class TranscriptProvider:
             by_language.setdefault(language, set()).add(sample_id)
         return {code: frozenset(by_language[code]) for code in sorted(by_language)}
 
+    def unread(self, asked: Iterable[tuple[str, str, Condition]]) -> list[Condition]:
+        """Return the conditions of answers that nothing of *asked* reads, of the samples in it.
+
+        The temperature is None where an answer is read at any.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        index = self._index()
+        samples = set()
+        read = set()
+        for sample_id, language, condition in asked:
+            samples.add((sample_id, language))
+            stored = index.get((sample_id, language, condition.repeat), [])
+            read.add(_row_at(condition.temperature or 0.0, stored))
+        return [
+            Condition(
+                temperature=None if _is_for_any(row, stored) else row.temperature,
+                repeat=row.repeat,
+            )
+            for (sample_id, language, _), stored in index.items()
+            if (sample_id, language) in samples
+            for row in stored
+            if row.asked and row not in read
+        ]
+
     def check(self) -> None:
         """Read the file.
 
@@ -139,16 +167,14 @@ class TranscriptProvider:
         """
         stored = self._index().get((request.sample_id, request.language, request.repeat), [])
         temperature = _temperature(request)
-        for row in stored:
-            if not row.asked:
-                continue
-            if row.temperature == temperature or (len(stored) == 1 and not row.temperature):
-                return Response(
-                    text=row.text,
-                    stop_reason=row.stop_reason,
-                    model_version=row.model,
-                    error=row.error,
-                )
+        row = _row_at(temperature, stored)
+        if row is not None:
+            return Response(
+                text=row.text,
+                stop_reason=row.stop_reason,
+                model_version=row.model,
+                error=row.error,
+            )
         msg = (
             f"{self._path} has no answer for sample {request.sample_id!r} in {request.language!r} "
             f"at temperature {temperature:g}, repeat {request.repeat}"
@@ -162,6 +188,19 @@ class TranscriptProvider:
 
     async def aclose(self) -> None:
         """Do nothing: the file is read at once and closed."""
+
+
+def _row_at(temperature: float, stored: Sequence[Row]) -> Row | None:
+    """Return the answer at *temperature* of those to a sample, language and repeat."""
+    for row in stored:
+        if row.asked and (row.temperature == temperature or _is_for_any(row, stored)):
+            return row
+    return None
+
+
+def _is_for_any(row: Row, stored: Sequence[Row]) -> bool:
+    """Tell whether *row*, one of *stored*, answers at every temperature."""
+    return len(stored) == 1 and not row.temperature
 
 
 def _temperature(request: Request) -> float:
