@@ -12,6 +12,7 @@ Each is a metric under the name it has there, raised where an answer fails the c
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
@@ -42,6 +43,8 @@ DEFAULT: Final = "default"
 IGNORE_CASE: Final = "ignore_case"
 REFERENCE: Final = "reference"
 """The field that stands for a sample's reference answer."""
+MOST_S: Final = 10.0
+"""How long all expressions of a check may take with one answer; ``^(a|aa)+$`` may take years."""
 
 Test: TypeAlias = Literal["contains", "not_contains", "regex", "equals", "max_chars"]
 TESTS: Final[tuple[Test, ...]] = get_args(Test)
@@ -107,9 +110,7 @@ class Check(Flag[Answer]):
         if self.test == "max_chars":
             failure = _too_long(text, int(values[0]))
         elif self.test == "regex":
-            mode = regex.IGNORECASE if self.ignore_case else 0
-            matched = any(regex.search(str(value), text, mode) for value in values)
-            failure = "" if matched else f"matches {_listed(values)}"
+            return self._matching(text, [str(value) for value in values])
         else:
             fields = {**answer.sample.prompt, REFERENCE: answer.sample.reference or ""}
             wanted = [self._plain(str(value).format_map(fields)) for value in values]
@@ -117,6 +118,23 @@ class Check(Flag[Answer]):
                 return Reading(value=None, reason="the question has no reference")
             failure = self._failure(text, wanted)
         return Reading(value=1.0 if failure else 0.0, reason=failure)
+
+    def _matching(self, text: str, expressions: Sequence[str]) -> Reading:
+        """Return the reading of a text in which one of *expressions* is to be found."""
+        mode = regex.IGNORECASE if self.ignore_case else 0
+        end = time.monotonic() + MOST_S
+        for expression in expressions:
+            left_s = max(end - time.monotonic(), 0.0)  # below 0 is no limit
+            try:
+                if regex.search(expression, text, mode, timeout=left_s):
+                    return Reading(value=0.0)
+            except TimeoutError:
+                reason = (
+                    f"{expression!r} was not matched within {MOST_S:g} s; write it without what "
+                    "can match one text in many ways, such as (a|aa)+"
+                )
+                return Reading(value=None, reason=reason)
+        return Reading(value=1.0, reason=f"matches {_listed(expressions)}")
 
     def _failure(self, text: str, wanted: Sequence[str]) -> str:
         """Say what fails of a test that compares texts; "" where nothing does."""

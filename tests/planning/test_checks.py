@@ -10,6 +10,7 @@ from pytest_xling import registry
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import ConfigError
+from pytest_xling.planning import checks
 from pytest_xling.planning.checks import declare_checks, read_checks
 from pytest_xling.records import Answer, Response, Sample
 
@@ -69,6 +70,19 @@ def readings(tmp_path: Path, check: str, *answers: Answer) -> list[tuple[float |
 def test_each_test(tmp_path: Path, check: str, text: str, failure: str) -> None:
     """A flag is raised, with what fails, where an answer fails it."""
     assert [(1.0 if failure else 0.0, failure)] == readings(tmp_path, check, answer(text))
+
+
+def test_an_expression_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of that answer; others are read as ever."""
+    monkeypatch.setattr(checks, "MOST_S", 0.05)
+    hard, easy = readings(
+        tmp_path, "{regex: ['b{9}', '^(a|aa|a)+$']}", answer("a" * 62 + "!"), answer("a")
+    )
+    assert (None, "'^(a|aa|a)+$' was not matched within 0.05 s; write it without") == (
+        hard[0],
+        hard[1].partition(" what")[0],
+    )
+    assert (0.0, "") == easy
 
 
 def test_a_value_for_each_language(tmp_path: Path) -> None:
