@@ -112,6 +112,14 @@ def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
             f"{says if missing[0] == ANSWER_LANGUAGE else ''}"
         )
         raise DataError(msg)
+    if (name := benchmark.prompts.unnamed_answer_language(sample)) is not None:
+        msg = (
+            f"{benchmark.folder / 'prompts.yaml'}: nothing says which language to name where "
+            f"sample {sample.id!r} ({sample.language}) of {benchmark.data} has "
+            f"{{{ANSWER_LANGUAGE}}} in its {name}; add such as `answer_in: "
+            f"{{{sample.language}: [hi, tr]}}`, or take it out of the {name}"
+        )
+        raise DataError(msg)
     if benchmark.prompts.design.answer_in and not benchmark.prompts.names_answer_language(sample):
         msg = (
             f"{benchmark.folder / 'prompts.yaml'}: answer_in: nothing tells a model to answer "

@@ -10,7 +10,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.design import DESIGN_KEYS, Design
-from pytest_xling.planning.expand import LEVELS_KEY, read_levels
+from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
 from pytest_xling.planning.templates import fields_of, wrong_with
 from pytest_xling.records import Message
 
@@ -109,9 +109,17 @@ class Prompts:
 
     def missing_fields(self, sample: Sample) -> list[str]:
         """Return the fields the template names and *sample* lacks."""
+        return [name for name in self._fields(sample) if name not in sample.prompt]
+
+    def unnamed_answer_language(self, sample: Sample) -> str | None:
+        """Return a field of *sample* that asks literally for an answer in {answer_language}."""
+        blank = f"{{{ANSWER_LANGUAGE}}}"
+        return next((name for name in self._fields(sample) if blank in sample.prompt[name]), None)
+
+    def _fields(self, sample: Sample) -> list[str]:
+        """Return the fields that the templates for *sample* name."""
         form = self._completion(sample.language)
-        named = fields_of(self._chat(sample.language)) + fields_of(form.template or "")
-        return [name for name in named if name not in sample.prompt]
+        return fields_of(self._chat(sample.language)) + fields_of(form.template or "")
 
     def names_answer_language(self, sample: Sample) -> bool:
         """Tell whether *sample*, as it is asked, names the language its answer should be in."""

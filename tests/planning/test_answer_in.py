@@ -142,6 +142,23 @@ def test_the_field_without_answer_in_is_one_the_data_lacks(
         plan(bread, settings_of(langs="en"))
 
 
+def test_the_field_in_a_question_without_answer_in(
+    benchmark_of: MakeBenchmark, settings_of: MakeSettings, tmp_path: Path
+) -> None:
+    """It would be sent as it stands; braces that chat: asks for, and what is not sent, may stay."""
+    bread = benchmark_of({"en": ["q1", "q2"]}, prompts='chat: "{{answer_language}} {question}"\n')
+    assert 2 == len(plan(bread, settings_of(langs="en")))
+    (data,) = tmp_path.rglob("en.jsonl")
+    rows = data.read_text()
+    data.write_text(rows.replace("Why q2?", "Why q2? Respond in {answer_language}."))
+    said = (
+        r"prompts\.yaml: nothing says which language to name where sample 'q2' \(en\) of .* has "
+        r"\{answer_language\} in its question; add such as `answer_in: \{en: \[hi, tr\]\}`"
+    )
+    with pytest.raises(DataError, match=said):
+        plan(bread, settings_of(langs="en"))
+
+
 def test_languages_without_questions_or_answers_are_named(
     benchmark_of: MakeBenchmark, settings_of: MakeSettings
 ) -> None:
