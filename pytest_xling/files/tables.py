@@ -55,6 +55,8 @@ TableRow: TypeAlias = "tuple[Place, dict[str, JsonValue]]"
 _LONGEST_CELL = 2**31 - 1
 """UPHILL keeps whole articles in one; by default csv refuses what is over 131,072 characters."""
 
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
 _PART = 1 << 20
 """Characters of a JSON array that are read before its rows are looked for."""
 _NEAR_END = 16
@@ -120,6 +122,9 @@ def _lines(file: TableFile) -> Iterator[str]:
     try:
         with file.open("rb") as opened:
             for number, raw in enumerate(opened, start=1):
+                if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    msg = f"{file}:1: the file is UTF-16; save it as UTF-8"
+                    raise DataError(msg)
                 line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
                 try:
                     yield line.decode()
@@ -266,6 +271,7 @@ def _csv_rows(
             head = [spellings.get(name.casefold(), name) for name in names]
             if headless and headless[0] not in head:
                 if len(cells) != len(headless):
+                    _check_separator(cells, headless, f"{file}:{start}", delimiter)
                     msg = (
                         f"{file}:{start}: column {headless[0]!r} is missing; or, if this is no "
                         f"head, the row has {len(cells)} cells in place of {len(headless)}: "
@@ -275,12 +281,30 @@ def _csv_rows(
                 head = list(headless)
                 yield _csv_row(cells, head, file, start)
                 continue
+            _check_separator(cells, required, f"{file}:{start}", delimiter)
             _check_columns(head, required, where=f"{file}:{start}")
             if twice := sorted({name for name in head if name and head.count(name) > 1}):
                 msg = f"{file}:{start}: column {twice[0]!r} is there twice; keep one"
                 raise DataError(msg)
         else:
             yield _csv_row(cells, head, file, start)
+
+
+def _check_separator(
+    cells: Sequence[str], names: Collection[str], where: str, delimiter: str
+) -> None:
+    """Raise DataError where the first row has one of *names* only if it is separated otherwise."""
+    wanted = {name.casefold() for name in names}
+    if not wanted.isdisjoint(cell.strip().casefold() for cell in cells):
+        return
+    for sign, called in _SEPARATORS.items():
+        otherwise = (cell.strip(' "').casefold() for cell in delimiter.join(cells).split(sign))
+        if sign != delimiter and not wanted.isdisjoint(otherwise):
+            msg = (
+                f"{where}: the columns are separated by {called}; save the table with "
+                f"{_SEPARATORS[delimiter]}"
+            )
+            raise DataError(msg)
 
 
 def _csv_row(cells: Sequence[str], head: Sequence[str], file: TableFile, start: int) -> TableRow:

@@ -196,6 +196,26 @@ def test_a_wrong_row_is_named(
     assert told in err
 
 
+@pytest.mark.parametrize(
+    ("sign", "encoding", "told"),
+    [
+        (";", "utf-8", "r.csv:1: the columns are separated by semicolons; save the table with co"),
+        ("\t", "utf-8-sig", "r.csv:1: the columns are separated by tabs; save the table with comm"),
+        (",", "utf-8", "r.tsv:1: the columns are separated by commas; save the table with tabs"),
+        (",", "utf-16", "r.csv:1: the file is UTF-16; save it as UTF-8"),
+        ("\t", "utf-16", "r.tsv:1: the file is UTF-16; save it as UTF-8"),
+    ],
+)
+def test_what_a_spreadsheet_saves_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sign: str, encoding: str, told: str
+) -> None:
+    """Another separator or encoding is no missing column and no wrong byte."""
+    file = tmp_path / told.partition(":")[0]
+    file.write_text("\n".join((HEAD, *LINES)).replace(",", sign), encoding=encoding)
+    assert BAD == main(["ratings", str(file)])
+    assert told in capsys.readouterr().err
+
+
 MORE = f"{HEAD},rank,correct_language,factual,omissions"
 RANKED = ["4,one,hi,ana,q1,1,yes,none,minor", "2,two,hi,ana,q1,2,partly,major,none"]
 
