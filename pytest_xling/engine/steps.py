@@ -94,14 +94,24 @@ class StepFactory:
         return cls(**given)
 
     def annotators_of(self, metric: Any) -> dict[str, Any]:  # noqa: ANN401  any metric
-        """Return by name the annotators that *metric*, already made, rests on, however far down."""
+        """Return by name the annotators that *metric*, already made, rests on, however far down.
+
+        Raises:
+            ConfigError: as :meth:`make`; says who needs what there is not.
+        """
         annotators: dict[str, Any] = {}
-        needed = list(metric.needs)
+        needed = [(name, metric) for name in metric.needs]
         while needed:
-            name = needed.pop(0)
-            if name not in annotators:
+            name, needing = needed.pop(0)
+            if name in annotators:
+                continue
+            try:
                 annotators[name] = self.make("annotator", name)
-                needed += annotators[name].needs
+            except ConfigError as error:
+                written = f"{needing.origin}: " if hasattr(needing, "origin") else ""
+                msg = f"{written}{needing.name!r} needs: {error}"
+                raise ConfigError(msg) from error
+            needed += [(further, annotators[name]) for further in annotators[name].needs]
         return annotators
 
     def check(self) -> None:

@@ -131,7 +131,12 @@ class Selection:
     ) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
-        if why := self._without_search(metafunc, folder):
+        try:
+            why = self._without_search(metafunc, folder)
+        except ConfigError as error:
+            msg = f"{metafunc.definition.nodeid}: {error}"
+            raise MisconfiguredError(msg) from error
+        if why:
             for fixture in {"xling_case", "xling_gate"}.intersection(metafunc.fixturenames):
                 skipped = pytest.param(None, marks=pytest.mark.skip(reason=why))
                 metafunc.parametrize(fixture, [skipped], ids=[NO_SEARCH_ID])

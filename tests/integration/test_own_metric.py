@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import asdict
 
@@ -97,6 +98,18 @@ def test_a_misspelt_function(mine: Project) -> None:
     outcome = mine.run("--model=parrot", "--langs=en", "-n0")
     assert 4 == outcome.code
     assert "too_short" in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_misspelt_annotator(mine: Project, processes: str) -> None:
+    """What a function needs is there, or it is told where the function is."""
+    mine.write("conftest.py", CONFTEST.replace('needs=["marks"]', 'needs=["markz"]'))
+    outcome = mine.run("--model=parrot", "--langs=en", f"-n{processes}")
+    assert 4 == outcome.code, outcome.out
+    shown = " ".join((outcome.out + outcome.err).split())
+    assert re.search(r"test_bread\.py::test_answer: conftest\.py:\d+: 'questions' needs: ", shown)
+    assert "unknown annotator 'markz'. Did you mean 'marks'?" in shown
+    assert "steps.py" not in shown
 
 
 @pytest.fixture(scope="module")
