@@ -92,6 +92,19 @@ def test_a_changed_function_is_scored_anew(mine: Project) -> None:
     assert {1.0} == {s.value for s in after}
 
 
+def test_a_changed_helper_is_scored_anew(mine: Project) -> None:
+    """Of the same file; all workers sign alike, whatever order their sets have."""
+    names = ", ".join(f"'{word}'" for word in ["all", "that", "I", "know", "of", "it"])
+    text = CONFTEST.replace("len(answer.text) < 20", "not named(answer.text)")
+    text += f"\n\nNAMES = {{{names}}}\ndef named(text): return NAMES & set(text.split())\n"
+    for conftest, flagged in ((text, 0.0), (text.replace(names, "'nothing'"), 1.0)):
+        mine.write("conftest.py", conftest)
+        mine.run("--model=parrot", "--langs=en,hi", "-n2")
+        scores = [score for score in mine.scores() if score.metric == "too_short"]
+        assert {flagged} == {score.value for score in scores}
+        assert 1 == len({score.signature for score in scores})
+
+
 def test_a_misspelt_function(mine: Project) -> None:
     """It is known by its name, so a slip is told before anything is asked."""
     mine.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"too_short"', '"too_shrt"'))
