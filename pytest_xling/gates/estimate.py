@@ -145,9 +145,19 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
         listed = "; ".join(repr(signature) for signature in signatures)
         msg = (
             f"scores of {metric!r} were made in different ways and cannot be put together:"
-            f" {listed}. Score all answers again with one version"
+            f" {listed}. Score all answers again with one version{_unsorted(signatures)}"
         )
         raise EvaluationError(msg)
+
+
+def _unsorted(signatures: Sequence[str]) -> str:
+    """Say why processes may sign one function of the user's in different ways; "" of others."""
+    if not all("|source:" in signature for signature in signatures):
+        return ""
+    return (
+        "; where one run made them, a value that the function names is another in each process: "
+        "sort what is made of a set, such as '|'.join(sorted(WORDS))"
+    )
 
 
 def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:

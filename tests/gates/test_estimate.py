@@ -175,6 +175,13 @@ def test_different_signatures() -> None:
         _estimate(scores)
 
 
+def test_a_function_that_every_process_signs_otherwise() -> None:
+    """What it names was made of a set; the message says what to do."""
+    scores = [replace(_score(0.0, name), signature=f"m|v1|source:{name}") for name in "ab"]
+    with pytest.raises(EvaluationError, match=r"one version; where one run made them, .* sort wha"):
+        _estimate(scores)
+
+
 def test_signature_of_what_has_no_score() -> None:
     """An answer that was never scored has no way it was scored."""
     scores = [_score(0.0, "a"), replace(_score(None, "b"), signature="")]
