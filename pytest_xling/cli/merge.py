@@ -321,7 +321,8 @@ def _merged(
         _begin(connection, parts, name=name, names=names)
     elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
         msg = (
-            f"{target} has a run named {name!r} already, and it is {status_now(there)}; name "
+            f"{target} has a run named {name!r} already, and it is {status_now(there)}: `xling "
+            f"show {name}` shows it, and `xling gate {name}` judges it again. To merge anew name "
             "another store with --xling-store"
         )
         raise ConfigError(msg)
