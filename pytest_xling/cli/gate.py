@@ -177,12 +177,12 @@ def _decided(
         looks=_looks(connection, record, expected),
     )
     unscored = f"run {record.run_id} was not scored with it (`xling score`)"
+    verdicts = [decision.verdict(gate) for gate in gates]
     return [
         verdict
-        if (gate.benchmark, gate.metric) in scored
+        if (verdict.threshold.benchmark, verdict.threshold.metric) in scored
         else replace(verdict, outcome="inconclusive", reason=unscored)
-        for gate in gates
-        for verdict in [decision.verdict(gate)]
+        for verdict in verdicts
     ]
 
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
-    from pytest_xling.engine.on_ray import Cluster
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.metric import Metric
@@ -185,19 +184,14 @@ def _executor(
         ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
             not here.
     """
-    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, chosen_cluster, lost  # noqa: PLC0415  when a run is scored
+    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, chosen_cluster  # noqa: PLC0415  when a run is scored
 
     try:
         cluster = chosen_cluster(settings, providers)
         if cluster is None:
             yield LocalExecutor
             return
-
-        def gone(cluster: Cluster = cluster) -> None:
-            print(lost(cluster), file=sys.stderr)  # noqa: T201  what a command is for
-            abandon(INCOMPLETE)
-
-        cluster.watch(gone)
+        cluster.watch(partial(print, file=sys.stderr))
         try:
             yield partial(DatasetExecutor, cluster)
         except XlingError:

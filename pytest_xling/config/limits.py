@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.interfaces.metric import within
 from pytest_xling.registry import OWN_METRIC
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metr
         for word, end in (("at least", lowest), ("at most", highest))
         if end is not None
     ]
-    if (lowest is not None and value < lowest) or (highest is not None and value > highest):
+    if not within(value, (lowest, highest)):
         hint = _of_percent(value) if (lowest, highest) == (0, 1) else ""
         what = (
             f"expected a number of {' and '.join(ends)}, as this metric's are, not {value!r}{hint}"

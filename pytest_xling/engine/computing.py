@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_xling.errors import BrokenStep, EvaluationError, XlingError
 from pytest_xling.files.whole import display_path
 from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
-from pytest_xling.interfaces.metric import Metric
+from pytest_xling.interfaces.metric import Metric, within
 from pytest_xling.records import LARGEST
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[R
             allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
             msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"
             raise EvaluationError(msg)
-        lowest, highest = metric.bounds
-        if value is not None and not (
-            (lowest is None or lowest <= value) and (highest is None or value <= highest)
-        ):
+        if value is not None and not within(value, metric.bounds):
+            lowest, highest = metric.bounds
             msg = (
                 f"metric {metric.name!r} gave {value!r}, and its bounds are {lowest} and {highest}"
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.interfaces.metric import within
 from pytest_xling.records import LARGEST, Estimate
 from pytest_xling.stats.clusters import effective_size
 from pytest_xling.stats.distributions import p_by_interval
@@ -172,7 +173,7 @@ def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds:
         if kind == "flag" and value not in (0, 1):
             msg = f"{metric!r} gave {value!r}; a flag is 1.0 or 0.0"
             raise EvaluationError(msg)
-        if (lowest is not None and value < lowest) or (highest is not None and value > highest):
+        if not within(value, bounds):
             msg = f"{metric!r} gave {value!r}, and its bounds are {lowest} and {highest}"
             raise EvaluationError(msg)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Reading, Sample
 
-__all__ = ["Better", "Bounds", "Flag", "Metric", "MetricKind", "Number", "TextIn", "Unit"]
+__all__ = ["Better", "Bounds", "Flag", "Metric", "MetricKind", "Number", "TextIn", "Unit", "within"]
 
 MetricKind: TypeAlias = Literal["flag", "number"]
 """``flag``: 1.0 is bad and 0.0 good, gated by max_rate. ``number``: gated by floor and ceiling."""
@@ -31,6 +31,12 @@ TextIn: TypeAlias = Literal["english", "native"]
 """Which text a metric reads: the answer's translation into English, or the answer as it is."""
 
 Input = TypeVar("Input", Answer, AnswerSet)
+
+
+def within(value: float, bounds: Bounds) -> bool:
+    """Tell whether *value* is not beyond *bounds*; NaN is beyond any but none."""
+    lowest, highest = bounds
+    return (lowest is None or lowest <= value) and (highest is None or value <= highest)
 
 
 class Metric(Generic[Input]):

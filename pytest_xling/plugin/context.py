@@ -27,8 +27,6 @@ FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
 GIVEN_UP = "xling_given_up"
 """The user property that marks one that was given up for what an earlier one shows in full."""
-INCOMPLETE = 3
-"""The exit status of a run that lacks answers."""
 MISTAKE = "xling_mistake"
 """The user property that marks a test that is wrong in itself; the session ends with status 4."""
 ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test")
@@ -107,20 +105,17 @@ class Context:
         self._cluster = chosen_cluster(setup.settings, providers)
         if self._cluster is not None:
             self._cluster.start_pool()
-            self._cluster.watch(self._give_up)
+            self._cluster.watch(self._tell)
 
-    def _give_up(self) -> None:
-        """End the session, as Ray will without a word."""
-        from pytest_xling.engine.on_ray import abandon, lost  # noqa: PLC0415  where it is chosen
-
+    def _tell(self, text: str) -> None:
+        """Write *text* where pytest writes its own, in the middle of a test, too."""
         plugins = self.config.pluginmanager
         capture, reporter = map(plugins.get_plugin, ("capturemanager", "terminalreporter"))
         if capture is not None:
             capture.suspend_global_capture(in_=True)
-        if reporter is not None and self._cluster is not None:
+        if reporter is not None:
             reporter.ensure_newline()
-            reporter.write_line(lost(self._cluster), red=True)
-        abandon(INCOMPLETE)
+            reporter.write_line(text, red=True)
 
     def tell_worker(self, workerinput: dict[str, Any]) -> None:
         """Tell a worker which run it works for, and where metrics run."""

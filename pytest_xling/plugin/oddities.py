@@ -165,7 +165,7 @@ def _under(
         )
         if values
     ]
-    samples, wanted = 1 + max(*repeats, *more), sorted({*temperatures, *others})
+    samples, wanted = 1 + max({*repeats, *more}), sorted({*temperatures, *others})
     wide = replace(settings, samples=samples, temperatures=tuple(wanted))
     then = {
         (condition.repeat, temperature)

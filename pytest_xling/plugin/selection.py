@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,11 +132,8 @@ class Selection:
     ) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
-        try:
+        with _mistakes_of(metafunc.definition.nodeid):
             why = self._without_search(metafunc, folder)
-        except ConfigError as error:
-            msg = f"{metafunc.definition.nodeid}: {error}"
-            raise MisconfiguredError(msg) from error
         if why:
             for fixture in {"xling_case", "xling_gate"}.intersection(metafunc.fixturenames):
                 skipped = pytest.param(None, marks=pytest.mark.skip(reason=why))
@@ -418,7 +416,7 @@ class Selection:
             )
             raise MisconfiguredError(msg)
         factory, folder = self._setup.factory, metafunc.definition.path.parent.resolve()
-        try:
+        with _mistakes_of(where):
             for metric in metrics:
                 made = factory.make("metric", metric)
                 made.check()
@@ -426,18 +424,12 @@ class Selection:
                     annotator.check()
                     if annotator.asks is not None:
                         self._setup.check_role(annotator.asks, metric, folder=folder)
-        except ConfigError as error:
-            msg = f"{where}: {error}"
-            raise MisconfiguredError(msg) from error
         return tuple(metrics)
 
     def _refuse_flags(self, metafunc: pytest.Metafunc, metrics: Sequence[str]) -> None:
         """Refuse what a test asserts of every case in vain, before anything is asked."""
-        try:
+        with _mistakes_of(metafunc.definition.nodeid):
             refuse_flags(flags_checked(metafunc.function), _kinds(metrics))
-        except ConfigError as error:
-            msg = f"{metafunc.definition.nodeid}: {error}"
-            raise MisconfiguredError(msg) from error
 
     def _refuse_limits(self, folder: Path, file: Path, metrics: Sequence[str]) -> None:
         """Refuse limits of metrics that no marker of the benchmark names: nothing is held to them.
@@ -553,6 +545,16 @@ class Selection:
     def pivot_of(self, benchmark: str) -> str | None:
         """Return the language others are compared with; None where none is."""
         return self._setup.pivots().get(benchmark)
+
+
+@contextmanager
+def _mistakes_of(nodeid: str) -> Iterator[None]:
+    """Have a mistake in the configuration name the test it shows in."""
+    try:
+        yield
+    except ConfigError as error:
+        msg = f"{nodeid}: {error}"
+        raise MisconfiguredError(msg) from error
 
 
 def _counted_by_others(config: pytest.Config) -> bool:

@@ -274,17 +274,18 @@ def read_setup(config: pytest.Config) -> Setup:
         folder: [case for case in cases if _place(case) not in unasked]
         for folder, cases in plans.items()
     }
+    model = _model_name(settings, provider)
     oddities = [*further_up(settings, root)]
     if thresholds is not None:
         oddities += limits_of_nothing(thresholds, limited)
-        oddities += limits_elsewhere(thresholds, benchmarks, asked, _model_name(settings, provider))
+        oddities += limits_elsewhere(thresholds, benchmarks, asked, model)
     if stored is not None:
         oddities += compared_with_stored(stored, benchmarks, asked, settings)
     return Setup(
         settings=settings,
         thresholds=thresholds,
         provider=provider,
-        model=_model_name(settings, provider),
+        model=model,
         roles=roles,
         factory=make_step_factory(settings),
         benchmarks=benchmarks,

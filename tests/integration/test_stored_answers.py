@@ -106,6 +106,20 @@ def test_other_repeats_and_temperatures_are_counted(project: Project) -> None:
     assert len(project.answers()) == len(rows)
 
 
+def test_other_temperatures_alone_are_counted(project: Project) -> None:
+    """There is one repeat of each, and the head of the run stands as ever."""
+    rows = [
+        {"sample_id": "q0000", "language": "en", "text": ENGLISH, "temperature": temperature}
+        for temperature in (0, 1)
+    ]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    outcome = project.run("--model=transcript:a.jsonl", "--xling-limit=1")
+    assert (
+        "1 stored answer is not asked for: temperature 1; "
+        "--xling-samples=1 --xling-temperatures=0,1 asks for all"
+    ) in " ".join(outcome.out.split())
+
+
 def test_conditions_that_a_benchmark_never_asks(project: Project) -> None:
     """No option is named that would not help; an answer of no temperature is read at any."""
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\nasked: once\n')

@@ -12,7 +12,6 @@ from pytest_xling.engine.on_ray.cluster import (
     abandon,
     chosen_cluster,
     join_cluster,
-    lost,
     open_cluster,
 )
 from pytest_xling.engine.on_ray.executors import DatasetExecutor, PoolExecutor
@@ -24,6 +23,5 @@ __all__ = [
     "abandon",
     "chosen_cluster",
     "join_cluster",
-    "lost",
     "open_cluster",
 ]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Movable, Provider
 
-__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "lost", "open_cluster"]
+__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "open_cluster"]
 
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
@@ -50,6 +50,8 @@ CONNECTED_S = 30.0
 LOOK_S = 5.0
 MISSED = 3
 """How often it is looked whether Ray is still there, and how often it may not answer."""
+INCOMPLETE = 3
+"""The exit status of what lacks answers or scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +132,10 @@ class Cluster:
         names = [_copy(model, number) for number in range(self.actors)]
         return [ray.get_actor(name, namespace=self.namespace) for name in names]
 
-    def watch(self, gone: Callable[[], None]) -> None:
-        """Have *gone* called, on a thread, once nothing listens at the address any more.
+    def watch(self, tell: Callable[[str], object]) -> None:
+        """End this process, and *tell* why, once nothing listens at the address any more.
 
-        Ray's own code ends this process a minute later, without a word and with status 1.
+        Ray's own code ends it a minute later, without a word and with status 1.
         """
         host, _, port = self.address.rpartition(":")
 
@@ -146,7 +148,11 @@ class Cluster:
                 except OSError:
                     missed += 1
             if missed == MISSED:
-                gone()
+                tell(
+                    f"xling: nothing answers at {self.address}, where Ray was: what was answered "
+                    f"and scored is kept; start Ray again and say the same (exit {INCOMPLETE})"
+                )
+                abandon(INCOMPLETE)
 
         threading.Thread(target=look, daemon=True, name="xling-ray-watch").start()
 
@@ -177,14 +183,6 @@ def abandon(status: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
-
-
-def lost(cluster: Cluster) -> str:
-    """Say that a cluster is gone, and what to do."""
-    return (
-        f"xling: nothing answers at {cluster.address}, where Ray was: what was answered and scored "
-        "is kept; start Ray again and say the same (exit 3)"
-    )
 
 
 def _psutil() -> Any:  # noqa: ANN401  a module
@@ -251,8 +249,9 @@ def open_cluster(
     Raises:
         ConfigError: Ray is not installed, not there, or smaller than is asked for.
     """
-    if address is not None and (Path.home() / TOKEN).is_file():
-        os.environ.setdefault(AUTHENTICATION, "token")  # a cluster without takes it, too
+    # Read when Ray is imported; a cluster without takes it, too.
+    if address is not None and "ray" not in sys.modules and (Path.home() / TOKEN).is_file():
+        os.environ.setdefault(AUTHENTICATION, "token")
     ray = _imported()
     owned = not ray.is_initialized()
     if owned:

@@ -34,6 +34,20 @@ def test_an_address_without_ray() -> None:
         open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
 
 
+def test_a_token_is_not_taken_up_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray reads at its import whether there is one: set later, its own processes would differ."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    (tmp_path / cluster.TOKEN).parent.mkdir()
+    (tmp_path / cluster.TOKEN).write_text("ab" * 32)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(cluster.AUTHENTICATION, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(ConfigError, match="no Ray there"):
+        open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
+    assert cluster.AUTHENTICATION not in os.environ
+
+
 def test_what_every_process_can_make() -> None:
     """Metrics and text annotators of packages; not what asks a judge, nor a project's own."""
     assert Task.is_portable(load("metric", "repetition")())
