@@ -29,6 +29,7 @@ OURS = {
     "pytest_xling.config.values",
     "pytest_xling.errors",
     "pytest_xling.plugin",
+    "pytest_xling.plugin.command_line",
     "pytest_xling.shortcuts",
 }
 """What of the package may be imported when no model is named."""

@@ -90,7 +90,8 @@ def test_the_values_of_our_options_are_no_paths(tmp_path: Path) -> None:
     _project(tmp_path, "", "--theirs")
     _project(tmp_path, "checks", "--mine", "required=True")
     done = _pytest(tmp_path, "--langs", "checks", "test_plain.py")
-    assert 0 == done.returncode, done.stdout + done.stderr
+    assert 4 == done.returncode, done.stdout + done.stderr
+    assert "--langs is given, and no model" in done.stderr
 
 
 def test_help_shows_what_is_ours(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import Decision
 from pytest_xling.gates.evidence import StoredRun
+from pytest_xling.gates.judge import is_decided
 from pytest_xling.gates.spec import Compared, gates_of
 from pytest_xling.planning.shards import shard_of
 from pytest_xling.planning.thresholds import read_run_thresholds
@@ -46,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = (
         "The verdicts the run was made with stay as they are.\n"
-        "exit codes: 0 open; 1 closed; 3 the run is incomplete, whatever its gates say; 4 bad "
-        "configuration"
+        "exit codes: 0 open; 1 closed, or nothing decided; 3 the run is incomplete, whatever its\n"
+        "gates say; 4 bad configuration"
     )
     parser.add_argument("run", metavar="RUN", help="a run's name, or `latest`")
     parser.add_argument(
@@ -85,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
                 "thresholds": str(args.thresholds),
                 "baseline": None if baseline is None else baseline.description,
                 "closed": is_closed(verdicts),
+                "decided": is_decided(verdicts),
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }
         )
@@ -97,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
             print_text(f"run {record.run_id} is {status}: this decides nothing (exit 3)")
     if not complete:
         return INCOMPLETE
-    return CLOSED if is_closed(verdicts) else 0
+    return 0 if is_decided(verdicts) and not is_closed(verdicts) else CLOSED
 
 
 def _decided(

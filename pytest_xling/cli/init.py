@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.printing import print_text
+from pytest_xling.config.options import INI_FILES, REQUIRE_MODEL
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.planning.benchmark import bundled
@@ -20,6 +21,9 @@ __all__ = ["add_arguments", "run"]
 
 SUFFIX = ".txt"
 """Ends the name of every template, so that none is taken for a test or a benchmark of ours."""
+
+INI = "pytest.ini"
+"""Not written where pytest may be configured in another file: it would take the place of that."""
 
 NEXT = """\
 Next, in {folder}:
@@ -63,7 +67,12 @@ def run(args: argparse.Namespace) -> int:
         root = parse_path(args.place)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    _write_all(root, _files(files("pytest_xling.cli").joinpath("templates"), "", suffix=SUFFIX))
+    starter = _files(files("pytest_xling.cli").joinpath("templates"), "", suffix=SUFFIX)
+    configured = next((root / name for name in INI_FILES if (root / name).is_file()), None)
+    own = configured is not None and configured.name != INI
+    _write_all(root, ((name, text) for name, text in starter if name != INI or not own))
+    if own:
+        print_text(f"add to pytest's section of {configured}: {REQUIRE_MODEL} = true")
     print_text("\n" + NEXT.format(folder="this folder" if root == Path() else root))
     return 0
 

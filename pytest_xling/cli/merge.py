@@ -108,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge the shards and let pytest judge the run."""
-    _refuse_shard(args.pytest)
+    _refuse_own(args.pytest)
     target = store_location(args)
     with ExitStack() as opened:
         parts = _whole_run(
@@ -139,15 +139,19 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(signal.SIGINT, before)
 
 
-def _refuse_shard(arguments: Iterable[str]) -> None:
-    """Refuse to have pytest make a shard, which judges nothing.
+def _refuse_own(arguments: Iterable[str]) -> None:
+    """Refuse to tell pytest what the shards themselves say: another model, store, run or shard.
 
     Raises:
         ConfigError: it is told to.
     """
-    flag = option("shard").flag
-    if (told := next((a for a in arguments if a.partition("=")[0] == flag), None)) is not None:
-        msg = f"leave {told} out behind --pytest: all shards are judged together"
+    own = {option(name).flag for name in ("model", "store", "run-name", "shard", "fresh")}
+    own.add(str(option("model").short))
+    if (told := next((a for a in arguments if a.partition("=")[0] in own), None)) is not None:
+        msg = (
+            f"leave {told} out behind --pytest: all shards are judged together, as one run of the "
+            "model they asked"
+        )
         raise ConfigError(msg)
 
 

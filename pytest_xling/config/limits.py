@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DROP",
     "GAP",
+    "REQUIRED",
     "TREND",
     "Limits",
     "MetricLimits",
@@ -59,6 +60,9 @@ DROP = "max_drop"
 
 TREND = "max_trend"
 """What a metric is held to over the levels of presupposition, likewise."""
+
+REQUIRED = "required_languages"
+"""Languages without which a benchmark is not asked, at the head of the file or below its name."""
 
 _COMPARED = (DROP, GAP, TREND)
 
@@ -383,7 +387,7 @@ class MetricReader:
             defaults = own.over(defaults)
         metrics = {}
         for name in names:
-            if name == "defaults":
+            if name in {"defaults", REQUIRED}:
                 continue
             if name not in self.metrics:
                 if place[-1] in self.elsewhere:
@@ -392,6 +396,24 @@ class MetricReader:
                 raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
             metrics[name] = self._metric((*place, name), self.metrics[name], defaults)
         return metrics
+
+    def required(self, place: Place) -> tuple[str, ...]:
+        """Return the codes of the languages that are to be asked, as a list at *place* says.
+
+        Raises:
+            ConfigError: it is no list of languages.
+        """
+        names = self.file.get(*place, REQUIRED)
+        at = (*place, REQUIRED)
+        if not isinstance(names, list) or not names:
+            raise self.file.error(*at, what=f"expected a list such as [hi, zh], not {names!r}")
+        codes: dict[str, None] = {}
+        for name in names:
+            try:
+                codes[self.language_code(str(name))] = None
+            except ConfigError as error:
+                raise self.file.error(*at, what=str(error)) from error
+        return tuple(codes)
 
     def _metric(
         self,

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pytest_xling.config import values
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
+    "INI_FILES",
     "OPTIONS",
+    "REQUIRE_MODEL",
     "SHORT",
     "Given",
     "Option",
@@ -26,6 +28,8 @@ __all__ = [
     "add_pytest_options",
     "add_short_option",
     "option",
+    "our_variables",
+    "refuse_unknown_variables",
     "way_out",
 ]
 
@@ -158,7 +162,7 @@ class Option:
 OPTIONS: tuple[Option, ...] = (
     Option(
         name="model",
-        parse=values.model,
+        parse=values.tested_model,
         refuses_empty=True,
         short="--model",
         metavar="MODEL",
@@ -222,6 +226,38 @@ OPTIONS: tuple[Option, ...] = (
         " judged by `xling merge`, when all parts are there.",
     ),
     Option(
+        name="fresh",
+        parse=values.flag,
+        default=False,
+        action="store_true",
+        ini="bool",
+        help="Ask all questions anew, whatever the store has; what it has stays, for earlier runs.",
+    ),
+    Option(
+        name="max-age",
+        parse=values.duration,
+        metavar="AGE",
+        in_file=True,
+        help="Ask anew what was answered longer ago than this, such as 12h, 7d or 2w. Default: an"
+        " answer never ages.",
+    ),
+    Option(
+        name="model-version",
+        parse=values.model_version,
+        metavar="TEXT",
+        help="Which release of the model this is, where its name does not say so, such as a tag or"
+        " a date: answers of another one do not count.",
+    ),
+    Option(
+        name="partial",
+        parse=values.flag,
+        default=False,
+        action="store_true",
+        ini="bool",
+        help="Accept that gates or required languages are left out, as by -k, for work by hand:"
+        " exit 0 is then no release's.",
+    ),
+    Option(
         name="samples",
         parse=values.count(1),
         ini="int",
@@ -254,7 +290,8 @@ OPTIONS: tuple[Option, ...] = (
         ini="int",
         metavar="N",
         in_file=True,
-        help="Seed of everything random, sent to the model too (default 0).",
+        help="Seed of everything random, sent to the model too (default 0). With another one all is"
+        " asked anew.",
     ),
     Option(
         name="max-connections",
@@ -529,6 +566,29 @@ def option(name: str) -> Option:
     return _BY_NAME[name]
 
 
+def our_variables(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of the variables that are, or look like, options of ours."""
+    return sorted(
+        name for name in environ if name.startswith("XLING_") and not name.startswith(_FREE)
+    )
+
+
+def refuse_unknown_variables(environ: Mapping[str, str]) -> None:
+    """Refuse variables that look like options of ours and are none.
+
+    Raises:
+        ConfigError: names the first, and what may be meant.
+    """
+    known = {entry.env for entry in OPTIONS}
+    if name := next((name for name in our_variables(environ) if name not in known), None):
+        msg = f"environment variable {name} means nothing here.{did_you_mean(name, known)} Unset it"
+        raise ConfigError(msg)
+
+
+_FREE = ("XLING_TEST_", "XLING_CI_")
+"""What our own test suite and CI recipes may use."""
+
+
 class OptionGroup(Protocol):
     """What is used of pytest's option group."""
 
@@ -555,6 +615,11 @@ class PytestParser(Protocol):
         ...
 
 
+INI_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+"""Where pytest may be configured."""
+REQUIRE_MODEL = "xling_require_model"
+"""An ini key: a benchmark that is run without a model is a mistake, and not skipped."""
+
 _TITLE = "cross-lingual release gates (also as XLING_NAME in the environment, xling_name in ini)"
 
 
@@ -564,6 +629,12 @@ def add_pytest_options(parser: PytestParser) -> None:
     for entry in OPTIONS:
         group.addoption(entry.flag, **entry.attributes)
         parser.addini(entry.dest, entry.help, type=entry.ini, default=None)
+    parser.addini(
+        REQUIRE_MODEL,
+        "End with status 4 where benchmarks are run and no model is named, in place of skipping.",
+        type="bool",
+        default=False,
+    )
 
 
 def add_short_option(parser: PytestParser, entry: Option) -> None:

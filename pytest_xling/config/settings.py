@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pytest_xling.config.options import OPTIONS, option
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.config.options import option, refuse_unknown_variables
+from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,16 +16,13 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 
-__all__ = ["OTHER_VARIABLES", "Settings", "locate_thresholds", "resolve"]
+__all__ = ["USUAL_THRESHOLDS", "Settings", "locate_thresholds", "resolve"]
 
 Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 Ini: TypeAlias = "Callable[[str], object]"
 
-OTHER_VARIABLES: frozenset[str] = frozenset()
-"""Environment variables named XLING_* that mean something else than an option."""
-
-OTHER_PREFIXES = ("XLING_TEST_", "XLING_CI_")
-"""What our own test suite and CI recipes may use."""
+USUAL_THRESHOLDS = "thresholds.yaml"
+"""The file of limits, in the root directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +39,12 @@ class Settings:
     run_name: str | None = None
     shard: str | None = None
     """Which of how many: ``2/8``."""
+    max_age_s: float | None = None
+    """Answers that were older than this when the run began are asked anew; 0 asks all."""
+    model_version: str | None = None
+    """Which release of the model is asked; answers of others do not count."""
+    partial: bool = option("partial").default
+    """Whether gates and required languages may be left out."""
     samples: int | None = None
     """How often each question is asked; None leaves it to the benchmark."""
     temperatures: tuple[float | None, ...] | None = None
@@ -109,6 +112,9 @@ class Settings:
             "store": str(self.store),
             "run_name": self.run_name,
             "shard": self.shard,
+            "max_age_s": self.max_age_s,
+            "model_version": self.model_version,
+            "partial": self.partial,
             "samples": self.samples,
             "temperatures": self.temperatures,
             "limit": self.limit,
@@ -211,7 +217,13 @@ def locate_thresholds(
         cwd=cwd or Path.cwd(),
     ).find("thresholds")
     if option.value is None:
-        usual = rootdir / "thresholds.yaml"
+        usual = rootdir / USUAL_THRESHOLDS
+        if not usual.is_file() and (other := usual.with_suffix(".yml")).is_file():
+            msg = (
+                f"{other} is not read: limits are looked for in {usual.name}; rename it, or say "
+                f"--xling-thresholds={other}"
+            )
+            raise ConfigError(msg)
         return usual if usual.is_file() else None
     path: Path = option.base / option.value
     if not path.is_file():
@@ -244,7 +256,7 @@ def resolve(
     Raises:
         ConfigError: names the place of the mistake and the fix.
     """
-    _refuse_unknown(environ)
+    refuse_unknown_variables(environ)
     sources = _Sources(
         cli=cli,
         environ=environ,
@@ -267,6 +279,9 @@ def resolve(
         store=_located(find("store")),
         run_name=find("run-name").value,
         shard=find("shard").value,
+        max_age_s=_max_age(find("fresh"), find("max-age")),
+        model_version=find("model-version").value,
+        partial=_by_hand(find("partial")),
         samples=find("samples").value,
         temperatures=find("temperatures").value,
         limit=find("limit").value,
@@ -304,15 +319,6 @@ def resolve(
     )
 
 
-def _refuse_unknown(environ: Mapping[str, str]) -> None:
-    known = {entry.env for entry in OPTIONS} | OTHER_VARIABLES
-    for name in sorted(environ):
-        if not name.startswith("XLING_") or name in known or name.startswith(OTHER_PREFIXES):
-            continue
-        msg = f"environment variable {name} means nothing here.{did_you_mean(name, known)} Unset it"
-        raise ConfigError(msg)
-
-
 def _refuse_beside_shard(find: Callable[[str], _Parsed]) -> None:
     """Refuse what needs the gates of a run, in a shard of it.
 
@@ -329,6 +335,26 @@ def _refuse_beside_shard(find: Callable[[str], _Parsed]) -> None:
             " by gates; leave it out, or run without shards"
         )
         raise ConfigError(msg)
+
+
+def _max_age(fresh: _Parsed, age: _Parsed) -> float | None:
+    """Return how old an answer may be in seconds, which is 0 where all are asked anew."""
+    return 0.0 if fresh.value else age.value
+
+
+def _by_hand(partial: _Parsed) -> bool:
+    """Return whether gates may be left out.
+
+    Raises:
+        ConfigError: a file says so, for good.
+    """
+    if partial.value and partial.source not in {option("partial").flag, option("partial").env}:
+        msg = (
+            f"{partial.source}: gates may be left out in work by hand, not for good; say "
+            f"{option('partial').flag} on the command line"
+        )
+        raise ConfigError(msg)
+    return bool(partial.value)
 
 
 def _languages(option: _Parsed, language_code: Callable[[str], str]) -> Languages:

@@ -22,6 +22,7 @@ SHAPING: Final = {
     "temperatures": "temperatures",
     "limit": "limit",
     "seed": "seed",
+    "model_version": "model-version",
     "max_tokens": "max-tokens",
     "judge": "judge",
     "judge_repeats": "judge-repeats",

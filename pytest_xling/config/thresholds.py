@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_xling.config.limits import (
     POLICY,
+    REQUIRED,
     Limits,
     MetricLimits,
     MetricReader,
@@ -51,6 +52,17 @@ class ThresholdFile:
     run: Mapping[str, RunSetting] = field(default_factory=dict)
     """The ``run:`` block, by option key."""
     benchmarks: Mapping[str, Mapping[str, MetricLimits]] = field(default_factory=dict)
+
+    required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By benchmark the codes of the languages that are to be asked; "" stands for all others."""
+
+    def required_languages(self, benchmark: str) -> tuple[tuple[str, ...], str]:
+        """Return the languages that *benchmark* is to be asked in, and where that is written."""
+        if benchmark in self.required:
+            place: tuple[str, ...] = ("benchmarks", benchmark, REQUIRED)
+        else:
+            benchmark, place = "", (REQUIRED,)
+        return self.required.get(benchmark, ()), f"{self.file.name}:{self.file.line(*place)}"
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
@@ -147,8 +159,8 @@ def read(
     """
     file = read_yaml(path)
     for key in file.data:
-        if key not in {"benchmarks", "defaults", "run"}:
-            raise unknown(file, (key,), "key", ("benchmarks", "defaults", "run"))
+        if key not in _KEYS:
+            raise unknown(file, (key,), "key", _KEYS)
     run = _run(file, language_code) if "run" in file.data else {}
     defaults = Limits()
     if "defaults" in file.data:
@@ -161,13 +173,20 @@ def read(
         levels=levels,
         elsewhere=elsewhere,
     )
+    required = {"": reader.required(())} if REQUIRED in file.data else {}
     limits: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
             if name not in benchmarks:
                 raise unknown(file, ("benchmarks", name), "benchmark", benchmarks)
-            limits[name] = reader.benchmark(("benchmarks", name), defaults)
-    return ThresholdFile(file=file, run=run, benchmarks=limits)
+            place = ("benchmarks", name)
+            limits[name] = reader.benchmark(place, defaults)
+            if REQUIRED in expect_mapping(file, place):
+                required[name] = reader.required(place)
+    return ThresholdFile(file=file, run=run, benchmarks=limits, required=required)
+
+
+_KEYS = ("benchmarks", "defaults", REQUIRED, "run")
 
 
 def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:

@@ -21,11 +21,13 @@ __all__ = [
     "count",
     "data_path",
     "device",
+    "duration",
     "empathy",
     "flag",
     "github",
     "languages",
     "model",
+    "model_version",
     "models",
     "number",
     "parameter",
@@ -38,6 +40,7 @@ __all__ = [
     "stop_early",
     "store",
     "temperatures",
+    "tested_model",
     "text_in",
     "update_thresholds",
 ]
@@ -47,6 +50,9 @@ _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s?([smhdw])")
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_LONGEST_VERSION = 100
 _MAX_TEMPERATURE = 2.0
 _SPENDINGS = ("pocock", "obrien-fleming")
 _LOOKS, _FEWEST_LOOKS, _MOST_LOOKS = 10, 2, 50
@@ -246,6 +252,23 @@ def model(text: str) -> str:
     return name
 
 
+def tested_model(text: str) -> str:
+    """Parse the name of the model under test: one, for a run is of one model."""
+    if "," in text:
+        msg = f"{text!r} names several models, and a run is of one; run pytest once for each"
+        raise ValueError(msg)
+    return model(text)
+
+
+def model_version(text: str) -> str:
+    """Parse which release of a model is asked: any short text."""
+    version = text.strip()
+    if not version or not version.isprintable() or len(version) > _LONGEST_VERSION:
+        msg = f"{text!r} is no version; write a tag or a date, of {_LONGEST_VERSION} characters"
+        raise ValueError(msg)
+    return version
+
+
 def models(text: str) -> tuple[str, ...]:
     """Parse the names of one model or more, with commas between them."""
     names = tuple(map(model, text.split(",")))
@@ -282,11 +305,23 @@ def shard(text: str) -> str:
         msg = f"{text!r} is no shard; write which of how many, as in 2/8"
         raise ValueError(msg)
     number, count = map(int, given.groups())
+    if count == 1:
+        msg = f"{text!r} is the whole run, of which a shard judges no gate; leave it out"
+        raise ValueError(msg)
     if not 1 <= number <= count:
-        most = f"from 1/{count} to {count}/{count}" if count else "at least 1/1"
+        most = f"from 1/{count} to {count}/{count}" if count else "at least 1/2"
         msg = f"{text!r}: there is no such shard; they are counted {most}"
         raise ValueError(msg)
     return f"{number}/{count}"
+
+
+def duration(text: str) -> float:
+    """Parse an age: a number and s, m, h, d or w; in seconds."""
+    given = _DURATION.fullmatch(text.strip().lower())
+    if given is None:
+        msg = f"{text!r} is no age; write such as 12h, 7d or 2w"
+        raise ValueError(msg)
+    return float(given[1]) * _UNITS[given[2]]
 
 
 def device(text: str) -> str:

@@ -169,10 +169,10 @@ def _counted(test: McNemar, pivot: str) -> str:
 def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
     """Decide on a gap to the pivot language, or a drop from the baseline, and say why.
 
-    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it, so that the
-    language, or the model, is worse both significantly and by more than is allowed. Else, with
-    fewer than ``min_n`` paired questions, and where numbers differ everywhere by the same amount,
-    inconclusive.
+    Pass: the whole interval is within the limit, of ``min_n`` paired questions or more. Fail: the
+    whole interval is beyond it, however few there are, so that the language, or the model, is worse
+    both significantly and by more than is allowed. Else, and where numbers differ everywhere by the
+    same amount, inconclusive.
 
     Args:
         estimate: made by :func:`gap_estimate`, or of the same build, with the threshold's alpha and
@@ -198,12 +198,12 @@ def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[
         f" ({called}'s {wording.interval(*figures.ends(low, high), threshold.alpha)});"
         f"{estimate.tested and f' {estimate.tested};'} may be {figures.limit(limit)} worse"
     )
+    if low > limit + NOISE:
+        return "fail", f"{seen}: exceeded"
     if few:
         return "inconclusive", f"{seen}; {few}"
     if high <= limit + NOISE:
         return "pass", seen
-    if low > limit + NOISE:
-        return "fail", f"{seen}: exceeded"
     return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
 
 

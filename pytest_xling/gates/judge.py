@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["advises", "blocks", "judge", "judge_family", "reason_of"]
+__all__ = ["advises", "blocks", "is_decided", "judge", "judge_family", "reason_of"]
 
 
 def judge(
@@ -84,6 +84,25 @@ def blocks(verdict: Verdict) -> bool:
     return verdict.outcome != "pass"
 
 
+def is_decided(verdicts: Sequence[Verdict]) -> bool:
+    """Tell whether a gate that estimates something has passed, so that there is a reason to open.
+
+    A budget of 0 is a rule: that nothing was flagged in a few answers proves no rate. Where there
+    are no gates, or advisory ones only, nothing is held back and nothing has to be decided.
+    """
+    blocking = [verdict for verdict in verdicts if verdict.threshold.tier == "block"]
+    return not blocking or any(
+        verdict.outcome == "pass" and not _is_rule(verdict) for verdict in blocking
+    )
+
+
+def _is_rule(verdict: Verdict) -> bool:
+    limits, made = verdict.threshold, verdict.estimate
+    if made.pivot or made.baseline or made.trend:
+        return False
+    return (limits.max_cases if made.per_case else limits.max_rate) == 0
+
+
 def advises(verdict: Verdict) -> bool:
     """Tell whether a gate did not pass and, being advisory, keeps no release back."""
     return verdict.threshold.tier == "advisory" and verdict.outcome in {"fail", "inconclusive"}
@@ -102,17 +121,12 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     as they do alone: to open, all of them have to, and that needs no correction (Berger 1982, on
     intersection-union tests).
 
-    Gates that have no p, or fewer than ``min_n`` to judge by, cannot fail and do not count. A
-    family of one is left as it is.
+    Gates that have no p cannot fail and do not count. A family of one is left as it is.
 
     Args:
         verdicts: each judged alone.
     """
-    tested = [
-        index
-        for index, verdict in enumerate(verdicts)
-        if verdict.estimate.p is not None and verdict.estimate.n >= verdict.threshold.min_n
-    ]
+    tested = [index for index, verdict in enumerate(verdicts) if verdict.estimate.p is not None]
     judged = list(verdicts)
     if len(tested) < 2:  # noqa: PLR2004  chance has to choose
         return judged

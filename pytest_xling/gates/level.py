@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 
 __all__ = ["decide_level", "size_to_decide"]
 
+FEWEST = 4
+"""By fewer answers no mean fails: of lognormal numbers without a known bound, 14% of the intervals
+of 2 answers miss the mean, 7% of 3 and 5% of 4 (ADR 10)."""
+
 
 def decide_level(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str]:
     """Decide on a mean by ``floor``, ``ceiling`` or both, and say why.
 
-    Pass: the whole interval is within the limits, which themselves are allowed. Fail: the whole
-    interval is beyond one of them. Else, and with fewer than ``min_n`` answers, inconclusive.
+    Pass: the whole interval is within the limits, which themselves are allowed, and there are
+    ``min_n`` answers. Fail: the whole interval of 4 answers or more is beyond one of them. Else
+    inconclusive.
 
     Args:
         estimate: made with the threshold's alpha.
@@ -39,9 +44,9 @@ def decide_level(estimate: Estimate, threshold: Threshold) -> tuple[Outcome, str
         f" ({wording.interval(*figures.ends(low, high), threshold.alpha)});"
         f" {_limits(threshold, figures)}"
     )
-    if not few and high < floor:
+    if estimate.n >= FEWEST and high < floor:
         return "fail", f"{seen}: below the floor"
-    if not few and low > ceiling:
+    if estimate.n >= FEWEST and low > ceiling:
         return "fail", f"{seen}: above the ceiling"
     if not few and floor <= low and high <= ceiling:
         return "pass", seen

@@ -40,8 +40,8 @@ def tolerated(*thresholds: Threshold | None) -> bool:
 def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tuple[Outcome, str]:
     """Decide on a rate by ``max_rate``, or of bad cases by ``max_cases``, and say why.
 
-    Pass: the whole interval is within the budget. Fail: the whole interval is above it. Else, and
-    with fewer than ``min_n`` answers, inconclusive.
+    Pass: the whole interval is within the budget, of ``min_n`` answers or more. Fail: the whole
+    interval is above it, however few there are: it is exact for any number. Else inconclusive.
 
     A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
     answer fails it, however few there are, and ``min_n`` answers without a flag pass.
@@ -64,13 +64,13 @@ def decide_rate(estimate: Estimate, threshold: Threshold, budget: float) -> tupl
     )
     if budget == 0 and estimate.flagged:
         return "fail", f"{seen}: none is tolerated"
+    if low > budget:
+        return "fail", f"{seen} exceeded"
     if few:
         passing = _passing(estimate, threshold, budget) if budget else ""
         return "inconclusive", f"{seen}; {few}{passing and f'; {passing}'}"
     if high <= budget or (budget == 0 and not estimate.unknown):
         return "pass", seen
-    if low > budget:
-        return "fail", f"{seen} exceeded"
     return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, budget)}"
 
 

@@ -175,8 +175,8 @@ def _by_means(claims: Mapping[tuple[str, str], Mapping[int, float]]) -> str:
 def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[Outcome, str]:
     """Decide on a trend, and say why.
 
-    Pass: the whole interval is within the limit. Fail: the whole interval is beyond it. Else, and
-    with fewer than ``min_n`` claims, inconclusive.
+    Pass: the whole interval is within the limit, of ``min_n`` claims or more. Fail: the whole
+    interval is beyond it, however few there are. Else inconclusive.
 
     Args:
         estimate: made by :func:`trend_estimate` with the threshold's alpha and the limit as its
@@ -202,12 +202,12 @@ def decide_trend(estimate: Estimate, threshold: Threshold, limit: float) -> tupl
         f"{estimate.tested and f' {estimate.tested};'}"
         f" may be {figures.limit(limit)} worse per level"
     )
+    if low > limit + NOISE:
+        return "fail", f"{seen}: exceeded"
     if few:
         return "inconclusive", f"{seen}; {few}"
     if high <= limit + NOISE:
         return "pass", seen
-    if low > limit + NOISE:
-        return "fail", f"{seen}: exceeded"
     return "inconclusive", f"{seen}; {_what_would_decide(estimate, threshold, limit)}"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_xling.config.options import add_pytest_options, option
 from pytest_xling.errors import ConfigError
+from pytest_xling.plugin.command_line import refuse_forgotten_model, refuse_two_models
 
 if TYPE_CHECKING:
     from pytest_xling.config.options import Given
@@ -51,7 +52,11 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker and, if a model is named, check everything before anything is asked."""
     config.addinivalue_line("markers", MARKER)
-    if _model_is_named(config) and not config.option.help:
+    if config.option.help:
+        return
+    if not hasattr(config, "workerinput"):
+        _refuse_mistyped(config)
+    if _model_is_named(config):
         from pytest_xling.plugin.session import start  # noqa: PLC0415
 
         start(config)
@@ -65,6 +70,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if fixture in metafunc.fixturenames:
             skipped = pytest.param(None, id="no-model", marks=pytest.mark.skip(reason=NO_MODEL))
             metafunc.parametrize(fixture, [skipped])
+
+
+def _refuse_mistyped(config: pytest.Config) -> None:
+    """Refuse a command line that names two models, or options of ours and no model."""
+    try:
+        if _model_is_named(config):
+            refuse_two_models(config)
+        else:
+            refuse_forgotten_model(config)
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def _model_is_named(config: pytest.Config) -> bool:

@@ -65,6 +65,10 @@ class Context:
         """Of the provider or of a step, in any process."""
         self.failed_cases = 0
         """Tests of cases that failed, in any process."""
+        self.mistaken = False
+        """Whether a mistake in the configuration was found while tests were collected or run."""
+        self.unwritten = False
+        """Whether a summary, a report or a file that was to be changed could not be written."""
         self.ended = ""
         """How the run ended, once the store has been told."""
         self.began = 0.0

@@ -121,11 +121,6 @@ class EarlyStopping:
             return self._selection.expected(benchmark, metric)
         return self._looking.expected_at_end(benchmark, metric)
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail the run, even where the test of the gate that failed is expected to fail."""
-        if session.exitstatus == pytest.ExitCode.OK and self._context.stopped_early:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what ended the run, and what that saved."""

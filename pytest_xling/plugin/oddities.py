@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import option
+from pytest_xling.config.options import INI_FILES, option
+from pytest_xling.config.settings import USUAL_THRESHOLDS
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
 from pytest_xling.planning.benchmark import benchmark_name
@@ -14,8 +16,8 @@ from pytest_xling.plugin.declared import named_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
+    from pytest_xling.analysis.baseline import Baseline
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.interfaces.provider import Stored
@@ -24,22 +26,24 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case
     from pytest_xling.records import Condition
 
-__all__ = ["compared_with_stored", "further_up", "limits_elsewhere", "limits_of_nothing"]
+__all__ = [
+    "compared_with_stored",
+    "further_up",
+    "limits_elsewhere",
+    "limits_of_nothing",
+    "refuse_limits_elsewhere",
+    "refuse_missing_languages",
+]
 
 NAMED = 3
 """How many ids are named before the rest are only counted."""
 
 
 def further_up(settings: Settings, root: Path) -> Iterator[str]:
-    """Say where limits and a store lie above the root directory while there are none in it.
+    """Say where a store lies above the root directory while there is none in it.
 
     pytest started in a subfolder with an ini file of its own takes that for the root directory.
     """
-    if settings.thresholds is None and (path := _above(root, "thresholds.yaml")):
-        yield (
-            f"no thresholds are in force, and {path} is not read: the root directory is {root}; "
-            f"say --rootdir={path.parent} or --xling-thresholds={path}"
-        )
     usual = option("store").default
     begun = settings.store == root / usual and not (root / usual).exists()
     if begun and (path := _above(root, usual)):
@@ -50,8 +54,70 @@ def further_up(settings: Settings, root: Path) -> Iterator[str]:
         )
 
 
+def refuse_limits_elsewhere(root: Path, folders: Iterable[Path], *, unread: Path | None) -> None:
+    """Refuse to run without limits where some lie above the root directory or a benchmark.
+
+    Args:
+        root: pytest's root directory, which has none.
+        folders: the benchmarks of the run that are the project's own.
+        unread: where pytest's configuration would be looked for but for ``-c``; None without that.
+
+    Raises:
+        ConfigError: names the file, and how to have it read.
+    """
+    key = option("thresholds").dest
+    for file in (unread / name for name in INI_FILES) if unread is not None else ():
+        if file.is_file() and key in file.read_text(encoding="utf-8", errors="replace"):
+            msg = (
+                f"no thresholds are in force: {key} in {file} is not read, because of -c; leave "
+                "that out, or name the limits with --xling-thresholds"
+            )
+            raise ConfigError(msg)
+    for place in (root, *folders):
+        for name in (USUAL_THRESHOLDS, Path(USUAL_THRESHOLDS).with_suffix(".yml")):
+            if (path := _above(place, name)) is not None:
+                msg = (
+                    f"no thresholds are in force, and {path} is not read: the root directory is "
+                    f"{root}; say --rootdir={path.parent} or --xling-thresholds={path}"
+                )
+                raise ConfigError(msg)
+
+
 def _above(root: Path, name: str | Path) -> Path | None:
     return next((path for up in root.parents if (path := up / name).is_file()), None)
+
+
+def refuse_missing_languages(
+    benchmarks: Mapping[Path, Benchmark],
+    plans: Mapping[Path, Sequence[Case]],
+    *,
+    thresholds: ThresholdFile | None,
+    baseline: Baseline | None,
+) -> None:
+    """Refuse a run without a language that thresholds.yaml requires, or its baseline has.
+
+    Raises:
+        ConfigError: names the languages, who wants them, and the fix.
+    """
+    for folder, benchmark in benchmarks.items():
+        name, planned = benchmark.name, {case.sample.language for case in plans[folder]}
+        wanted: list[tuple[str, Collection[str]]] = []
+        if thresholds is not None and thresholds.metrics(name):
+            codes, written = thresholds.required_languages(name)
+            wanted.append((f"{written} requires", codes))
+        if baseline is not None:
+            there = {language for _, language in baseline.source.questions(name)}
+            wanted.append((f"baseline {baseline.reference} has", sorted(there)))
+        for who, languages in wanted:
+            if gone := [code for code in languages if code not in planned]:
+                lacking = [code for code in gone if code not in benchmark.languages()]
+                why = f"; {benchmark.data} has no {', '.join(lacking)}" if lacking else ""
+                msg = (
+                    f"{who} {', '.join(gone)}, and {name} is not asked in "
+                    f"{'it' if len(gone) == 1 else 'them'}{why}. Ask in all (--langs), or accept "
+                    "that for work by hand with --xling-partial"
+                )
+                raise ConfigError(msg)
 
 
 def limits_of_nothing(thresholds: ThresholdFile, folders: Iterable[Path]) -> Iterator[str]:

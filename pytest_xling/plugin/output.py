@@ -15,7 +15,7 @@ import pytest
 from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
 from pytest_xling.errors import ConfigError, StoreError
-from pytest_xling.plugin.run_status import REPORT_FAULTS, leave_unfinished, status_of
+from pytest_xling.plugin.ending import REPORT_FAULTS
 from pytest_xling.store.queries import metric_steps
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Reporting:
             self._token = token
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+    def pytest_sessionfinish(self) -> Generator[None]:
         """Write the reports when all is said; exit 3 where one asked for is missing."""
         yield
         if not self._context.run_id:
@@ -201,7 +201,7 @@ class Reporting:
             faults.append(self._tell_github(complete=complete))
         for fault in filter(None, faults):
             self._write([fault], red=True)
-            leave_unfinished(session)
+            self._context.unwritten = True
 
     def _write_report(self, *, complete: bool) -> str:
         """Write the report where one is asked for; return why there is none, "" if all is well."""
@@ -331,21 +331,24 @@ class Updating:
             msg = f"--xling-update-thresholds: cannot read {self._path}: {error}"
             raise pytest.UsageError(msg) from error
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Tune on this run and change the file; exit 3 where that could not be done."""
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self) -> Generator[None]:
+        """Tune on this run and change the file; exit 3 where that could not be done.
+
+        Registered after what keeps how the run ended, so that it is known here.
+        """
+        yield
         ours = self._context
         if not self._on or not ours.run_id:
             return
-        status = status_of(session, stopped=ours.stopped_early)
-        if status != "complete":
-            self._fault = f"thresholds not updated: the run is {status}"
+        if ours.ended != "complete":
+            self._fault = f"thresholds not updated: the run is {ours.ended}"
             return
         try:
             self._update()
         except REPORT_FAULTS as error:
             self._fault = f"thresholds not updated: {error}"
-            leave_unfinished(session)
+            ours.unwritten = True
 
     def _update(self) -> None:
         # Needs numpy, and only here.

@@ -149,6 +149,13 @@ def _answered(
     if status in {"complete", "stopped"} and shard_of(run) is None:
         msg = f"the store has a run named {name!r} already, and it is {status}; {other}"
         raise ConfigError(msg)
+    if SHARDS in earlier.settings and earlier.settings.get(LIMITS) != run.settings.get(LIMITS):
+        msg = (
+            f"run {name!r} was made in shards with another thresholds file: they are judged by the "
+            "one they were made with. Take back what was changed in it, or judge the run by "
+            f"another afterwards: `xling gate {name} --thresholds FILE`"
+        )
+        raise ConfigError(msg)
     refused = f"run {name!r} is {status}, and to go on with it nothing may change: "
     if changes := changed_settings(earlier.settings, run.settings):
         msg = f"{refused}{'; '.join(changes)}. Say the same as then, or {other}"

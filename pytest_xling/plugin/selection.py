@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -19,7 +19,7 @@ from pytest_xling.records import Expected
 from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.gates.spec import GateSpec
@@ -33,6 +33,7 @@ __all__ = [
     "GateTest",
     "MisconfiguredError",
     "Selection",
+    "Unjudged",
     "case_of",
     "gate_of",
     "is_gate",
@@ -46,6 +47,8 @@ MISCONFIGURED = "pytest-xling is misconfigured: "
 _SELECT_ONE_BY_ONE = {"_pytest", "pytest_xling", "__channelexec__", "_hypothesis_pytestplugin"}
 """Packages that select tests, or look at them, one by one; what xdist runs in workers has no name
 of its own."""
+_NAMED = 5
+"""Gates named before the rest are only counted."""
 GROUP_CASES = 64
 """Cases evaluated together where there are no workers to share with."""
 
@@ -91,6 +94,15 @@ def is_gate(item: pytest.Item) -> bool:
 def _parameter(item: pytest.Item, fixture: str) -> object:
     callspec = getattr(item, "callspec", None)
     return None if callspec is None else callspec.params.get(fixture)
+
+
+class Unjudged(NamedTuple):
+    """What a run should have judged, and has not."""
+
+    gates: list[tuple[str, str]]
+    """Benchmark and id of each."""
+    lines: list[str]
+    """What to say of it, a line for each benchmark."""
 
 
 class Selection:
@@ -510,22 +522,56 @@ class Selection:
                 gates += self._gates_of_metric(folder, spec.metric)
         return [gate for gate in gates if gate.family == spec.family]
 
-    def why_unjudged(self, benchmark: str) -> str:
-        """Say why none of a benchmark's gates was judged; "" where thresholds.yaml sets none."""
+    def unjudged(self, judged: Collection[tuple[str, str]]) -> Unjudged:
+        """Find the gates that thresholds.yaml asks for of what was asked, and that were not judged.
+
+        Args:
+            judged: benchmark and id of each gate that was.
+        """
         file = self._setup.thresholds
-        if file is None or not (metrics := file.metrics(benchmark)):
-            return ""
-        where = file.line(benchmark, metrics[0])
-        folders = [f for f, loaded in self._setup.benchmarks.items() if loaded.name == benchmark]
-        if any(self._gates_of_metric(f, metric) for f in folders for metric in metrics):
-            return (
-                f"{where} limits it, and no test of a gate was run; select test_gate as well, or "
-                f"judge what was answered: `xling gate latest --thresholds {file.file.name}`"
-            )
-        return (
-            f"{where} limits it in other languages, for other models or beside a --baseline only; "
-            "add a limit that holds here, or remove it"
-        )
+        asked: dict[str, set[str]] = {}
+        for case in self.selected():
+            asked.setdefault(case.benchmark, set()).add(case.sample.language)
+        gates: list[tuple[str, str]] = []
+        lines: list[str] = []
+        for folder, benchmark in self._setup.benchmarks.items():
+            name, chosen = benchmark.name, chosen_languages(benchmark, self._setup.settings)
+            # Gates that were selected without cases rest on answers that are there already.
+            alone = name not in asked and name in {of for of, _ in judged}
+            languages = set(chosen) if alone else asked.get(name, set())
+            if file is None or not languages or not (metrics := file.metrics(name)):
+                continue
+            every = [gate for metric in metrics for gate in self._gates_of_metric(folder, metric)]
+            due = [gate for gate in every if gate.language in languages]
+            left = [gate.id for gate in due if (name, gate.id) not in judged]
+            gates += ((name, gate) for gate in left)
+            where = file.line(name, metrics[0])
+            if not due:
+                lines.append(
+                    f"no gate of {name} was judged (exit 3): {where} limits it in other languages, "
+                    "for other models or beside a --baseline only; add a limit that holds here, or "
+                    "remove it"
+                )
+            elif len(left) == len(due):
+                lines.append(
+                    f"no gate of {name} was judged (exit 3): {where} limits it, and no test of a "
+                    "gate was run; select test_gate as well, or judge what was answered: `xling "
+                    f"gate latest --thresholds {file.file.name}`"
+                )
+            elif left:
+                more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+                lines.append(
+                    f"{len(left)} of {len(due)} gates of {name} were not judged (exit 3): "
+                    f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for"
+                    " work by hand with --xling-partial"
+                )
+            required, written = file.required_languages(name)
+            if gone := [code for code in required if code in chosen and code not in languages]:
+                lines.append(
+                    f"{written} requires {', '.join(gone)}, and no case of {name} in it was "
+                    "selected (exit 3); select all, or say --xling-partial"
+                )
+        return Unjudged(gates, lines)
 
     def expected(self, benchmark: str, metric: str) -> Expected:
         """Return which scores of a metric its gates are decided by."""

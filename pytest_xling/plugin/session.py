@@ -13,18 +13,11 @@ from pytest_xling.files.whole import file_errors
 from pytest_xling.plugin.cases import CaseCheck, Cases
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
 from pytest_xling.plugin.early_stopping import EarlyStopping
+from pytest_xling.plugin.ending import REPORT_FAULTS, Ending
 from pytest_xling.plugin.evaluation import Annotators, Evaluator, roles_asked
 from pytest_xling.plugin.gates import GateCheck, Gates
 from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, Updating, sign_junit
 from pytest_xling.plugin.run_header import begin_run, header
-from pytest_xling.plugin.run_status import (
-    REPORT_FAULTS,
-    Ending,
-    Unjudged,
-    keep_end,
-    leave_unfinished,
-    status_of,
-)
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.sharding import Sharding
@@ -64,11 +57,9 @@ def start(config: pytest.Config) -> None:
         register(Sharding(shard, session.selection), "xling-sharding")
     if not context.is_worker:
         register(Completeness(), "xling-completeness")
-        register(Ending(context), "xling-ending")
+        register(Ending(context, session.selection), "xling-ending")
         register(Reporting(context), "xling-reporting")
         register(Updating(context), "xling-updating")
-        if shard is None:
-            register(Unjudged(context, session.selection), "xling-unjudged")
 
 
 class XlingSession:
@@ -86,7 +77,6 @@ class XlingSession:
         self._continues = ""
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
-        self._misconfigured = False
 
     # Before anything runs
 
@@ -176,7 +166,7 @@ class XlingSession:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a mistake in the configuration, whoever found it."""
         if report.failed and any(sign in str(report.longrepr) for sign in MISTAKES):
-            self._misconfigured = True
+            self.context.mistaken = True
 
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
@@ -195,7 +185,7 @@ class XlingSession:
             return
         names = {name for name, _ in report.user_properties}
         if MISTAKE in names:
-            self._misconfigured = True
+            self.context.mistaken = True
         elif FAULT in names:
             self.context.faults += 1
         elif report.when == "call" and "xling_case" in names:
@@ -220,7 +210,7 @@ class XlingSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Stop asking, keep everything, and say 3 where faults left the run incomplete."""
+        """Stop asking, and keep everything."""
         if self._watch is not None:
             self._watch.close()
         self._line.clear()
@@ -232,10 +222,6 @@ class XlingSession:
         if context.is_worker:
             return
         self._session = session
-        if self._misconfigured:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        if context.faults and session.exitstatus in results:
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if context.run_id:
             with contextlib.suppress(StoreError):  # those who lost something by it report it
                 sign_junit(context)
@@ -285,8 +271,7 @@ class XlingSession:
                 )
         except REPORT_FAULTS as error:
             text = f"no summary: {error}\n"
-            if self._session is not None:
-                leave_unfinished(self._session)
+            context.unwritten = True
         terminalreporter.write(text)
         if interrupted := self._kept_so_far():
             terminalreporter.write_line(interrupted, yellow=True)
@@ -310,12 +295,8 @@ class XlingSession:
             )
 
     def pytest_unconfigure(self) -> None:
-        """Say in the store how the run ended, and close it."""
-        context = self.context
-        if self._session is not None and context.run_id and not context.ended:
-            status = status_of(self._session, stopped=context.stopped_early)
-            keep_end(context.database, context.run_id, status=status, seconds=context.seconds)
-        context.close()
+        """Close the store."""
+        self.context.close()
 
 
 def _check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:

@@ -38,6 +38,8 @@ from pytest_xling.plugin.oddities import (
     further_up,
     limits_elsewhere,
     limits_of_nothing,
+    refuse_limits_elsewhere,
+    refuse_missing_languages,
 )
 from pytest_xling.plugin.places import choose_benchmarks, given_paths
 from pytest_xling.text.answer_text import ENGLISH
@@ -242,6 +244,10 @@ def read_setup(config: pytest.Config) -> Setup:
     path = locate_thresholds(cli, os.environ, ini, rootdir=root)
     if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
+    else:
+        here, ours = config.invocation_params.dir.resolve(), set(bundled().values())
+        own = [each for each in folders if each not in ours or each.is_relative_to(here)]
+        refuse_limits_elsewhere(root, own, unread=here if config.option.inifilename else None)
     others = [folder for folder in limited if folder not in folders]
     declare_checks([*others, *folders])
     describe_defined([*others, *folders], root=root)
@@ -274,7 +280,9 @@ def read_setup(config: pytest.Config) -> Setup:
         folder: [case for case in cases if _place(case) not in unasked]
         for folder, cases in plans.items()
     }
-    model = _model_name(settings, provider)
+    model, baseline = _model_name(settings, provider), _baseline(settings)
+    if not settings.partial:
+        refuse_missing_languages(benchmarks, asked, thresholds=thresholds, baseline=baseline)
     oddities = [*further_up(settings, root)]
     if thresholds is not None:
         oddities += limits_of_nothing(thresholds, limited)
@@ -290,7 +298,7 @@ def read_setup(config: pytest.Config) -> Setup:
         factory=make_step_factory(settings),
         benchmarks=benchmarks,
         plans=asked,
-        baseline=_baseline(settings),
+        baseline=baseline,
         taken=taken,
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
         oddities=oddities,

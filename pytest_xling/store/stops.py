@@ -1,4 +1,4 @@
-"""How a run that stopped early says so in its record."""
+"""What a run's record says of its end: the gate that stopped it early, gates that were left out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.schema import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["Stop", "put_stop", "stop_in", "stop_of"]
+__all__ = ["Stop", "put_stop", "put_unjudged", "stop_in", "stop_of", "unjudged_in"]
 
-KEY = "stopped_early"
+KEY, UNJUDGED = "stopped_early", "unjudged"
 """In the settings of a run."""
 
 
@@ -55,9 +55,24 @@ def put_stop(connection: Connection, run_id: str, stop: Stop) -> Stop:
     settings = _settings(connection, run_id)
     if (earlier := _read(settings)) is not None:
         return earlier
-    text = canonical_json({**settings, KEY: asdict(stop)})
-    connection.execute(update(runs).where(runs.c.run_id == run_id).values(settings=text))
+    _put(connection, run_id, {**settings, KEY: asdict(stop)})
     return stop
+
+
+def put_unjudged(connection: Connection, run_id: str, gates: Sequence[tuple[str, str]]) -> None:
+    """Keep which gates a run should have judged and did not: of each the benchmark and its id."""
+    _put(connection, run_id, {**_settings(connection, run_id), UNJUDGED: list(map(list, gates))})
+
+
+def unjudged_in(record: RunRecord) -> list[tuple[str, str]]:
+    """Return the gates that a run should have judged and did not: benchmark and id of each."""
+    gates: Any = record.settings.get(UNJUDGED) or []
+    return [(benchmark, gate) for benchmark, gate in gates]
+
+
+def _put(connection: Connection, run_id: str, settings: Mapping[str, Any]) -> None:
+    text = canonical_json(dict(settings))
+    connection.execute(update(runs).where(runs.c.run_id == run_id).values(settings=text))
 
 
 def stop_of(connection: Connection, run_id: str) -> Stop | None:

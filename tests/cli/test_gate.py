@@ -43,7 +43,11 @@ def test_inconclusive_closes_unless_told_to_warn(xling: Xling, tmp_path: Path) -
     limits = "    repetition: {max_rate: 0.5}\n"
     assert 1 == xling("gate", "run-1", "--thresholds", _file(tmp_path, limits)).code
     warn = _file(tmp_path, limits, head="defaults: {min_n: 1, on_inconclusive: warn}")
-    assert 0 == xling("gate", "run-1", "--thresholds", warn).code
+    said = xling("gate", "run-1", "--thresholds", warn)
+    assert (1, True) == (said.code, "nothing was decided: " in said.out)
+    passing = f"{limits}    emoji: {{max_rate: 0.99}}\n"
+    head = "defaults: {min_n: 1, on_inconclusive: warn}"
+    assert 0 == xling("gate", "run-1", "--thresholds", _file(tmp_path, passing, head=head)).code
 
 
 def test_json_has_every_verdict(xling: Xling, tmp_path: Path) -> None:

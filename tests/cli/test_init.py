@@ -23,6 +23,7 @@ FILES = {
     "benchmarks/example/data/hi.jsonl",
     "benchmarks/example/prompts.yaml",
     "benchmarks/example/test_example.py",
+    "pytest.ini",
     "thresholds.yaml",
 }
 
@@ -52,6 +53,16 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert len(FILES) == capsys.readouterr().out.count("exists ")
 
 
+def test_a_project_that_is_configured_keeps_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No pytest.ini takes the place of pyproject.toml; what to add there is said."""
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    assert 0 == main(["init", str(tmp_path)])
+    assert FILES - {"pytest.ini"} | {"pyproject.toml"} == _files(tmp_path)
+    assert "pyproject.toml: xling_require_model = true" in capsys.readouterr().out
+
+
 def test_a_file_in_the_way_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where a folder must go there is a file."""
     (tmp_path / "benchmarks").write_text("a file")
@@ -60,7 +71,7 @@ def test_a_file_in_the_way_is_an_error(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_questions_are_parallel(tmp_path: Path) -> None:
-    """Three questions exist in every language, one in each alone."""
+    """Nine questions exist in every language, three in each alone."""
     main(["init", str(tmp_path)])
     samples = JsonlReader.read(
         tmp_path / "benchmarks/example", benchmark="example", languages=["en", "es", "hi"]
@@ -68,8 +79,8 @@ def test_questions_are_parallel(tmp_path: Path) -> None:
     by_language: dict[str, set[str]] = {}
     for sample in samples:
         by_language.setdefault(sample.language, set()).add(sample.id)
-    assert {"q01", "q02", "q03"} == set.intersection(*by_language.values())
-    assert {4} == {len(ids) for ids in by_language.values()}
+    assert {f"q0{number}" for number in range(1, 10)} == set.intersection(*by_language.values())
+    assert {12} == {len(ids) for ids in by_language.values()}
 
 
 def test_the_fresh_project_runs(tmp_path: Path) -> None:
@@ -87,13 +98,24 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         env=environment,
     )
     assert 0 == done.returncode, done.stdout + done.stderr
-    assert "15 passed, 6 skipped" in done.stdout
-    assert "gate open: 3 of 9 gates passed, 6 inconclusive" in done.stdout
+    assert "45 passed" in done.stdout
+    assert "gate open: 9 of 9 gates passed" in done.stdout
     shown = forkserver.run(
         "pytest_xling.cli", ["show", "latest", "--json"], cwd=tmp_path, env=environment
     )
     assert 0 == shown.returncode, shown.stderr
     assert 9 == len(json.loads(shown.stdout)["verdicts"])
+    without = forkserver.run("pytest", ["-p", "no:cacheprovider"], cwd=tmp_path, env=environment)
+    assert 4 == without.returncode
+    assert "ini xling_require_model is set, and no model is named" in without.stderr
+    english = tmp_path / "english.yaml"
+    rule = "{when: {language: hi}, text: It is always like that in summer.}"
+    english.write_text(f'rules: [{rule}, {{text: "{{question}}"}}]\n')
+    bad = forkserver.run(
+        "pytest", ["--model=scripted:english.yaml", "--langs=es,hi"], cwd=tmp_path, env=environment
+    )
+    assert 1 == bad.returncode, bad.stdout
+    assert "12 of 12 answers flagged: 100.0%" in bad.stdout
 
 
 def test_a_benchmark_that_comes_along(

@@ -37,11 +37,11 @@ def test_spellings() -> None:
 def test_names() -> None:
     """Every option users were promised is there, once."""
     promised = (
-        "model langs benchmarks data thresholds store run-name shard samples temperatures limit"
-        " seed max-connections max-cost price max-tokens timeout patience batch-wait estimate judge"
-        " judge-price judge-repeats anchors translator translator-price search search-price"
-        " text-in encoder stance empathy support param device executor actors stop-early baseline"
-        " report github update-thresholds"
+        "model langs benchmarks data thresholds store run-name shard fresh max-age model-version"
+        " partial samples temperatures limit seed max-connections max-cost price max-tokens"
+        " timeout patience batch-wait estimate judge judge-price judge-repeats anchors translator"
+        " translator-price search search-price text-in encoder stance empathy support param device"
+        " executor actors stop-early baseline report github update-thresholds"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 

@@ -121,6 +121,8 @@ FIELDS = {
     "timeout": "timeout_s",
     "patience": "patience_s",
     "batch-wait": "batch_wait_s",
+    "fresh": "max_age_s",
+    "max-age": "max_age_s",
 }
 """Where a setting is not called like its option."""
 WRITTEN: dict[str, tuple[str, object]] = {
@@ -131,6 +133,9 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "store": ("s.sqlite", Path("s.sqlite")),
     "run-name": ("r", "r"),
     "shard": ("2/08", "2/8"),
+    "fresh": ("1", 0.0),
+    "max-age": ("7d", 604_800.0),
+    "model-version": ("2026-11", "2026-11"),
     "samples": ("3", 3),
     "temperatures": ("1,0.5", (0.5, 1.0)),
     "limit": ("7", 7),
@@ -176,11 +181,20 @@ def _below(base: Path, value: object) -> object:
     return base / value if isinstance(value, Path) else value
 
 
+def test_gates_are_left_out_by_hand_alone(tmp_path: Path) -> None:
+    """A flag or a variable says so, an ini file may not."""
+    assert _resolve(tmp_path, cli={"xling_partial": True}).partial
+    assert _resolve(tmp_path, environ={"XLING_PARTIAL": "1"}).partial
+    with pytest.raises(ConfigError, match="ini xling_partial: gates may be left out in work by"):
+        _resolve(tmp_path, ini={"xling_partial": True})
+
+
 @pytest.mark.parametrize("place", ["flag", "environment", "ini", "run"])
 @pytest.mark.parametrize(
     "entry",
-    # Where benchmarks are collected is settled before the settings are.
-    [entry for entry in OPTIONS if entry.name != "benchmarks"],
+    # Where benchmarks are collected is settled before the settings are; what is for work by hand
+    # alone has a test of its own.
+    [entry for entry in OPTIONS if entry.name not in {"benchmarks", "partial"}],
     ids=lambda entry: entry.name,
 )
 def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str) -> None:

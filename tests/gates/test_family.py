@@ -44,8 +44,10 @@ def test_alone_nothing_changes() -> None:
     """A family of one, or one of which one can be judged, is left as it is."""
     alone = [_verdict(0.04)]
     assert alone == judge_family(alone)
-    others = [_verdict(0.04), _verdict(None), _verdict(0.01, n=9)]
+    others = [_verdict(0.04), _verdict(None)]
     assert others == judge_family(others)
+    few = judge_family([_verdict(0.04), _verdict(0.01, n=9)])  # fails by few answers, too
+    assert [0.04, 0.02] == [verdict.estimate.p_holm for verdict in few]
     assert [] == judge_family([])
 
 

@@ -212,9 +212,10 @@ def test_worse_and_beyond(gap: float, low: float, high: float, outcome: Outcome)
     assert outcome == _judge(_made(gap, low, high)).outcome
 
 
-def test_few_pairs_decide_nothing() -> None:
-    """Fewer than min_n, however clear they look, and one without any interval."""
-    few = _judge(_made(0.5, 0.4, 0.6, n=9))
+def test_few_pairs_do_not_pass() -> None:
+    """Fewer than min_n fail where they are clear; they never pass, nor does one pair alone."""
+    assert "fail" == _judge(_made(0.5, 0.4, 0.6, n=9)).outcome
+    few = _judge(_made(0.0, -0.01, 0.01, n=9))
     assert "inconclusive" == few.outcome
     assert few.reason.endswith("too few questions in both languages: needs 10, has 9")
     one = _judge(_estimate(_scores([0.1], "hi"), _scores([0.9], "en")), min_n=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.gates.judge import blocks, judge, reason_of
+from pytest_xling.gates.judge import blocks, is_decided, judge, reason_of
 from pytest_xling.records import Estimate, Threshold, Verdict
 
 if TYPE_CHECKING:
@@ -84,3 +84,22 @@ def test_blocks(outcome: Outcome, on_inconclusive: str, expected: object) -> Non
     assert (outcome == "error") is blocks(advice)
     marked = "advisory: why" if outcome in {"fail", "inconclusive"} else "why"
     assert marked == reason_of(advice)
+
+
+def test_decided_by_an_estimated_gate_that_passed() -> None:
+    """Rules that hold, and gates that only warn, are no reason to open; nor is advice."""
+    rate = judge(ESTIMATE, replace(THRESHOLD, max_rate=0.7), case="rate")
+    rule = replace(rate, threshold=replace(THRESHOLD, max_rate=0.0))
+    gap = replace(
+        rate,
+        estimate=replace(ESTIMATE, pivot="en"),
+        threshold=replace(THRESHOLD, max_rate=0.0, max_gap=0.1),
+    )
+    unclear = replace(rate, outcome="inconclusive")
+    advice = replace(rate, threshold=replace(rate.threshold, tier="advisory"))
+    assert is_decided([unclear, rule, rate])
+    assert is_decided([rule, gap])
+    assert not is_decided([rule, unclear])
+    assert not is_decided([rule, advice])
+    assert is_decided([])
+    assert is_decided([replace(advice, outcome="inconclusive")])

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,13 +114,49 @@ def test_what_is_said_to_be_needed_decides(values: list[float], floor: float) ->
 
 
 def test_too_few_answers() -> None:
-    """Fewer than min_n answers decide nothing, however clear they are."""
+    """Fewer than min_n answers do not pass, however clear they are; they fail from 4 on."""
     verdict = _judge(_estimate(100.0, n=12, unscored=3), floor=5)
     assert "inconclusive" == verdict.outcome
     assert (
         "mean 100 of 12 answers, 3 unscored (95% interval 99 to 101); floor 5;"
         " too few answers: needs 20, has 12"
     ) == verdict.reason
+
+
+@pytest.mark.parametrize(("n", "outcome"), [(3, "inconclusive"), (4, "fail"), (12, "fail")])
+def test_few_answers_fail(n: int, outcome: str) -> None:
+    """Wholly below the floor, or above the ceiling."""
+    assert outcome == _judge(_estimate(100.0, n=n), floor=200).outcome
+    assert outcome == _judge(_estimate(100.0, n=n), ceiling=50).outcome
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [4, 5, 6, 8])
+@pytest.mark.parametrize("spread", [0.5, 1.0])
+def test_few_answers_at_the_floor_seldom_fail(n: int, spread: float) -> None:
+    """Lognormal numbers, of which no upper bound is known, are the hardest: 5% at most."""
+    rng = np.random.default_rng(20261124)
+    floor, failed, times = math.exp(spread**2 / 2), 0, 3000
+    limits = Threshold(benchmark="culture", metric="m", language="hi", floor=floor, min_n=20)
+    for _ in range(times):
+        scores = [
+            Score(
+                metric="m",
+                benchmark="culture",
+                sample_id=f"q{number}",
+                language="hi",
+                condition="",
+                value=float(rng.lognormal(0, spread)),
+                reason="",
+                signature="m|v1",
+            )
+            for number in range(n)
+        ]
+        made = estimate(
+            scores, metric="m", language="hi", kind="number", alpha=0.05, bounds=(0.0, None)
+        )
+        failed += "fail" == judge(made, limits, case="gate").outcome
+    assert failed / times < 0.055
 
 
 def test_no_interval() -> None:

@@ -106,10 +106,16 @@ def test_verdict_holds_everything() -> None:
         (
             12,
             12,
+            "fail",
+            "12 of 12 answers flagged: 100.0% (95% interval 73.5% to 100.0%); budget 5.0% exceeded",
+        ),
+        (
+            2,
+            12,
             "inconclusive",
             (
-                "12 of 12 answers flagged: 100.0% (95% interval 73.5% to 100.0%); budget 5.0%;"
-                " too few answers: needs 20, has 12; passing takes 415 answers with no more than 12"
+                "2 of 12 answers flagged: 16.7% (95% interval 2.1% to 48.4%); budget 5.0%;"
+                " too few answers: needs 20, has 12; passing takes 142 answers with no more than 2"
                 " flagged"
             ),
         ),

@@ -203,8 +203,9 @@ def test_worse_and_beyond(trend: float, low: float, high: float, outcome: Outcom
 
 
 def test_what_would_decide() -> None:
-    """Few claims, one claim, and how many more."""
-    few = _judge(_made(0.2, 0.1, 0.3, n=9))
+    """Few claims fail and do not pass; one decides nothing; and how many more would."""
+    assert "fail" == _judge(_made(0.2, 0.1, 0.3, n=9)).outcome
+    few = _judge(_made(0.0, -0.1, 0.04, n=9))
     assert few.reason.endswith("too few claims at two levels or more: needs 10, has 9")
     one = _judge(_estimate(_claims([0, 0, 0, 0, 1])), min_n=1)
     assert "20.0 pp worse per level on 1 claim; no spread is known; needs 2 claims" == one.reason

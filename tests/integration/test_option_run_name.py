@@ -78,7 +78,7 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_it_goes_on_with_fewer_tests(bread: Project, workers: str) -> None:
     """What was selected earlier and is not now is neither judged nor shown; it is kept."""
-    limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0}}}\n"
+    limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.99}}}\n"
     bread.write("thresholds.yaml", limits)
     assert 3 == _run(bread, script=FAULTY).code
     fewer = _run(bread, "-k", "q0001 or gate", workers, script=FAULTY)

@@ -189,7 +189,7 @@ def test_a_metric_without_its_code_does_not_score(elsewhere: Project) -> None:
     elsewhere.write("benchmarks/bread/test_bread.py", TEST_FILE)
     elsewhere.write("none.yaml", "defaults: {min_n: 3}\n")
     write_questions(elsewhere)
-    asked = ("--model=scripted", "--langs=en", "-n0", "--xling-thresholds=none.yaml")
+    asked = ("--model=scripted", "--langs=en", "--xling-thresholds=none.yaml", "--xling-partial")
     for baseline in ([], ["--xling-baseline=first"]):
         outcome = elsewhere.run(*asked, *baseline)
         assert 4 == outcome.code

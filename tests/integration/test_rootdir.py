@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
-LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0}\n"
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.99}\n"
 
 
 def test_the_header_says_what_is_in_force(project: Project) -> None:
@@ -22,16 +25,21 @@ def test_the_header_says_what_is_in_force(project: Project) -> None:
 
 
 def test_another_root_directory_is_noticed(project: Project) -> None:
-    """A subfolder with an ini file has neither the limits nor the store: both are named."""
+    """A subfolder with an ini file lacks the limits: 4. A store further up is named."""
     project.write("thresholds.yaml", LIMITS)
     assert project.run("--model=scripted", "--langs=hi").code == 0
     project.write("benchmarks/pytest.ini", "[pytest]\n")
     inside = replace(project, root=project.root / "benchmarks")
     outcome = inside.run("--model=scripted", "--langs=hi", "-q")
-    shown = " ".join(outcome.out.split())
+    assert outcome.code == 4
+    shown = " ".join(outcome.err.split())
     root = project.root
     assert f"{root}/thresholds.yaml is not read: the root directory is {inside.root}" in shown
     assert f"--rootdir={root} or --xling-thresholds={root}/thresholds.yaml" in shown
+    limits = f"--xling-thresholds={root}/thresholds.yaml"
+    named = inside.run("--model=scripted", "--langs=hi", limits)
+    assert named.code == 0, named.out
+    shown = " ".join(named.out.split())
     assert f"{root}/.xling/store.sqlite is not used" in shown
     assert f"--xling-store={root}/.xling/store.sqlite" in shown
     mended = inside.run("--model=scripted", "--langs=hi", f"--rootdir={root}")
@@ -39,6 +47,38 @@ def test_another_root_directory_is_noticed(project: Project) -> None:
     assert f"xling: thresholds {root}/thresholds.yaml; store {root}/.xling" in mended.out
     assert "is not read" not in mended.out
     assert "no gate of" not in mended.out
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments"),
+    [
+        ("thresholds.yml", ()),
+        ("thresholds.yaml", ("-c", os.devnull, "benchmarks/bread")),
+        ("thresholds.yaml", ("--rootdir=benchmarks",)),
+        ("benchmarks/thresholds.yaml", ()),
+    ],
+)
+def test_limits_that_would_not_be_found(
+    project: Project, file: str, arguments: tuple[str, ...]
+) -> None:
+    """By another ending, and by another root directory: 4, with the file and what to say."""
+    path = project.write(file, LIMITS)
+    outcome = project.run("--model=scripted", "--langs=hi", *arguments)
+    assert outcome.code == 4, outcome.out
+    shown = " ".join(outcome.err.split())
+    assert f"{path} is not read" in shown
+    assert f"--xling-thresholds={path}" in shown
+    assert not project.store.exists()
+
+
+def test_limits_that_an_unread_ini_file_names(project: Project) -> None:
+    """Where -c takes that file's place, the limits it names are gone: 4."""
+    project.write("limits/mine.yaml", LIMITS)
+    project.write("pytest.ini", "[pytest]\nxling_thresholds = limits/mine.yaml\n")
+    assert project.run("--model=scripted", "--langs=hi").code == 0
+    outcome = project.run("--model=scripted", "--langs=hi", "-c", os.devnull)
+    assert outcome.code == 4, outcome.out
+    assert f"xling_thresholds in {project.root}/pytest.ini is not read" in outcome.err
 
 
 def test_limits_of_a_benchmark_that_is_not_run_are_noticed(project: Project) -> None:

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
-LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0}\n"
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.99}\n"
 TEST_ANSWER = """
 import pytest
 pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language"])
@@ -58,6 +58,57 @@ def test_a_limit_among_others_that_holds_nothing_here(project: Project, of: str)
     ) in " ".join(outcome.out.split())
 
 
+def test_a_gate_left_out_is_named(project: Project) -> None:
+    """One of three deselected in whatever way is 3 and no open gate; by hand it is accepted."""
+    limits = f"{LIMITS}    wrong_language: {{max_rate: 0.99}}\n    repetition: {{max_rate: 0.99}}\n"
+    project.write("thresholds.yaml", limits)
+    asked = ("--model=scripted", "--langs=hi")
+    gate = "benchmarks/bread/test_bread.py::test_gate[wrong_language-hi]"
+    for how in (("--deselect", gate, "-n0"), ("-k", "not wrong_language-hi", "-n2")):
+        outcome = project.run(*asked, *how)
+        assert outcome.code == 3, outcome.out
+        shown = " ".join(outcome.out.split())
+        assert "1 of 3 gates of bread were not judged (exit 3): wrong_language-hi;" in shown
+        assert "gate undecided: 1 of 3 gates were not judged: 2 of 2 gates passed" in shown
+        assert "gate open" not in shown
+        assert project.latest().status == "complete"
+    shown = project.xling("show", "latest").stdout
+    assert "gate undecided: 1 of 3 gates were not judged" in shown
+    project.write("pytest.ini", f"[pytest]\naddopts = --deselect={gate}\n")
+    assert project.run(*asked).code == 3
+    by_hand = project.run(*asked, "--xling-partial")
+    assert by_hand.code == 0, by_hand.out
+    assert "gate undecided: 1 of 3 gates were not judged" in by_hand.out
+    project.write("pytest.ini", "[pytest]\n")
+    whole = project.run(*asked)
+    assert (whole.code, "gate open: 3 of 3 gates passed" in whole.out) == (0, True)
+
+
+def test_only_the_languages_that_were_selected_need_gates(project: Project) -> None:
+    """-k with a language narrows both; without its cases no gate of another is asked for."""
+    project.write("thresholds.yaml", LIMITS)
+    narrowed = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi")
+    assert narrowed.code == 0, narrowed.out
+    assert "gate open: 1 of 1 gate passed" in narrowed.out
+    project.write("thresholds.yaml", f"required_languages: [zh]\n{LIMITS}")
+    without = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi")
+    assert without.code == 3, without.out
+    shown = " ".join(without.out.split())
+    assert "thresholds.yaml:1 requires zh, and no case of bread in it was selected" in shown
+
+
+def test_last_failed_needs_no_other_gates(project: Project) -> None:
+    """What --lf selects is work by hand."""
+    limits = f"{LIMITS}    answer_length: {{ceiling: 3}}\n"
+    project.write("thresholds.yaml", limits)
+    asked = ("--model=scripted", "--langs=hi", "-p", "cacheprovider")
+    assert project.run(*asked).code == 1
+    project.write("thresholds.yaml", limits.replace("3}", "9000}"))
+    again = project.run(*asked, "--lf")
+    assert again.code in {0, 1}, again.out
+    assert "were not judged" not in again.out
+
+
 def test_a_test_file_without_gates(project: Project) -> None:
     """The limits are there, and nobody asks for them."""
     project.write("thresholds.yaml", LIMITS)
@@ -72,6 +123,7 @@ def test_what_needs_no_gate(project: Project) -> None:
     project.write("thresholds.yaml", LIMITS)
     assert project.run("--model=scripted", "--langs=hi", "--collect-only").code == 0
     assert project.run("--model=scripted", "--langs=hi", "--xling-estimate").code == 0
+    project.write("thresholds.yaml", LIMITS.replace("0.99", "0"))
     refuses = project.script('rules:\n  - {text: "", stop_reason: refusal}\n')
     assert project.run(refuses, "--langs=hi", "-k", "test_answer").code == 1
     project.write("thresholds.yaml", "defaults: {min_n: 1}\n")

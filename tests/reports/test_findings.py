@@ -68,7 +68,7 @@ def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
     asked = [
         Asked(id=f"q{words}", language=language, text="word " * words)
         for language in ("en", "es")
-        for words in (30, 28, 29)
+        for words in (31, 28, 30, 29)
     ]
     gates = [
         Threshold(benchmark="culture", metric="answer_length", language="en", ceiling=1, min_n=1),
@@ -77,7 +77,7 @@ def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"], gates=gates)
     with Database(run.path).read() as connection:
         found = findings(connection, "run-1", limit=4)
-    assert ["q30-en", "q28-es", "q29-en", "q29-es"] == [finding.case for finding in found]
+    assert ["q31-en", "q28-es", "q30-en", "q29-es"] == [finding.case for finding in found]
     assert "ceiling of the mean 1" in found[0].reason
     assert "floor of the mean 900" in found[1].reason
 

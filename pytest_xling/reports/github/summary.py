@@ -34,7 +34,7 @@ from pytest_xling.reports.terminal.matrix import (
 from pytest_xling.reports.terminal.spending import counted_by_us, spent
 from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
 from pytest_xling.store.runs import get_run, read_verdicts, total_progress
-from pytest_xling.store.stops import stop_in
+from pytest_xling.store.stops import stop_in, unjudged_in
 from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:
@@ -268,11 +268,12 @@ def step_summary(
     if complete is None:
         complete = run.status in {"complete", "stopped"}
     verdicts = read_verdicts(connection, run.run_id)
-    light = _LIGHTS[state_of(verdicts, complete=complete)]
+    unjudged = len(unjudged_in(run))
+    light = _LIGHTS[state_of(verdicts, complete=complete, unjudged=unjudged)]
     counts = case_counts(connection, run.run_id)
     stopped = stop_in(run) is not None
     left = undecided(verdicts, stopped=stopped)
-    word = gate_headline(verdicts, complete=complete, stopped=stopped)
+    word = gate_headline(verdicts, complete=complete, stopped=stopped, unjudged=unjudged)
     head = [f"### {light} {word.plain}\n"]
     head.append(_about(connection, run, counts))
     if faults := fault_lines(connection, run.run_id):

@@ -66,6 +66,7 @@ def verdict_model(
     behind: Sequence[Behind] = (),
     complete: bool,
     stopped: bool = False,
+    unjudged: int = 0,
     before_labels: str = "",
 ) -> dict[str, JsonValue]:
     """Return the decision, the numbers behind it, all gates, and what these rest on.
@@ -77,12 +78,15 @@ def verdict_model(
         behind: the annotators whose labels gates rest on.
         complete: whether the run has all its answers.
         stopped: whether a gate that failed ended it early.
+        unjudged: how many gates there should be besides.
         before_labels: which gates were judged before people labelled answers, in words.
     """
     counts = Counter(verdict.outcome for verdict in verdicts)
     return {
-        "state": state_of(verdicts, complete=complete),
-        "headline": gate_headline(verdicts, complete=complete, stopped=stopped).plain,
+        "state": state_of(verdicts, complete=complete, unjudged=unjudged),
+        "headline": gate_headline(
+            verdicts, complete=complete, stopped=stopped, unjudged=unjudged
+        ).plain,
         "complete": complete,
         "planned": progress.total,
         "faults": progress.errors,

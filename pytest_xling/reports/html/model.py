@@ -20,7 +20,7 @@ from pytest_xling.store.browsing import finished_at
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
 from pytest_xling.store.runs import DESCRIBED, get_run, read_verdicts, total_progress
-from pytest_xling.store.stops import stop_in
+from pytest_xling.store.stops import stop_in, unjudged_in
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -178,6 +178,7 @@ def report_model(
             behind=judges_behind(connection, run, verdicts),
             complete=complete,
             stopped=stop_in(run) is not None,
+            unjudged=len(unjudged_in(run)),
             before_labels=before_labels_text(stale, run.run_id),
         ),
         "baseline": None if comparison is None else visible(comparison.baseline),

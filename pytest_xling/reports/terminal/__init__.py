@@ -34,7 +34,7 @@ from pytest_xling.reports.terminal.matrix import (
 from pytest_xling.reports.terminal.spending import counted_by_us
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
-from pytest_xling.store.stops import stop_in
+from pytest_xling.store.stops import stop_in, unjudged_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -109,6 +109,7 @@ def summary(
         most=EVERYTHING if verbose else REASONS,
         complete=complete,
         stopped=stop_in(run) is not None,
+        unjudged=len(unjudged_in(run)),
     )
     ways = next_commands(run, verdicts, verbose=verbose, store=store)
     text = "\n".join(f"      {way}" for way in ways)
@@ -275,7 +276,12 @@ def _judges(behind: Sequence[Behind], *, width: int, verbose: bool) -> Iterator[
 
 
 def _closing(
-    verdicts: Sequence[Verdict], *, most: int, complete: bool, stopped: bool = False
+    verdicts: Sequence[Verdict],
+    *,
+    most: int,
+    complete: bool,
+    stopped: bool = False,
+    unjudged: int = 0,
 ) -> Iterator[RenderableType]:
     left = undecided(verdicts, stopped=stopped)
     table, left_out = reasons([verdict for verdict in verdicts if verdict not in left], most=most)
@@ -291,4 +297,4 @@ def _closing(
     if lines := passed_without_labels(verdicts):
         yield Text("\n".join(lines))
         yield Text("")
-    yield gate_headline(verdicts, complete=complete, stopped=stopped)
+    yield gate_headline(verdicts, complete=complete, stopped=stopped, unjudged=unjudged)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from pytest_xling.config.options import option
 from pytest_xling.gates.corrected import NOT_COUNTED
-from pytest_xling.gates.judge import advises, blocks, reason_of
+from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
 from pytest_xling.store.faults import run_faults
@@ -62,13 +62,21 @@ def is_closed(verdicts: Sequence[Verdict]) -> bool:
     return any(map(blocks, verdicts))
 
 
-def state_of(verdicts: Sequence[Verdict], *, complete: bool) -> State:
-    """Tell what was decided: nothing, where answers are missing or no gate was judged."""
+def state_of(verdicts: Sequence[Verdict], *, complete: bool, unjudged: int = 0) -> State:
+    """Tell what was decided.
+
+    Args:
+        verdicts: of all gates.
+        complete: whether the run has all its answers.
+        unjudged: how many gates there should be besides.
+    """
     if not verdicts:
         return "none"
     if not complete or any(verdict.outcome == "error" for verdict in verdicts):
         return "undecided"
-    return "closed" if is_closed(verdicts) else "open"
+    if is_closed(verdicts):
+        return "closed"
+    return "open" if is_decided(verdicts) and not unjudged else "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +194,7 @@ def reasons(verdicts: Sequence[Verdict], *, most: int) -> tuple[Table | None, in
 
 
 def gate_headline(
-    verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False
+    verdicts: Sequence[Verdict], *, complete: bool = True, stopped: bool = False, unjudged: int = 0
 ) -> Text:
     """Say whether the gate is open, and the numbers behind that.
 
@@ -195,6 +203,7 @@ def gate_headline(
         complete: whether the run has all its answers; else, and where a gate lacks some, nothing
             is decided.
         stopped: whether a gate that failed ended the run early.
+        unjudged: how many gates there should be besides.
     """
     if not verdicts:
         return Text("no gate was judged", style="yellow")
@@ -212,7 +221,13 @@ def gate_headline(
         headline = f"gate undecided: answers are missing; {passed}"
         return Text(", ".join((headline, *_others(verdicts))), style="bold yellow")
     if not is_closed(verdicts):
-        return Text(", ".join((f"gate open: {passed}", *_others(verdicts))), style="bold green")
+        word, style = "gate open", "bold green"
+        if unjudged:
+            left_out = f"{unjudged} of {unjudged + len(verdicts)} gates were not judged"
+            word, style = f"gate undecided: {left_out}", "bold yellow"
+        elif not is_decided(verdicts):
+            word, style = "nothing was decided", "bold yellow"
+        return Text(", ".join((f"{word}: {passed}", *_others(verdicts))), style=style)
     first, *others = _others(verdicts, stopped=stopped)
     number, word = first.split(" ", 1)
     headline = f"gate closed: {_of(int(number), verdicts)} {word}"

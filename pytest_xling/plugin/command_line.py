@@ -1,0 +1,94 @@
+"""What was typed: options without the model they are for, and one that is given twice."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pytest_xling.config.options import (
+    OPTIONS,
+    REQUIRE_MODEL,
+    option,
+    our_variables,
+    refuse_unknown_variables,
+)
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+    from pytest_xling.config.options import Option
+
+__all__ = ["refuse_forgotten_model", "refuse_two_models"]
+
+_FIX = "name one: --model=NAME, or XLING_MODEL in the environment"
+
+
+def refuse_forgotten_model(config: pytest.Config) -> None:
+    """Refuse to skip all benchmarks where a model was meant, and none is named.
+
+    So it is where an option of ours is on the command line (not in addopts or in an ini file), or
+    benchmarks are about to be collected and an option is in the environment, or the ini key
+    ``xling_require_model`` is set.
+
+    Raises:
+        ConfigError: says what was given.
+    """
+    refuse_unknown_variables(os.environ)
+    if typed := next((flag for _, flag, _ in _typed(config)), None):
+        msg = f"{typed} is given, and no model: no benchmark would be run; {_FIX}"
+        raise ConfigError(msg)
+    if any(getattr(config.option, name, False) for name in _SHOWS):
+        return
+    required = config.getini(REQUIRE_MODEL)
+    variables = our_variables(os.environ)
+    if not variables and not required:
+        return
+    from pytest_xling.planning.benchmark import benchmark_name, discover  # noqa: PLC0415  seldom
+    from pytest_xling.plugin.places import given_paths  # noqa: PLC0415  likewise
+
+    if folders := discover(given_paths(config)):
+        why = f"ini {REQUIRE_MODEL} is set" if required else f"{variables[0]} is set"
+        names = ", ".join(map(benchmark_name, folders))
+        msg = f"{why}, and no model is named: all tests of {names} would be skipped; {_FIX}"
+        raise ConfigError(msg)
+
+
+_SHOWS = ("collectonly", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow")
+"""Options of pytest's under which nothing is run."""
+
+
+def refuse_two_models(config: pytest.Config) -> None:
+    """Refuse two models on one command line, of which the last would win.
+
+    Raises:
+        ConfigError: names both.
+    """
+    models = [value for entry, _, value in _typed(config) if entry is option("model")]
+    if len(set(models)) > 1:
+        msg = (
+            f"the command line names {len(models)} models, {' and '.join(map(repr, models))}, and"
+            " a run is of one; run pytest once for each"
+        )
+        raise ConfigError(msg)
+
+
+def _typed(config: pytest.Config) -> Iterator[tuple[Option, str, str]]:
+    """Yield our options on the command line: each with its flag and its value, if it has one.
+
+    Short flags that belong to somebody else are not ours, nor is what stands in addopts.
+    """
+    others = getattr(config.option, "xling_shadowed", ())
+    flags = {entry.flag: entry for entry in OPTIONS}
+    if config.pluginmanager.hasplugin("xling_short"):
+        flags |= {str(e.short): e for e in OPTIONS if e.short and e.name not in others}
+    arguments = list(map(str, config.invocation_params.args))
+    for place, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        if argument == "--":
+            return
+        if flag in flags:
+            following = arguments[place + 1] if place + 1 < len(arguments) else ""
+            yield flags[flag], flag, value if equals else following

@@ -1,0 +1,113 @@
+"""What a verdict closes no test, hook or option opens: 0 becomes 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.1}\n"
+REFUSES = 'rules:\n  - {text: "", stop_reason: refusal}\n'
+HEAD = """
+import pytest
+pytestmark = pytest.mark.xling(metrics=["no_answer"])
+def test_answer(xling_case): xling_case.check("no_answer")
+"""
+TESTS = {
+    "xfail": "@pytest.mark.xfail\ndef test_gate(xling_gate): xling_gate.check()\n",
+    "except": """
+def test_gate(xling_gate):
+    try:
+        xling_gate.check()
+    except BaseException:
+        pass
+""",
+    "plain": "def test_gate(xling_gate): xling_gate.check()\n",
+}
+HOOKS = {
+    "makereport": """
+import pytest
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        report.outcome = "passed"
+    return report
+""",
+    "sessionfinish": """
+import pytest
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    session.exitstatus = 0
+""",
+    "last": """
+import pytest
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session):
+    yield
+    session.exitstatus = 0
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("test", "conftest", "hook"),
+    [
+        ("xfail", "", ""),
+        ("except", "", ""),
+        ("plain", "conftest.py", "makereport"),
+        ("plain", "conftest.py", "sessionfinish"),
+        ("plain", "benchmarks/bread/conftest.py", "last"),
+    ],
+)
+def test_a_closed_gate_ends_with_1(project: Project, test: str, conftest: str, hook: str) -> None:
+    """All five ways to have pytest say 0 of a gate that failed."""
+    project.write("thresholds.yaml", LIMITS)
+    project.write("benchmarks/bread/test_bread.py", HEAD + TESTS[test])
+    if conftest:
+        project.write(conftest, HOOKS[hook])
+    outcome = project.run(project.script(REFUSES), "--langs=hi")
+    assert outcome.code == 1, outcome.out
+    assert "gate closed: 1 of 1 gate failed" in outcome.out
+    assert project.latest().status == "complete"
+
+
+def test_workers_change_nothing(project: Project) -> None:
+    """The controller reads what its workers have judged."""
+    project.write("thresholds.yaml", LIMITS)
+    project.write("benchmarks/bread/test_bread.py", HEAD + TESTS["xfail"])
+    assert project.run(project.script(REFUSES), "--langs=hi", "-n2").code == 1
+
+
+def test_few_answers_that_are_all_wrong_close(project: Project) -> None:
+    """min_n keeps a gate from passing, not from failing."""
+    project.write("thresholds.yaml", LIMITS.replace("min_n: 1", "min_n: 50, on_inconclusive: warn"))
+    outcome = project.run(project.script(REFUSES), "--langs=hi")
+    assert outcome.code == 1, outcome.out
+    assert "3 of 3 answers flagged: 100.0%" in " ".join(outcome.out.split())
+
+
+def test_nothing_was_decided(project: Project) -> None:
+    """Rules that hold and gates that only warn open nothing."""
+    limits = "defaults: {min_n: 2, on_inconclusive: warn}\nbenchmarks:\n  bread:\n"
+    limits += "    no_answer: {max_rate: 0}\n    wrong_language: {max_rate: 0.1}\n"
+    project.write("thresholds.yaml", limits)
+    outcome = project.run("--model=scripted", "--langs=hi", "--xling-report=r.html")
+    assert outcome.code == 1, outcome.out
+    shown = " ".join(outcome.out.split())
+    assert "nothing was decided: 1 of 2 gates passed, 1 inconclusive" in shown
+    assert "nothing was decided" in (project.root / "r.html").read_text(encoding="utf-8")
+    judged = project.xling("gate", "latest", "--thresholds", "thresholds.yaml")
+    assert judged.returncode == 1, judged.stdout
+
+
+def test_other_tests_may_be_excused(project: Project) -> None:
+    """A hook that suppresses failures of others is left alone where the gates are open."""
+    project.write("thresholds.yaml", LIMITS.replace("0.1", "0.9"))
+    project.write("conftest.py", HOOKS["sessionfinish"])
+    project.write("tests/test_other.py", "def test_other(): assert False\n")
+    outcome = project.run("--model=scripted", "--langs=hi", "tests", "benchmarks")
+    assert outcome.code == 0, outcome.out

@@ -1,0 +1,115 @@
+"""What was forgotten or misspelt ends with 4, before anything is asked: models and languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.99}\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "told"),
+    [
+        ({"XLING_MODLE": "gpt-4o"}, (), "XLING_MODLE means nothing here. Did you mean 'XLING_MO"),
+        ({"XLING_RUN_NAME": "night"}, (), "XLING_RUN_NAME is set, and no model is named"),
+        ({}, ("--langs=hi",), "--langs is given, and no model"),
+        ({}, ("--xling-max-cost", "5", "-n2"), "--xling-max-cost is given, and no model"),
+        ({}, ("--model=a,b",), "'a,b' names several models"),
+        ({}, ("--model=a", "--xling-model=b"), "names 2 models, 'a' and 'b'"),
+        ({"XLING_SHARD": "1/1"}, ("--model=scripted",), "of which a shard judges no gate"),
+    ],
+)
+def test_a_model_that_is_not_named(
+    project: Project, variables: dict[str, str], arguments: tuple[str, ...], told: str
+) -> None:
+    """A misspelt variable, options of ours without a model, and two models."""
+    project.environment.update(variables)
+    outcome = project.run(*arguments)
+    assert outcome.code == 4, outcome.out
+    assert told in " ".join(outcome.err.split())
+    assert not project.store.exists()
+
+
+@pytest.mark.parametrize("name", ["XLING_TEST_DIR", "XLING_CI_STEP"])
+def test_variables_that_stay_free(project: Project, name: str) -> None:
+    """Those of test suites and CI recipes mean nothing to us."""
+    project.environment[name] = "1"
+    assert project.run().code == 0
+
+
+def test_other_tests_need_no_model(project: Project) -> None:
+    """Options in ini files and addopts say nothing, nor do variables where no benchmark is run."""
+    project.write("pytest.ini", "[pytest]\naddopts = --xling-langs=hi\nxling_max_cost = 5\n")
+    assert project.run().code == 0
+    project.write("tests/test_plain.py", "def test_plain(): pass\n")
+    project.environment["XLING_STORE"] = "answers.sqlite"
+    assert project.run("tests").code == 0
+    assert project.run("--collect-only").code == 0
+    assert project.run().code == 4
+
+
+def test_a_project_that_requires_a_model(project: Project) -> None:
+    """With the ini key benchmarks are never skipped; other tests run."""
+    project.write("pytest.ini", "[pytest]\nxling_require_model = true\n")
+    project.write("tests/test_plain.py", "def test_plain(): pass\n")
+    outcome = project.run()
+    assert outcome.code == 4, outcome.out
+    assert (
+        "ini xling_require_model is set, and no model is named: all tests of bread" in outcome.err
+    )
+    assert project.run("tests").code == 0
+    assert project.run("--model=scripted", "--langs=hi").code == 0
+
+
+@pytest.mark.parametrize("of_one", [False, True])
+def test_a_required_language_that_is_gone(project: Project, *, of_one: bool) -> None:
+    """Its data file is gone, or --langs leaves it out: 4, unless by hand."""
+    required = "required_languages: [hindi, zh]\n"
+    limits = f"{LIMITS}    {required}" if of_one else required + LIMITS
+    project.write("thresholds.yaml", limits)
+    line = 5 if of_one else 1
+    assert project.run("--model=scripted").code == 0
+    narrow = project.run("--model=scripted", "--langs=hi")
+    assert narrow.code == 4
+    assert f"thresholds.yaml:{line} requires zh, and bread is not asked in it. Ask" in narrow.err
+    assert project.run("--model=scripted", "--langs=hi", "--xling-partial").code == 0
+    (project.benchmark / "data" / "hi.jsonl").unlink()
+    gone = project.run("--model=scripted")
+    assert gone.code == 4
+    assert f"thresholds.yaml:{line} requires hi, and bread is not asked in it; " in gone.err
+    assert "has no hi" in gone.err
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("hi", "expected a list such as [hi, zh], not 'hi'"),
+        ("[]", "expected a list such as [hi, zh], not []"),
+        ("[hii]", "unknown language"),
+    ],
+)
+def test_required_languages_are_read(project: Project, said: str, told: str) -> None:
+    """What is no list of languages is refused, with its line."""
+    project.write("thresholds.yaml", f"required_languages: {said}\n{LIMITS}")
+    outcome = project.run("--model=scripted")
+    assert outcome.code == 4
+    assert "thresholds.yaml:1: required_languages: " in outcome.err
+    assert told in outcome.err
+
+
+def test_a_language_that_the_baseline_has(project: Project) -> None:
+    """A run without it compares less than it seems to: 4, unless by hand."""
+    project.write("thresholds.yaml", LIMITS)
+    assert project.run("--model=scripted", "--xling-run-name=first").code == 0
+    narrow = project.run("--model=scripted", "--langs=en,es,zh", "--baseline=first")
+    assert narrow.code == 4, narrow.out
+    assert "baseline first has hi, and bread is not asked in it" in narrow.err
+    accepted = project.run(
+        "--model=scripted", "--langs=en,es,zh", "--baseline=first", "--xling-partial"
+    )
+    assert accepted.code == 0, accepted.out

@@ -1,0 +1,87 @@
+"""The exit status is one rule over facts: the table here is the one in docs/green.md."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_xling.plugin.exit_status import RunFacts, exit_status, run_status
+
+GREEN = Path(__file__).resolve().parents[2] / "docs" / "green.md"
+
+# What was found, and the status; of several the first row that holds decides.
+TABLE: list[tuple[dict[str, Any], int]] = [
+    ({"mistaken": True}, 4),
+    ({"pytest": 2}, 2),
+    ({"pytest": 3}, 3),
+    ({"pytest": 4}, 4),
+    ({"faults": 1}, 3),
+    ({"unkept": True}, 3),
+    ({"pytest": 1}, 1),
+    ({"closed": True}, 1),
+    ({"unjudged": True}, 3),
+    ({"unwritten": True}, 3),
+    ({"undecided": True}, 1),
+    ({"pytest": 5, "shard": True}, 0),
+    ({"pytest": 5}, 5),
+    ({}, 0),
+]
+
+
+@pytest.mark.parametrize(("facts", "status"), TABLE)
+def test_each_fact_alone(facts: dict[str, Any], status: int) -> None:
+    """Each fact beside a session that pytest calls a success."""
+    assert status == exit_status(RunFacts(**{"pytest": 0, **facts}))
+
+
+def test_the_first_row_that_holds_decides() -> None:
+    """All combinations of two facts, of which the upper row wins."""
+    for (number, (first, status)), (other, (second, _)) in product(enumerate(TABLE), repeat=2):
+        if number >= other or first.keys() & second.keys() or "shard" in {**first, **second}:
+            continue
+        assert status == exit_status(RunFacts(**{"pytest": 0, **second, **first})), (first, second)
+
+
+def test_nothing_but_a_judged_open_gate_is_green() -> None:
+    """0 where no fact speaks against it, and nowhere else but in an empty shard."""
+    flags = ("mistaken", "unkept", "closed", "unjudged", "undecided", "unwritten")
+    for pytest_says, faults, *values in product((0, 1, 2, 3, 4, 5), (0, 2), *[(False, True)] * 6):
+        facts = dict(zip(flags, values, strict=True))
+        made = RunFacts(pytest=pytest_says, faults=faults, **facts)
+        assert (exit_status(made) == 0) == (not pytest_says and not faults and not any(values))
+
+
+@pytest.mark.parametrize(
+    ("facts", "stopped", "early", "expected"),
+    [
+        ({}, False, False, "complete"),
+        ({"pytest": 1}, False, False, "complete"),
+        ({"closed": True}, False, True, "stopped"),
+        ({"pytest": 1}, True, False, "incomplete"),
+        ({"faults": 1}, False, False, "incomplete"),
+        ({"pytest": 2}, True, False, "interrupted"),
+        ({"mistaken": True}, True, False, "incomplete"),
+        ({"unjudged": True}, False, False, "complete"),
+        ({"unwritten": True}, False, False, "complete"),
+        ({"pytest": 5, "shard": True}, False, False, "complete"),
+    ],
+)
+def test_how_the_store_calls_it(
+    facts: dict[str, Any],
+    stopped: bool,  # noqa: FBT001  a parameter of the test
+    early: bool,  # noqa: FBT001  likewise
+    expected: str,
+) -> None:
+    """A gate left out, or a report not written, leaves no answer missing."""
+    made = RunFacts(**{"pytest": 0, **facts})
+    assert expected == run_status(made, stopped=stopped, stopped_early=early)
+
+
+def test_the_page_shows_this_table() -> None:
+    """Row by row the status, in the same order."""
+    rows = re.findall(r"^\| [^|]+ \| (\d)", GREEN.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [str(status) for _, status in TABLE] == rows
