@@ -121,6 +121,8 @@ class Request:
     sample_id: str = ""
     """For providers that look answers up; not part of what a model is asked."""
     language: str = ""
+    release: str = ""
+    """Which release of the model is asked, where its name does not say so; not sent."""
 
 
 MOST_TOKENS: Final = 10_000_000

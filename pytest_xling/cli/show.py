@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
+from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.terminal import summary
 from pytest_xling.reports.terminal.closing import faults_met, is_closed
 from pytest_xling.reports.terminal.findings import findings
@@ -92,6 +93,7 @@ def _as_json(connection: Connection, record: RunRecord) -> dict[str, JsonValue]:
             {"benchmark": benchmark, "language": language, "n": n}
             for (benchmark, language), n in counts.items()
         ],
+        "freshness": asdict(freshness(connection, record)),
         "estimates": [
             {"benchmark": benchmark, **asdict(made)}
             for (benchmark, _, _), made in sorted(estimates.items())

@@ -102,6 +102,10 @@ class Settings:
     """``on``, ``off`` or ``force``."""
     """``auto``, ``on`` or ``off``."""
 
+    def answers_since(self, began: float) -> float:
+        """Return since when an answer counts in a run that began at *began*, in seconds."""
+        return 0.0 if self.max_age_s is None else began - self.max_age_s
+
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
         return {

@@ -40,6 +40,7 @@ class Answering:
         limit: how many requests may be in flight.
         cap: what may be spent; None where nothing costs.
         batches: through which the provider is asked; None where it is asked one by one.
+        edition: keeps its answers beside earlier ones to the same requests; "" for none.
         held: whether nothing is to be asked just now.
     """
 
@@ -53,11 +54,12 @@ class Answering:
         limit: AdaptiveLimit,
         cap: CostCap | None,
         batches: BatchQueue | None = None,
+        edition: str = "",
         held: Callable[[], bool] = bool,
     ) -> None:
         self.name = kept_as(provider)
         self.version = "1"
-        self.parameters: Mapping[str, JsonValue] = {}
+        self.parameters: Mapping[str, JsonValue] = {"edition": edition} if edition else {}
         self.gate = Gate(batches or provider, held=held)
         self.batches = batches
         self._provider = provider
@@ -109,9 +111,13 @@ class Answering:
         return fault
 
 
-def request_key(provider: Provider, request: Request) -> bytes:
-    """Return the content key of a request: all that determines the answer, and the repeat."""
-    return content_key(_identity(provider, request))
+def request_key(provider: Provider, request: Request, *, edition: str = "") -> bytes:
+    """Return the content key of a request: all that determines the answer, and the repeat.
+
+    With an edition it is another one, by which requests that are under way are told apart.
+    """
+    identity = _identity(provider, request)
+    return content_key({**identity, "edition": edition} if edition else identity)
 
 
 def provider_digest(provider: Provider, model: str = "") -> str:
@@ -126,7 +132,8 @@ def kept_as(provider: Provider) -> str:
 
 
 def _identity(provider: Provider, request: Request) -> dict[str, JsonValue]:
-    return {**provider.identify(request), "repeat": request.repeat}
+    release: dict[str, JsonValue] = {"release": request.release} if request.release else {}
+    return {**provider.identify(request), **release, "repeat": request.repeat}
 
 
 def encode_response(response: Response) -> str:

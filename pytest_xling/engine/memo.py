@@ -13,7 +13,9 @@ from pytest_xling.store.runs import signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+
+    from sqlalchemy import Connection
 
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.keys import JsonValue
@@ -79,9 +81,20 @@ class Memo(Generic[In, Out]):
     Equal values share one computation. Errors reach the callers and are not kept.
     """
 
-    def __init__(self, step: Step[In, Out], store: StoreWriter, step_id: int) -> None:
+    def __init__(
+        self,
+        step: Step[In, Out],
+        store: StoreWriter,
+        step_id: int,
+        *,
+        others: Collection[int] = (),
+        since: float = 0.0,
+    ) -> None:
         self.step = step
         self.step_id = step_id
+        self._others = others
+        self._since = since
+        self._made_by: dict[bytes, int] = {}
         self._store = store
         self._loop = asyncio.get_running_loop()
         self._shared: dict[bytes, asyncio.Future[Out]] = {}
@@ -90,8 +103,14 @@ class Memo(Generic[In, Out]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def open(cls, step: Step[In, Out], store: StoreWriter) -> Memo[In, Out]:
-        """Return the memo of *step* in *store*."""
+    async def open(
+        cls, step: Step[In, Out], store: StoreWriter, *, since: float = 0.0
+    ) -> Memo[In, Out]:
+        """Return the memo of *step* in *store*.
+
+        Of answers the newest counts, by whichever edition of the step, that was made since *since*,
+        in seconds since 1970; and any by its own.
+        """
         number = await store.write(
             partial(
                 outputs.step_id,
@@ -101,7 +120,31 @@ class Memo(Generic[In, Out]):
                 parameters=step.parameters,
             )
         )
-        return cls(step, store, number)
+        others: Collection[int] = ()
+        if step.kind == "answer":
+            same = await store.read(partial(outputs.alternatives, step=number))
+            others = set(same) - {number}
+        return cls(step, store, number, others=others, since=since)
+
+    async def stored(self, keys: Sequence[bytes]) -> dict[bytes, Out]:
+        """Return the outputs that the store has, by their keys."""
+        found = await self._store.read(partial(self._find, keys=keys))
+        return {key: self.step.decode(text) for key, text in found.items()}
+
+    def made_by(self, key: bytes) -> int:
+        """Return the number of the step that the output for *key* is kept under."""
+        return self._made_by.get(key, self.step_id)
+
+    def _find(self, connection: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
+        """Return the outputs there are, by their keys, in a transaction of the store's thread."""
+        if not self._others:
+            pairs = [(key, self.step_id) for key in keys]
+            return {key: text for (key, _), text in outputs.find(connection, pairs).items()}
+        newest = outputs.find_newest(
+            connection, keys, self.step_id, self._others, since=self._since
+        )
+        self._made_by |= {key: step for key, (step, _) in newest.items() if step != self.step_id}
+        return {key: text for key, (_, text) in newest.items()}
 
     @cached_property
     def signature(self) -> str:
@@ -149,10 +192,7 @@ class Memo(Generic[In, Out]):
     async def _find_or_compute(self, values: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
         if not values:
             return {}
-        stored = await self._store.find([(key, self.step_id) for key in values])
-        outs: dict[bytes, Out | XlingError] = {
-            key: self.step.decode(text) for (key, _), text in stored.items()
-        }
+        outs: dict[bytes, Out | XlingError] = {**await self.stored(list(values))}
         missing = {key: value for key, value in values.items() if key not in outs}
         if missing:
             outs.update(await self._compute_all(missing))
@@ -210,29 +250,27 @@ class Memo(Generic[In, Out]):
 
     async def _resolve_exclusive(self, values: dict[bytes, In]) -> None:
         """Hand out what is stored, compute what nobody computes, wait for what others do."""
-        stored = await self._store.find([(key, self.step_id) for key in values])
+        stored = await self._store.read(partial(self._find, keys=list(values)))
         missing = self._hand_out(stored, values)
         pause, longest = POLL_S
         while missing:
             stored, claimed = await self._store.find_or_claim(
-                [(key, self.step_id) for key in missing]
+                list(missing), self.step_id, find=self._find
             )
             missing = self._hand_out(stored, missing)
             # In the order of the calls: what was wanted first is computed first.
-            for key in [key for key in missing if (key, self.step_id) in claimed]:
+            for key in [key for key in missing if key in claimed]:
                 # Not awaited: what others compute may be ready before ours is.
                 self._start(self._compute(key, missing.pop(key)), [key])
             if missing:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
 
-    def _hand_out(
-        self, stored: dict[tuple[bytes, int], str], values: dict[bytes, In]
-    ) -> dict[bytes, In]:
+    def _hand_out(self, stored: dict[bytes, str], values: dict[bytes, In]) -> dict[bytes, In]:
         """Hand out what is stored and return the rest."""
-        for (key, _), text in stored.items():
+        for key, text in stored.items():
             self._settle(key, self.step.decode(text))
-        return {key: value for key, value in values.items() if (key, self.step_id) not in stored}
+        return {key: value for key, value in values.items() if key not in stored}
 
     async def _compute(self, key: bytes, value: In) -> None:
         """Compute what this process has claimed."""

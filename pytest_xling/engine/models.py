@@ -83,12 +83,21 @@ class Models:
         tested: the model under test.
         roles: who judges, translates and searches; may be the model under test itself.
         store: where answers are kept.
+        edition: keeps answers of the model under test beside its earlier ones; "" for none.
+        since: of that model, answers made before, in seconds since 1970, do not count.
     """
 
     def __init__(
-        self, tested: Model, roles: Mapping[Role, Sequence[Model]], store: StoreWriter
+        self,
+        tested: Model,
+        roles: Mapping[Role, Sequence[Model]],
+        store: StoreWriter,
+        *,
+        edition: str = "",
+        since: float = 0.0,
     ) -> None:
         self._tested = tested
+        self._edition, self._since = edition, since
         self._roles = roles
         self._store = store
         self.tested = self._answering(tested)
@@ -102,12 +111,13 @@ class Models:
     def _answering(self, model: Model) -> Answering:
         """Return the step that asks *model*, in batches where its provider says so."""
         provider, queue = model.provider, None
+        edition = self._edition if model is self._tested else ""
         if isinstance(provider, Batching):
             queue = BatchQueue(
                 provider,
                 name=provider.name,
                 model=model.limit.breaker.name,
-                key=partial(request_key, provider),
+                key=partial(request_key, provider, edition=edition),
                 store=self._store,
                 breaker=model.limit.breaker,
                 cap=model.cap,
@@ -118,6 +128,7 @@ class Models:
             limit=model.limit,
             cap=model.cap,
             batches=queue,
+            edition=edition,
             # What cannot be kept just now is asked later.
             held=lambda: self._store.database.is_away,
         )
@@ -140,7 +151,9 @@ class Models:
     async def _memo(self, model: Model) -> Memo[Request, Response]:
         key = id(model)
         if key not in self._memos:
-            self._memos[key] = asyncio.create_task(Memo.open(self._steps[key], self._store))
+            since = self._since if model is self._tested else 0.0
+            opening = Memo.open(self._steps[key], self._store, since=since)
+            self._memos[key] = asyncio.create_task(opening)
         return await self._memos[key]
 
     def shut(self, reason: str) -> None:

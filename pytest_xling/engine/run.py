@@ -28,7 +28,7 @@ from pytest_xling.store.runs import CaseRow, Progress, SetRow
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.memo import Memo
@@ -65,6 +65,8 @@ class Run:
         factory: makes metrics and annotators.
         worker: the name of this process in the run's progress.
         executor: where metrics and annotators run; by default on a thread. Closed with the run.
+        since: answers that were made before, in seconds since 1970, are asked anew, and kept
+            beside the earlier ones.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Run:
         factory: StepFactory | None = None,
         worker: str = "main",
         executor: Executor | None = None,
+        since: float = 0.0,
     ) -> None:
         self.run_id = run_id
         self._counts = Progress()
@@ -86,7 +89,8 @@ class Run:
         # What cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
         self._executor: Executor = executor or LocalExecutor()
-        self._models = Models(tested, roles or {}, self._store)
+        edition = run_id if since else ""
+        self._models = Models(tested, roles or {}, self._store, edition=edition, since=since)
         self._factory = factory or StepFactory()
         self._steps = self._steps_of(self._factory)
         self._preparing: asyncio.Task[None] | None = None
@@ -132,7 +136,7 @@ class Run:
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scorers = await self._scorers(jobs)
         scored, sets = await self._scored(results, scorers)
-        await self._record(scored, sets, answer.step_id)
+        await self._record(scored, sets, answer.made_by)
         return scored
 
     async def score_corpora(
@@ -158,15 +162,13 @@ class Run:
         if not fitted:
             return
         answer = await self._models.memo()
-        keys = [(answer.step.key(job.request), answer.step_id) for job in fitted]
-        stored = await self._store.find(keys)
+        keys = [answer.step.key(job.request) for job in fitted]
+        stored = await answer.stored(keys)
         # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [
             _with_response(
                 job,
-                answer.step.decode(stored[key])
-                if key in stored and (job.benchmark, job.case_id) in answered
-                else None,
+                stored[key] if key in stored and (job.benchmark, job.case_id) in answered else None,
             )
             for job, key in zip(fitted, keys, strict=True)
         ]
@@ -345,7 +347,10 @@ class Run:
         return rows, faults
 
     async def _record(
-        self, results: Sequence[Result], sets: Sequence[SetRow], response_step: int
+        self,
+        results: Sequence[Result],
+        sets: Sequence[SetRow],
+        made_by: Callable[[bytes], int],
     ) -> None:
         """Keep which answers and scores belong to this run."""
         rows = [
@@ -358,8 +363,8 @@ class Run:
                 position=job.position,
                 question=job.sample.prompt.get("question", ""),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
-                response_key=self._models.tested.key(job.request),
-                response_step=response_step,
+                response_key=key,
+                response_step=made_by(key),
                 answer_key=result.scorable.key,
                 cluster=_cluster(job.sample),
                 reference=job.sample.reference,
@@ -368,6 +373,7 @@ class Run:
             # What one metric could not score, others did: their scores count.
             if result.scorable is not None
             for job in (result.job,)
+            for key in (self._models.tested.key(job.request),)
         ]
 
         faults = [

@@ -89,26 +89,32 @@ class StoreWriter:
         """Run *function* in a write transaction, commit, and return its result."""
         return await self._call(function, writes=True)
 
-    async def find(self, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
-        """Return the outputs there are for *keys*."""
-        return await self.read(partial(outputs.find, keys=keys))
-
     async def find_or_claim(
-        self, keys: Sequence[OutputKey]
-    ) -> tuple[dict[OutputKey, str], set[OutputKey]]:
-        """Return the outputs there are, and those keys that are now ours to compute."""
+        self,
+        keys: Sequence[bytes],
+        step: int,
+        *,
+        find: Callable[[Connection, Sequence[bytes]], dict[bytes, str]],
+    ) -> tuple[dict[bytes, str], set[bytes]]:
+        """Return the outputs there are, and those keys that are now ours to compute.
 
-        def both(connection: Connection) -> tuple[dict[OutputKey, str], set[OutputKey]]:
-            stored = outputs.find(connection, keys)
+        Args:
+            keys: of inputs.
+            step: the number of the step that computes.
+            find: finds what is there, in the transaction that claims the rest.
+        """
+
+        def both(connection: Connection) -> tuple[dict[bytes, str], set[bytes]]:
+            stored = find(connection, keys)
             gone = dead(outputs.owners(connection) - {self.owner})
             claimed = outputs.claim(
                 connection,
-                [key for key in keys if key not in stored],
+                [(key, step) for key in keys if key not in stored],
                 owner=self.owner,
                 ttl_s=LEASE_S,
                 dead_owners=gone,
             )
-            return stored, claimed
+            return stored, {key for key, _ in claimed}
 
         stored, claimed = await self.write(both)
         self._leased += len(claimed)

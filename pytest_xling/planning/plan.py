@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_xling.config.options import option
 from pytest_xling.engine.job import Job
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
@@ -242,8 +243,8 @@ def make_request(
         params["top_logprobs"] = design.top_logprobs
     if condition.temperature is not None:
         params["temperature"] = condition.temperature
-    # Only where something is random: some servers refuse a seed.
-    if condition.temperature or condition.repeat:
+    # Only where something is random, or a seed is asked for: some servers refuse one.
+    if condition.temperature or condition.repeat or settings.seed != option("seed").default:
         params["seed"] = _seed(case, settings.seed)
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)
@@ -254,6 +255,7 @@ def make_request(
         repeat=condition.repeat,
         sample_id=sample.id,
         language=sample.language,
+        release=settings.model_version or "",
     )
 
 

@@ -55,6 +55,8 @@ class Context:
         """The process that a worker works for."""
         self.run_id: str = worker["xling_run_id"] if worker else ""
         """The run; "" until it has begun, and where nothing will be asked."""
+        self.since: float = worker["xling_since"] if worker else 0.0
+        """Answers that were made before, in seconds since 1970, are asked anew."""
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
         """Whether this process hands its tests to workers."""
         if self.distributed and config.getoption("dist") == "each":
@@ -124,6 +126,7 @@ class Context:
     def tell_worker(self, workerinput: dict[str, Any]) -> None:
         """Tell a worker which run it works for, and where metrics run."""
         workerinput["xling_run_id"] = self.run_id
+        workerinput["xling_since"] = self.since
         workerinput["xling_cluster"] = None if self._cluster is None else asdict(self._cluster)
 
     def make_executor(self) -> Executor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,7 +67,7 @@ def _stored(
 ) -> tuple[set[bytes], dict[tuple[str, str, str], Length]]:
     """Return which answers the store has, and how long its answers are."""
     from pytest_xling.store.database import Database  # noqa: PLC0415
-    from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415
+    from pytest_xling.store.outputs import made_at  # noqa: PLC0415
     from pytest_xling.store.queries import answer_lengths  # noqa: PLC0415
 
     try:
@@ -74,6 +75,7 @@ def _stored(
     except StoreMissing:
         return set(), {}
     with database.read() as connection:
-        stored, lengths = find_inputs(connection, keys), answer_lengths(connection)
+        since = setup.settings.answers_since(time.time())
+        stored, lengths = set(made_at(connection, keys, since=since)), answer_lengths(connection)
     database.close()
     return stored, lengths

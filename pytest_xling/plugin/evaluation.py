@@ -56,6 +56,7 @@ class Evaluation:
         parent: the process it works for, by its number; None where it works for itself.
         barriers: numbers of groups that are not begun before they are asked for.
         unasked: why nobody is asked; what the store has not met a fault then. "" where they are.
+        since: answers that were made before, in seconds since 1970, are asked anew.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Evaluation:
         parent: int | None = None,
         barriers: Collection[int] = (),
         unasked: str = "",
+        since: float = 0.0,
     ) -> None:
         self._setup = setup
         self._barriers = barriers
@@ -95,6 +97,7 @@ class Evaluation:
                 workers=workers,
                 worker=worker,
                 executor=executor,
+                since=since,
             )
         )
         # Moved by now, a model may have more connections.
@@ -374,6 +377,7 @@ class Evaluator:
             parent=self._context.parent,
             barriers=barriers,
             unasked=unasked,
+            since=self._context.since,
         )
 
 
@@ -492,6 +496,7 @@ async def _make_run(
     workers: int,
     worker: str,
     executor: Callable[[], Executor],
+    since: float,
 ) -> Run:
     runs_on = executor()
     tested, roles = make_models(
@@ -510,4 +515,5 @@ async def _make_run(
         factory=setup.factory,
         worker=worker,
         executor=runs_on,
+        since=since,
     )

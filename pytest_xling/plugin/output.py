@@ -16,7 +16,9 @@ from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.plugin.ending import REPORT_FAULTS
+from pytest_xling.reports.freshness import freshness
 from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -34,7 +36,7 @@ EVERY_S = {True: 1.0, False: 30.0}
 
 
 def sign_junit(context: Context) -> None:
-    """Say once in the JUnit file how each metric was made, where pytest writes one.
+    """Say once in the JUnit file how each metric was made, and how new the answers are.
 
     Raises:
         StoreError: the store cannot be read.
@@ -44,6 +46,8 @@ def sign_junit(context: Context) -> None:
         return
     with context.database.read() as connection:
         steps = metric_steps(connection, context.run_id)
+        new = freshness(connection, get_run(connection, context.run_id))
+    xml.add_global_property("xling_answers", str(new))
     # A metric is made alike for all benchmarks of a run.
     for metric, signature in sorted({step.metric: step.signature for step in steps}.items()):
         xml.add_global_property(f"xling_signature_{metric}", signature)

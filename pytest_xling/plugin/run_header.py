@@ -23,6 +23,7 @@ from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.queries import response_keys
 from pytest_xling.store.runs import add_run, find_run, go_on
+from pytest_xling.text.display import age_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,13 +51,15 @@ def header(context: Context, *, continues: str) -> list[str]:
     cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
     languages = sorted({case.sample.language for plan in cases.values() for case in plan})
     planned = ", ".join(f"{name} ({len(plan)} cases)" for name, plan in cases.items())
+    version_named = setup.settings.model_version
+    release = f", version {version_named}" if version_named else ""
     return [
-        f"xling: model {setup.model}; languages {', '.join(languages)}",
+        f"xling: model {setup.model}{release}; languages {', '.join(languages)}",
         f"xling: benchmarks {planned}",
         _kept_in(setup.settings),
         *([f"xling: run {context.run_id}"] if context.run_id else []),
         *([] if setup.shard is None else [f"xling: {setup.shard}; no gate is judged"]),
-        *filter(None, [continues, _asked_beside(setup.settings)]),
+        *filter(None, [continues, _in_store(context), _asked_beside(setup.settings)]),
         *([f"xling: {patience}"] if (patience := setup.patience()) else []),
         *(f"xling: {notice}" for notice in setup.notices()),
     ]
@@ -95,14 +98,16 @@ def begin_run(context: Context) -> str:
         seen_at=time.time(),
         whole=setup.whole(),
     )
-    return _begin(context.database, record, setup)
+    began, line = _begin(context.database, record, setup)
+    context.since = settings.answers_since(datetime.fromisoformat(began).timestamp())
+    return line
 
 
-def _begin(database: Database, run: RunRecord, setup: Setup) -> str:
+def _begin(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
     """Put *run* into the store; where it has one of that name that did not end, go on with it.
 
     Returns:
-        A line that says so; "" where the run is new.
+        When the run began, and a line that says that it goes on; "" where it is new.
 
     Raises:
         ConfigError: the run of that name is complete, still being made, or was told otherwise.
@@ -111,16 +116,17 @@ def _begin(database: Database, run: RunRecord, setup: Setup) -> str:
     if setup.settings.run_name is None:
         with database.write() as connection:
             add_run(connection, run)
-        return ""
+        return run.created_at, ""
     asked = {(case.benchmark, case.id): key for case, key, _ in setup.requests()}
     with database.write() as connection:
         earlier = find_run(connection, run.run_id)
         if earlier is None:
             add_run(connection, run)
-            return ""
+            return run.created_at, ""
         answered = _answered(connection, earlier, run, asked)
         go_on(connection, _with_parts(run, earlier))
-    return f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
+    line = f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
+    return earlier.created_at, line
 
 
 def _with_parts(run: RunRecord, earlier: RunRecord) -> RunRecord:
@@ -171,6 +177,20 @@ def _answered(
         )
         raise ConfigError(msg)
     return len(here)
+
+
+def _in_store(context: Context) -> str:
+    """Say how many of the answers are not asked for, and how old they are; "" without any."""
+    if not context.run_id:
+        return ""
+    made, planned = context.setup.stored_answers(context.database, since=context.since)
+    if not made:
+        return ""
+    age = age_text(time.time() - min(made))
+    return (
+        f"xling: {len(made):,} of {planned:,} answers are in the store, the oldest {age} old: they "
+        "are not asked for again (--xling-fresh asks for all)"
+    )
 
 
 def _asked_beside(settings: Settings) -> str:

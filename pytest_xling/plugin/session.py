@@ -231,10 +231,12 @@ class XlingSession:
         if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
             return ""
         with contextlib.suppress(StoreError):  # those who lost something by it report it
-            stored, planned = self.context.setup.stored_answers(self.context.database)
+            stored, planned = self.context.setup.stored_answers(
+                self.context.database, since=self.context.since
+            )
             return (
-                f"interrupted: {stored:,} of {planned:,} answers are kept; run again to ask only "
-                "the rest"
+                f"interrupted: {len(stored):,} of {planned:,} answers are kept; run again to ask "
+                "only the rest"
             )
         return ""
 

@@ -141,13 +141,18 @@ class Setup:
                 )
                 yield case, request_key(self.provider, request), request
 
-    def stored_answers(self, database: Database) -> tuple[int, int]:
-        """Return how many of the answers the store has, and how many there are."""
-        from pytest_xling.store.outputs import find_inputs  # noqa: PLC0415  imports the store
+    def stored_answers(self, database: Database, *, since: float) -> tuple[list[float], int]:
+        """Return when the answers that the store has were made, and how many there are to be.
+
+        Args:
+            database: the store.
+            since: what was made before, in seconds since 1970, does not count.
+        """
+        from pytest_xling.store.outputs import made_at  # noqa: PLC0415  imports the store
 
         keys = {key for _, key, _ in self.requests()}
         with database.read() as connection:
-            return len(find_inputs(connection, keys)), len(keys)
+            return list(made_at(connection, keys, since=since).values()), len(keys)
 
     def whole(self) -> dict[str, dict[str, int]]:
         """Return by benchmark and language how many cases there are, whatever the limit is."""

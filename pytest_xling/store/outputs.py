@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Output",
     "OutputKey",
+    "alternatives",
     "claim",
     "find",
-    "find_inputs",
+    "find_newest",
+    "made_at",
     "owners",
     "put",
     "release",
@@ -41,6 +43,9 @@ CHUNK = 500
 _find = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
     outputs.c.input_key.in_(bindparam("keys", expanding=True))
 )
+
+
+_find_made = _find.add_columns(outputs.c.created_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +96,56 @@ def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey,
     return stored
 
 
-def find_inputs(connection: Connection, keys: Collection[bytes]) -> set[bytes]:
-    """Return those of *keys* that some step has an output for."""
-    stored: set[bytes] = set()
+def find_newest(
+    connection: Connection,
+    keys: Collection[bytes],
+    step: int,
+    others: Collection[int],
+    *,
+    since: float,
+) -> dict[bytes, tuple[int, str]]:
+    """Return of each of *keys* the newest output by any of some steps: the step, and the output.
+
+    Args:
+        connection: to read.
+        keys: of inputs.
+        step: the number of the step whose outputs all count.
+        others: the numbers of steps whose outputs count if they were made since *since*.
+        since: in seconds since 1970.
+    """
+    newest: dict[bytes, tuple[float, int, str]] = {}
     for chunk in _chunks(sorted(keys)):
-        stored.update(key for key, _, _ in connection.execute(_find, {"keys": chunk}))
-    return stored
+        for key, number, output, made in connection.execute(_find_made, {"keys": chunk}):
+            if number == step or (number in others and made >= since):
+                newest[key] = max(newest.get(key, (made, number, output)), (made, number, output))
+    return {key: (number, output) for key, (_, number, output) in newest.items()}
+
+
+def made_at(
+    connection: Connection, keys: Collection[bytes], *, since: float = 0.0
+) -> dict[bytes, float]:
+    """Return when the newest outputs for *keys* were made, in seconds since 1970, by any step.
+
+    Those without one since *since* are left out.
+    """
+    newest: dict[bytes, float] = {}
+    for chunk in _chunks(sorted(keys)):
+        for key, _, _, made in connection.execute(_find_made, {"keys": chunk}):
+            if made >= since:
+                newest[key] = max(newest.get(key, made), made)
+    return newest
+
+
+def alternatives(connection: Connection, step: int) -> list[int]:
+    """Return the numbers of all steps of a step's kind, name and version, its own among them."""
+    same = steps.alias("same")
+    query = select(same.c.id).join(
+        steps,
+        (same.c.kind == steps.c.kind)
+        & (same.c.name == steps.c.name)
+        & (same.c.version == steps.c.version),
+    )
+    return list(connection.execute(query.where(steps.c.id == step)).scalars())
 
 
 def put(connection: Connection, rows: Sequence[Output]) -> None:

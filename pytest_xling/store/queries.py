@@ -28,6 +28,7 @@ __all__ = [
     "Direction",
     "Length",
     "MetricStep",
+    "Origin",
     "Place",
     "Tokens",
     "Worst",
@@ -41,6 +42,7 @@ __all__ = [
     "last_scored",
     "metric_signatures",
     "metric_steps",
+    "origins",
     "response_keys",
     "scores_by_place",
     "step_parameters",
@@ -409,6 +411,47 @@ class Tokens:
     completion: int
     estimated: int = 0
     """Answers whose tokens we counted ourselves, as their server gave no usable count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Answers of a run that replies call the same version of the model."""
+
+    asked: bool
+    """Whether they were asked for in this run; else they were in the store before it began."""
+    version: str
+    """As replies name it: the model, and a fingerprint of the server where it gives one."""
+    answers: int
+    oldest: float
+    """When the first of them was made, in seconds since 1970."""
+
+
+def origins(connection: Connection, run_id: str, *, began: float) -> list[Origin]:
+    """Return where the answers of a run are from, those from the store first.
+
+    Args:
+        connection: to read.
+        run_id: the run.
+        began: when it began, in seconds since 1970.
+    """
+    asked = (outputs.c.created_at >= began).label("asked")
+    version = func.coalesce(text_at(outputs.c.output, "$.model_version"), "").label("version")
+    query = (
+        select(asked, version, func.count(), func.min(outputs.c.created_at))
+        .select_from(cases)
+        .join(
+            outputs,
+            (outputs.c.input_key == cases.c.response_key)
+            & (outputs.c.step == cases.c.response_step),
+        )
+        .where(cases.c.run_id == run_id)
+        .group_by(asked, version)
+        .order_by(asked, version)
+    )
+    return [
+        Origin(asked=bool(now), version=named, answers=count, oldest=oldest)
+        for now, named, count, oldest in connection.execute(query)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

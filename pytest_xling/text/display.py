@@ -7,7 +7,16 @@ import re
 import unicodedata
 from typing import Literal
 
-__all__ = ["clean", "csv_cell", "csv_text", "duration", "inert_json", "printable", "shorten"]
+__all__ = [
+    "age_text",
+    "clean",
+    "csv_cell",
+    "csv_text",
+    "duration",
+    "inert_json",
+    "printable",
+    "shorten",
+]
 
 
 def clean(text: str) -> str:
@@ -137,6 +146,15 @@ def _joins(text: str, place: int) -> bool:
         or text[place - 1] == "\u200d"
         or unicodedata.category(text[place]).startswith("M")
     )
+
+
+def age_text(seconds: float) -> str:
+    """Word how old something is, rounded down: ``40 minutes``, ``3 weeks``."""
+    units = (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
+    for unit, length in units:
+        if (count := int(seconds // length)) >= (2 if unit == "week" else 1):
+            return f"{count:,} {unit}{'' if count == 1 else 's'}"
+    return "less than a minute"
 
 
 def duration(seconds: float) -> str:

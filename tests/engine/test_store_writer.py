@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import StoreError
 from pytest_xling.store.database import Database
-from pytest_xling.store.outputs import Output, step_id
+from pytest_xling.store.outputs import Output, find, step_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +64,9 @@ def test_after_closing_a_call_fails_at_once(tmp_path: Path) -> None:
         await store.aclose()
         await putting
         with pytest.raises(StoreError, match="ended"):
-            await store.find([row.key])
+            await store.read(partial(find, keys=[row.key]))
         again = StoreWriter(database)
-        stored = await again.find([row.key])
+        stored = await again.read(partial(find, keys=[row.key]))
         await again.aclose()
         database.close()
         return stored

@@ -50,8 +50,8 @@ def test_nothing_but_a_judged_open_gate_is_green() -> None:
     """0 where no fact speaks against it, and nowhere else but in an empty shard."""
     flags = ("mistaken", "unkept", "closed", "unjudged", "undecided", "unwritten")
     for pytest_says, faults, *values in product((0, 1, 2, 3, 4, 5), (0, 2), *[(False, True)] * 6):
-        facts = dict(zip(flags, values, strict=True))
-        made = RunFacts(pytest=pytest_says, faults=faults, **facts)
+        facts: dict[str, Any] = dict(zip(flags, values, strict=True))
+        made = RunFacts(**{"pytest": pytest_says, "faults": faults, **facts})
         assert (exit_status(made) == 0) == (not pytest_says and not faults and not any(values))
 
 

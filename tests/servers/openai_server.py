@@ -298,10 +298,16 @@ class OpenaiServer:
         self.waiting: list[Callable[[], None]] = []
         self.statuses: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
-        self.answer = self.named(_completion(_choice(behaviour.answer)))
+        self.answer = b""
+        self.behave(behaviour)
         known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
         self.answers: list[tuple[list[str], str]] = json.loads(known)
         self.connections: set[Connection] = set()
+
+    def behave(self, behaviour: Behaviour) -> None:
+        """Answer otherwise from now on: another model behind the same address."""
+        self.behaviour = behaviour
+        self.answer = self.named(_completion(_choice(behaviour.answer)))
 
     def named(self, body: bytes) -> bytes:
         """Return a completion with the version and the usage that this server gives."""

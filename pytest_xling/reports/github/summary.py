@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind, measured_day
 from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.reports.terminal.closing import (
@@ -317,6 +318,10 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     ]
     if cost := spent(run, progress.cost_usd):
         facts.append(prose(cost))
+    new = freshness(connection, run)
+    facts.append(str(new))
+    if new.other_models:
+        facts.append(f"⚠️ {prose(new.other_models)}")
     if counted := counted_by_us(connection, run.run_id):
         facts.append(counted)
     if run.seconds is not None:

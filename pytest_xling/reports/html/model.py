@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verdict_model
 from pytest_xling.reports.html.curves import curves_of, stance_figures
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Change, Comparison
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
+    from pytest_xling.reports.freshness import Freshness
     from pytest_xling.reports.html.cells import MetricTraits
     from pytest_xling.store.queries import MetricStep, Place
 
@@ -170,7 +172,7 @@ def report_model(
     ended = finished_at(connection, run.run_id)
     return {
         "format": FORMAT,
-        "run": _run(run) | {"finished": ended},
+        "run": _run(run) | {"finished": ended, **_answers(freshness(connection, run))},
         "verdict": verdict_model(
             verdicts,
             progress,
@@ -222,6 +224,10 @@ def report_model(
             for s in steps
         ],
     }
+
+
+def _answers(new: Freshness) -> dict[str, JsonValue]:
+    return {"answers": str(new), "other_models": visible(new.other_models)}
 
 
 def _run(run: RunRecord) -> dict[str, JsonValue]:

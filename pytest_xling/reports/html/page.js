@@ -48,6 +48,7 @@ function start() {
   const { run } = report;
   document.getElementById("run-line").textContent = [`run ${run.id}`, run.status,
     `${run.created.slice(0, 16).replace("T", " ")} UTC`, run.git && `code ${run.git}`,
+    `answers: ${run.answers}`, run.other_models,
     report.baseline && `compared with ${report.baseline}`].filter(Boolean).join(" · ");
   const sections = [verdictSection(report), findingsSection(report, browser), tablesSection(report, browser),
     curvesSection(report), groupsSection(report), browser.section(), costSection(report), madeSection(report)];

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind
 from pytest_xling.reports.rendering import MIN_WIDTH, counted, to_text
 from pytest_xling.reports.sheet import plain
@@ -111,6 +112,11 @@ def summary(
         stopped=stop_in(run) is not None,
         unjudged=len(unjudged_in(run)),
     )
+    new = freshness(connection, run)
+    if counts:
+        parts.append(Text(f"answers: {new}", style="yellow" if not new.asked else "dim"))
+    if new.other_models:
+        parts.append(Text(new.other_models, style="yellow"))
     ways = next_commands(run, verdicts, verbose=verbose, store=store)
     text = "\n".join(f"      {way}" for way in ways)
     # Commands to copy: a long one is left to the terminal to wrap.

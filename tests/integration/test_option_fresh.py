@@ -1,0 +1,159 @@
+"""Old answers: told wherever a run is, and asked anew with --xling-fresh and its like."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import write_questions
+from tests.servers.openai_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
+
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    wrong_language: {max_rate: 0.6}\n"
+MODEL = ("--model=served", "--langs=hi,zh")
+ENGLISH = "It rises since the gas in it takes up more room when it is heated."
+ASKED = 16
+"""Eight questions in each language."""
+WEEK_S = 7 * 86_400
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[OpenaiServer]:
+    """A server that echoes, and a project that asks it."""
+    write_questions(project, count=8)
+    project.write("thresholds.yaml", LIMITS)
+    with serving(echo=True) as served:
+        project.environment.update({"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "none"})
+        yield served
+
+
+def _swap(server: OpenaiServer, **behaviour: Any) -> None:
+    """Put another model behind the same name and address."""
+    server.behave(replace(server.behaviour, **{"echo": False, "answer": ENGLISH, **behaviour}))
+
+
+def _age(project: Project, seconds: float) -> None:
+    """Let the answers in the store be older."""
+    with closing(sqlite3.connect(project.store)) as connection:
+        connection.execute("UPDATE outputs SET created_at = created_at - ?", [seconds])
+        connection.commit()
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_old_answers_are_told_everywhere(
+    project: Project, server: OpenaiServer, workers: str
+) -> None:
+    """Header, closing line, HTML, GitHub's summary, JUnit and --json, asked by whomever."""
+    first = project.run(*MODEL, workers)
+    assert first.code == 0, first.out
+    assert f"answers: asked {ASKED}\n" in first.out
+    assert first.suite_properties()["xling_answers"] == f"asked {ASKED}"
+    _age(project, 3 * WEEK_S)
+    _swap(server)
+    project.environment["GITHUB_STEP_SUMMARY"] = str(project.write("summary.md", ""))
+    again = project.run(*MODEL, workers, "--xling-report=report.html")
+    assert again.code == 0, again.out
+    told = f"asked 0; {ASKED} from the store, the oldest 3 weeks old"
+    assert f"answers: {told}" in again.out
+    assert (
+        f"xling: {ASKED} of {ASKED} answers are in the store, the oldest 3 weeks old" in again.out
+    )
+    assert again.suite_properties()["xling_answers"] == told
+    for file in ("report.html", "summary.md"):
+        assert told in (project.root / file).read_text(encoding="utf-8")
+    shown = json.loads(project.xling("show", "latest", "--json").stdout)
+    assert (0, ASKED) == (shown["freshness"]["asked"], shown["freshness"]["stored"])
+    assert server.requests == ASKED
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_fresh_asks_all_anew_and_loses_nothing(
+    project: Project, server: OpenaiServer, workers: str
+) -> None:
+    """The new answers close the gate, and count from then on; the first run keeps its own."""
+    assert project.run(*MODEL, "--xling-run-name=first", workers).code == 0
+    _swap(server)
+    fresh = project.run(*MODEL, "--xling-fresh", workers)
+    assert fresh.code == 1, fresh.out
+    assert f"answers: asked {ASKED}\n" in fresh.out
+    assert server.requests == 2 * ASKED
+    later = project.run(*MODEL, workers)
+    assert later.code == 1, later.out
+    assert server.requests == 2 * ASKED
+    assert {ENGLISH} == {answer.response["text"] for answer in project.answers()}
+    shown = json.loads(project.xling("export", "first", "--texts").stdout)
+    assert ENGLISH not in json.dumps(shown)
+    judged = project.xling("gate", "first", "--thresholds", "thresholds.yaml")
+    assert judged.returncode == 0, judged.stdout
+
+
+def test_a_fresh_run_that_goes_on_asks_only_the_rest(
+    project: Project, server: OpenaiServer
+) -> None:
+    """What it has asked itself is not asked for again."""
+    assert project.run(*MODEL).code == 0
+    named = ("--xling-fresh", "--xling-run-name=night")
+    part = project.run(*MODEL, *named, "-x", "-k", "q0001-hi or q0002-hi or q0003-hi")
+    assert part.code == 3, part.out  # no gate was selected
+    asked = server.requests
+    _age(project, 60)
+    with closing(sqlite3.connect(project.store)) as connection:
+        connection.execute("UPDATE runs SET status = 'incomplete' WHERE run_id = 'night'")
+        connection.commit()
+    whole = project.run(*MODEL, *named)
+    assert whole.code == 0, whole.out
+    assert server.requests == 2 * ASKED
+    assert asked == ASKED + 3
+
+
+def test_answers_that_are_too_old_are_asked_anew(project: Project, server: OpenaiServer) -> None:
+    """Those of Hindi are; a run's estimate counts them, too."""
+    assert project.run(*MODEL[:1], "--langs=hi").code == 0
+    _age(project, 8 * 86_400)
+    assert project.run(*MODEL[:1], "--langs=zh").code == 0
+    estimate = project.run(*MODEL, "--xling-max-age=7d", "--xling-estimate")
+    shown = " ".join(estimate.out.split())
+    assert "hi Hindi 8 0" in shown
+    assert "zh Chinese 8 8" in shown
+    aged = project.run(*MODEL, "--xling-max-age=7d")
+    assert aged.code == 0, aged.out
+    assert "answers: asked 8; 8 from the store, the oldest less than a minute old" in aged.out
+    assert server.requests == ASKED + 8
+
+
+@pytest.mark.parametrize(
+    "option", ["--xling-model-version=2026-11-20", "--xling-seed=7", "--xling-fresh"]
+)
+def test_what_asks_anew(project: Project, server: OpenaiServer, option: str) -> None:
+    """Another release, another seed; and without them the answers of before are found again."""
+    assert project.run(*MODEL).code == 0
+    assert project.run(*MODEL, option).code == 0
+    assert server.requests == 2 * ASKED
+    again = 3 if "fresh" in option else 2
+    assert project.run(*MODEL, option).code == 0
+    assert project.run(*MODEL).code == 0
+    assert server.requests == again * ASKED
+
+
+def test_another_model_in_a_reply_is_told(project: Project, server: OpenaiServer) -> None:
+    """Where some are from the store and replies now name another model."""
+    assert project.run(*MODEL[:1], "--langs=hi").code == 0
+    _swap(server, echo=True, served="test-model-2027")
+    mixed = project.run(*MODEL)
+    assert mixed.code == 0, mixed.out
+    shown = " ".join(mixed.out.split())
+    assert "answers: asked 8; 8 from the store" in shown
+    assert (
+        "replies now name test-model-2027 as the model, and answers from the store test-model-2026;"
+        " --xling-fresh asks for all anew"
+    ) in shown
