@@ -11,6 +11,7 @@ from pytest_xling.config.options import (
     option,
     our_variables,
     refuse_unknown_variables,
+    way_out,
 )
 from pytest_xling.errors import ConfigError
 
@@ -38,8 +39,9 @@ def refuse_forgotten_model(config: pytest.Config) -> None:
     """
     refuse_unknown_variables(os.environ)
     if typed := next((flag for _, flag, _ in _typed(config)), None):
+        model = option("model")
         msg = f"{typed} is given, and no model: no benchmark would be run; {_FIX}"
-        raise ConfigError(msg)
+        raise ConfigError(way_out(model) if model.name in _of_others(config) else msg)
     if any(getattr(config.option, name, False) for name in _SHOWS):
         return
     required = config.getini(REQUIRE_MODEL)
@@ -75,12 +77,17 @@ def refuse_two_models(config: pytest.Config) -> None:
         raise ConfigError(msg)
 
 
+def _of_others(config: pytest.Config) -> tuple[str, ...]:
+    """Return the names of options whose short flag belongs to somebody else."""
+    return tuple(getattr(config.option, "xling_shadowed", ()))
+
+
 def _typed(config: pytest.Config) -> Iterator[tuple[Option, str, str]]:
     """Yield our options on the command line: each with its flag and its value, if it has one.
 
     Short flags that belong to somebody else are not ours, nor is what stands in addopts.
     """
-    others = getattr(config.option, "xling_shadowed", ())
+    others = _of_others(config)
     flags = {entry.flag: entry for entry in OPTIONS}
     if config.pluginmanager.hasplugin("xling_short"):
         flags |= {str(e.short): e for e in OPTIONS if e.short and e.name not in others}

@@ -36,16 +36,16 @@ class Provocation:
     """How a server misbehaves, where one is asked."""
 
 
-SCRIPTED = "pytest --model=scripted --langs=es"
+SCRIPTED = "pytest --model=scripted --langs=es,hi"
 PROVOKED = {
     "unrecognized arguments: --model": Provocation(f"{SCRIPTED} -p no:xling_short"),
-    "--model belongs to": Provocation(SCRIPTED, 2, name="conftest.py", text=CONFTEST),
+    "--model belongs to": Provocation(SCRIPTED, name="conftest.py", text=CONFTEST),
     "the model's name is empty": Provocation("pytest --model=${UNSET-}"),
     "there is no provider": Provocation("pytest --model=embeded"),
     "no benchmark (a folder with a prompts.yaml) lies in": Provocation(
         f"mkdir empty; cd empty; {SCRIPTED} --rootdir=."
     ),
-    "no model is named": Provocation("pytest -rs", 0),
+    "no model is named": Provocation("pytest"),
     "there is no API key for": Provocation("pytest --model=gpt-4o"),
     "means nothing here": Provocation(f"XLING_LANG=hi {SCRIPTED}"),
     "unknown language": Provocation("pytest --model=scripted --langs=hii"),
@@ -60,32 +60,32 @@ PROVOKED = {
         "OPENAI_API_KEY=none pytest --model=gpt-4o --xling-max-cost=5"
     ),
     "cannot connect to": Provocation(
-        "OPENAI_BASE_URL=http://127.0.0.1:1/v1 pytest --model=some-model --langs=es", 3
+        "OPENAI_BASE_URL=http://127.0.0.1:1/v1 pytest --model=some-model --langs=es,hi", 3
     ),
-    "Is --model=": Provocation(f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es", 3),
+    "Is --model=": Provocation(f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es,hi", 3),
     "(--xling-patience)": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es --xling-patience=0.5",
+        f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es,hi --xling-patience=0.5",
         3,
         mode="429",
     ),
     "It redirects to": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=moved --langs=es", 3, mode="302"
+        f"OPENAI_BASE_URL={SERVER} pytest --model=moved --langs=es,hi", 3, mode="302"
     ),
     "sent more than 16 MB": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=endless --langs=es --xling-limit=1", 3, mode="big"
+        f"OPENAI_BASE_URL={SERVER} pytest --model=endless --langs=es,hi --xling-limit=1", 3, mode="big"
     ),
     "the cost cap of": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es --xling-price=1,1"
+        f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es,hi --xling-price=1,1"
         " --xling-max-cost=0",
         3,
     ),
     "has no answer for sample": Provocation(
-        "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
+        "pytest --model=transcript:answers.jsonl --langs=es,hi", 3, "answers.jsonl", ANSWER
     ),
     "the store has no run": Provocation(f"{SCRIPTED} -q >/dev/null; xling show nobody"),
-    "too few answers: needs": Provocation(SCRIPTED, 0),
+    "too few answers: needs": Provocation(f"{SCRIPTED} --xling-limit=4", 1),
     "scores are missing: they met a fault": Provocation(
-        "pytest --model=transcript:answers.jsonl --langs=es", 3, "answers.jsonl", ANSWER
+        "pytest --model=transcript:answers.jsonl --langs=es,hi", 3, "answers.jsonl", ANSWER
     ),
     "no gate of example was judged": Provocation(f"{SCRIPTED} -k test_answer", 3),
 }
