@@ -108,10 +108,10 @@ async def ask_in_batches(
     Args:
         answers: knows itself when to ask, how many at once, and for how long.
         request: what to ask.
-        attempts: batches that may fail for other reasons than a rate limit, the first included.
+        attempts: batches in which the request may fail, the first included.
 
     Raises:
-        TransientFault: the last attempt failed, too.
+        RateLimited, TransientFault: it still failed in the last one.
         PermanentFault: asking again will not help.
         GivenUp: the wait is over, or nothing more is asked.
         BudgetExceeded: the cost cap is reached.
@@ -120,13 +120,11 @@ async def ask_in_batches(
     while True:
         try:
             return await answers.generate(request)
-        except RateLimited:
-            continue
-        except TransientFault as fault:
+        except (RateLimited, TransientFault) as fault:
             failed += 1
             if failed >= attempts:
                 msg = f"{fault} (gave up after {failed} failed attempts)"
-                raise TransientFault(msg) from fault
+                raise type(fault)(msg) from fault
 
 
 class Answers(Protocol):
