@@ -191,8 +191,8 @@ def _cut(line: bytearray) -> bytes:
 def too_long(url: str, most_bytes: int) -> PermanentFault:
     """Return the fault for a reply of *url*, or a line of one, that is longer than any answer."""
     return PermanentFault(
-        f"{url} sent more than {most_bytes >> 20} MB where an answer should be; no more of it was "
-        "read. Is it the API it should be, and a model kept to --xling-max-tokens?"
+        f"{url} sent more than {most_bytes >> 20} MB in reply to one question; no more of it "
+        "was read. Is it the API it should be, and a model kept to --xling-max-tokens?"
     )
 
 
