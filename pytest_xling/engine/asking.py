@@ -108,10 +108,11 @@ async def ask_in_batches(
     Args:
         answers: knows itself when to ask, how many at once, and for how long.
         request: what to ask.
-        attempts: batches in which the request may fail, the first included.
+        attempts: batches in which it may fail, the first included. What raises RateLimited is no
+            such batch: the service had too much to do to take it.
 
     Raises:
-        RateLimited, TransientFault: it still failed in the last one.
+        TransientFault: the last attempt failed, too.
         PermanentFault: asking again will not help.
         GivenUp: the wait is over, or nothing more is asked.
         BudgetExceeded: the cost cap is reached.
@@ -120,11 +121,13 @@ async def ask_in_batches(
     while True:
         try:
             return await answers.generate(request)
-        except (RateLimited, TransientFault) as fault:
+        except RateLimited:
+            continue
+        except TransientFault as fault:
             failed += 1
             if failed >= attempts:
                 msg = f"{fault} (gave up after {failed} failed attempts)"
-                raise type(fault)(msg) from fault
+                raise TransientFault(msg) from fault
 
 
 class Answers(Protocol):

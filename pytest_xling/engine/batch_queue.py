@@ -279,26 +279,29 @@ class BatchQueue:
 
         try:
             state = await self._patiently(begin, again=RateLimited)
+        except TransientFault:
+            return await self._found(row)
         except GivenUp:
             raise
-        except (TransientFault, PermanentFault) as fault:
-            return await self._found(row, fault)
+        except PermanentFault as refusal:
+            try:
+                return await self._found(row)
+            except GivenUp:
+                raise
+            except (TransientFault, PermanentFault):  # it is not there, or the list cannot be read
+                await self._store.write(partial(batches.drop, row=row))
+                raise refusal from None
         await self._store.write(partial(batches.note, row=row, state=state))
         return state
 
     def _find(self, row: BatchRow) -> Awaitable[BatchState | None]:
         return self._service.find(row.file, since_s=row.created_at)
 
-    async def _found(self, row: BatchRow, fault: ProviderFault | None = None) -> BatchState:
+    async def _found(self, row: BatchRow) -> BatchState:
         """Return the batch that may have been begun of a file.
 
-        Args:
-            row: of the batch.
-            fault: what its beginning met, where that is known.
-
         Raises:
-            ProviderFault: none was, and none can be any more; a PermanentFault is that which its
-                beginning met.
+            TransientFault: none was, and none can be any more.
         """
         find = partial(self._find, row)
         state = await self._patiently(find)
@@ -308,8 +311,6 @@ class BatchQueue:
             state = await self._patiently(find)
         if state is None:
             await self._store.write(partial(batches.drop, row=row))
-            if isinstance(fault, PermanentFault):
-                raise fault
             msg = f"{self._service.url} has not begun the batch it was in"
             raise TransientFault(msg)
         await self._store.write(partial(batches.note, row=row, state=state))
@@ -377,7 +378,6 @@ class BatchQueue:
             lacking = self._fault(followed.row, state)
             results = {**dict.fromkeys(wanted, lacking), **results}
         else:  # an answer may come after an error
-            lacking = None
             results = {key: each for key, each in results.items() if isinstance(each, Response)}
         faults = [key for key, result in results.items() if not isinstance(result, Response)]
         # Before they are asked again.
@@ -388,22 +388,21 @@ class BatchQueue:
                 continue
             if isinstance(result, Response):
                 waiting.answer.set_result(result)
-            elif result is lacking and isinstance(result, RateLimited):
-                self._put(key, waiting)  # not one was asked
             else:
-                waiting.answer.set_exception(self._of_line(waiting, result))
+                failed = result if state.fault is not None else self._of_line(waiting, result)
+                waiting.answer.set_exception(failed)
 
     def _of_line(self, waiting: _Waiting, fault: ProviderFault) -> ProviderFault:
-        """Return the fault of a request that failed in its batch.
+        """Return the fault of a request that failed within its batch.
 
-        One that may pass leads to another batch, as long as the wait allows it. What an earlier run
-        has handed in goes into one in any case.
+        A rate limit is a fault that may pass, like others. Such a fault leads to another batch, as
+        long as the wait allows it; what an earlier run has handed in goes into one in any case.
         """
         if isinstance(fault, RateLimited):
             pause_s = min(REFUSED_S, max(self._left_s(), 0.0))
             self._not_before = max(self._not_before, self._loop.time() + pause_s)
-        passing = isinstance(fault, RateLimited | TransientFault)
-        if passing and waiting.handed_in and self._left_s() <= 0:
+            fault = TransientFault(str(fault))
+        if isinstance(fault, TransientFault) and waiting.handed_in and self._left_s() <= 0:
             msg = f"{fault}; the wait (--xling-batch-wait) is over: run again to ask it again"
             return GivenUp(msg, cause=msg)
         return fault

@@ -232,7 +232,7 @@ def test_a_line_that_is_rate_limited_is_not_asked_for_ever(
     server.answer = lambda body: RATE_LIMITED if body["messages"][-1]["content"] == "b" else "yes"
     answered, fault = asker.ask("a", "b")
     assert isinstance(answered, Response)
-    assert isinstance(fault, RateLimited)
+    assert isinstance(fault, TransientFault)
     assert "answered 429: 'Too many requests.' (gave up after 6 failed attempts)" in str(fault)
     assert [2, 1, 1, 1, 1, 1] == server.sizes
     assert not asker.kept()
@@ -452,9 +452,12 @@ def test_a_service_that_takes_no_batch_now_is_asked_again_within_the_patience(
     assert [1, 1] == server.sizes
 
 
-def test_a_batch_that_is_refused_is_no_longer_kept(server: BatchServer, asker: Asker) -> None:
-    """The fault is the one that its creation met, once the list has no such batch."""
-    server.troubles[BEGIN] = deque(["400"])
+@pytest.mark.parametrize("listed", ["", "404"])
+def test_a_batch_that_is_refused_is_no_longer_kept(
+    server: BatchServer, asker: Asker, listed: str
+) -> None:
+    """The fault is the one that its creation met, once the list has no such batch, or is none."""
+    server.troubles |= {BEGIN: deque(["400"]), LIST: deque([listed])}
     fault = asker.fault("a")
     assert isinstance(fault, PermanentFault)
     assert "answered 400: 'Not now" in str(fault)
@@ -544,3 +547,18 @@ def test_the_cap_holds_for_batches_and_what_was_sent_is_taken_in_whatever_is_lef
     asked = server.asked.copy()
     assert list("fgh") == Asker(path, max_usd=0.000001).texts("f", "g", "h")
     assert asked == server.asked
+
+
+def test_a_service_that_is_full_is_no_attempt() -> None:
+    """Nothing was asked."""
+    from pytest_xling.engine.asking import ask_in_batches  # noqa: PLC0415  beside its test
+
+    faults = [RateLimited("full"), TransientFault("odd"), RateLimited("full")]
+
+    class Busy:
+        async def generate(self, _: Request) -> Response:
+            if faults:
+                raise faults.pop()
+            return Response(text="yes", stop_reason="stop")
+
+    assert "yes" == asyncio.run(ask_in_batches(Busy(), request("a"), attempts=2)).text

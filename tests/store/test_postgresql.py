@@ -343,7 +343,12 @@ def test_an_outage_is_waited_for_once(
     monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
     pauses: list[float] = []
     sleep = time.sleep
-    monkeypatch.setattr(time, "sleep", lambda s: (pauses.append(s), sleep(s)))
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        sleep(seconds)
+
+    monkeypatch.setattr(time, "sleep", pause)
     for _ in range(2):
         postgresql.kill()
         try:

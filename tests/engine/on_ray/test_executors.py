@@ -206,7 +206,7 @@ def test_batches_that_nobody_counts_are_faults(cluster: Cluster) -> None:
     )
 
     del cluster  # opened
-    attempts = ray.remote(Attempts).options(num_cpus=0).remote()
+    attempts: Any = ray.remote(Attempts).options(num_cpus=0).remote()
     ray.kill(attempts)
     task = pickle.dumps(Task.of(load("metric", "repetition")()))
     answered = BatchActor(package_digest(), attempts).run("b", task, pickle.dumps(ANSWERS[0]))
