@@ -179,6 +179,8 @@ async def _unpacked(response: httpx2.Response) -> AsyncGenerator[tuple[int, byte
                     raise httpx2.DecodingError(str(error)) from error
                 yield packed, piece
                 packed, rest = 0, unpacker.unconsumed_tail
+                if rest:  # little came and is much: others may have their turn
+                    await asyncio.sleep(0)
     if unpacker is not None:
         yield 0, unpacker.flush()
 

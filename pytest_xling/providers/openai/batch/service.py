@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -198,7 +197,6 @@ class OpenaiBatches:
             async with contextlib.aclosing(reply):
                 async for lines in reply.aiter_raw():  # a reply, as there is no stream of events
                     results.take_in(lines)
-                    await asyncio.sleep(0)  # others may have their turn
             return cast("httpx2.Response", reply)
 
         if await self._exchange(read, missing=True) is None:
