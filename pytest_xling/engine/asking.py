@@ -108,7 +108,8 @@ async def ask_in_batches(
     Args:
         answers: knows itself when to ask, how many at once, and for how long.
         request: what to ask.
-        attempts: batches that may fail for other reasons than a rate limit, the first included.
+        attempts: batches in which it may fail, the first included. What raises RateLimited is no
+            such batch: the service had too much to do to take it.
 
     Raises:
         TransientFault: the last attempt failed, too.

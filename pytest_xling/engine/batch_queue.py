@@ -53,6 +53,8 @@ class _Waiting:
     request: Request
     answer: asyncio.Future[Response]
     left_out: tuple[str, ...] = ()
+    handed_in: bool = False
+    """Whether this process has."""
 
 
 @dataclass(slots=True)
@@ -203,7 +205,7 @@ class BatchQueue:
 
     def _put(self, key: str, waiting: _Waiting) -> None:
         line = self._service.line(key, waiting.request)
-        waiting.left_out = line.left_out
+        waiting.left_out, waiting.handed_in = line.left_out, True
         self._new[key], self._lines[key] = waiting, line
         self._bytes += len(line.text)
         self._last_put = self._loop.time()
@@ -266,19 +268,34 @@ class BatchQueue:
             self._follow(replace(row, batch=state.id), new)
 
     async def _begin(self, row: BatchRow) -> BatchState:
-        """Begin a batch, which must not happen twice."""
-        begin = partial(self._service.begin, row.file)
+        """Begin a batch, which must not happen twice: whatever the reply, it may have happened."""
+        refused = False
+
+        async def begin() -> BatchState:
+            nonlocal refused
+            state = await self._find(row) if refused else None
+            refused = True
+            return state or await self._service.begin(row.file)
+
         try:
             state = await self._patiently(begin, again=RateLimited)
         except TransientFault:
-            return await self._found(row)  # it may have been begun all the same
+            return await self._found(row)
         except GivenUp:
             raise
-        except PermanentFault:
-            await self._store.write(partial(batches.drop, row=row))
-            raise
+        except PermanentFault as refusal:
+            try:
+                return await self._found(row)
+            except GivenUp:
+                raise
+            except (TransientFault, PermanentFault):  # it is not there, or the list cannot be read
+                await self._store.write(partial(batches.drop, row=row))
+                raise refusal from None
         await self._store.write(partial(batches.note, row=row, state=state))
         return state
+
+    def _find(self, row: BatchRow) -> Awaitable[BatchState | None]:
+        return self._service.find(row.file, since_s=row.created_at)
 
     async def _found(self, row: BatchRow) -> BatchState:
         """Return the batch that may have been begun of a file.
@@ -286,7 +303,7 @@ class BatchQueue:
         Raises:
             TransientFault: none was, and none can be any more.
         """
-        find = partial(self._service.find, row.file, since_s=row.created_at)
+        find = partial(self._find, row)
         state = await self._patiently(find)
         if state is None:
             # What was sent to begin it may still be under way.
@@ -360,17 +377,35 @@ class BatchQueue:
         if state.over:
             lacking = self._fault(followed.row, state)
             results = {**dict.fromkeys(wanted, lacking), **results}
+        else:  # an answer may come after an error
+            results = {key: each for key, each in results.items() if isinstance(each, Response)}
         faults = [key for key, result in results.items() if not isinstance(result, Response)]
         # Before they are asked again.
         await self._store.write(partial(batches.forget, keys=[bytes.fromhex(k) for k in faults]))
         for key, result in results.items():
-            answer = followed.waiting.pop(key).answer
-            if answer.done():
+            waiting = followed.waiting.pop(key)
+            if waiting.answer.done():
                 continue
             if isinstance(result, Response):
-                answer.set_result(result)
+                waiting.answer.set_result(result)
             else:
-                answer.set_exception(result)
+                failed = result if state.fault is not None else self._of_line(waiting, result)
+                waiting.answer.set_exception(failed)
+
+    def _of_line(self, waiting: _Waiting, fault: ProviderFault) -> ProviderFault:
+        """Return the fault of a request that failed within its batch.
+
+        A rate limit is a fault that may pass, like others. Such a fault leads to another batch, as
+        long as the wait allows it; what an earlier run has handed in goes into one in any case.
+        """
+        if isinstance(fault, RateLimited):
+            pause_s = min(REFUSED_S, max(self._left_s(), 0.0))
+            self._not_before = max(self._not_before, self._loop.time() + pause_s)
+            fault = TransientFault(str(fault))
+        if isinstance(fault, TransientFault) and waiting.handed_in and self._left_s() <= 0:
+            msg = f"{fault}; the wait (--xling-batch-wait) is over: run again to ask it again"
+            return GivenUp(msg, cause=msg)
+        return fault
 
     def _fault(self, row: BatchRow, state: BatchState) -> ProviderFault:
         """Return what a request meets that a batch which is over has no result of."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.text.secrets import Secrets
 
-__all__ = ["CONNECT_S", "MOST_BYTES", "Pools", "RedactedLogs", "Screened"]
+__all__ = ["CONNECT_S", "MOST_BYTES", "Pools", "RedactedLogs", "Screened", "too_long"]
 
 CONNECT_S: Final = 15.0
 """How long a server may take to accept a connection."""
@@ -38,6 +38,9 @@ MOST_BYTES: Final = 16 << 20
 _MOST_OF_AN_ERROR = 64 << 10
 # What is dropped at the end of an error that was cut: half a secret is not recognised.
 _SEAM = 8 << 10
+# Where a line is cut, so that what is left is still seen to be too long.
+_CUT = MOST_BYTES + 1 + _SEAM
+_PIECE = 1 << 20
 # What is written anew: the body is not packed any more.
 _OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _GZIP = 16 + zlib.MAX_WBITS
@@ -55,7 +58,7 @@ class Screened(httpx2.AsyncBaseTransport):
     Args:
         endpoint: where requests go.
         inner: the transport that sends them.
-        most_bytes: how long a reply may be, unpacked.
+        most_bytes: how long a reply may be, unpacked; none of its lines is longer than an answer.
     """
 
     def __init__(
@@ -73,16 +76,12 @@ class Screened(httpx2.AsyncBaseTransport):
         self._most_bytes = most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send *request* and return the whole reply.
+        """Send *request* and return the reply, whose body is a stream for whoever wants it so.
 
-        Raises:
-            PermanentFault: the reply is longer than any answer.
+        Raises, where the body is read:
+            PermanentFault: it is longer than any answer.
         """
         response = await self._inner.handle_async_request(self._with_credentials(request))
-        try:
-            body = await self._read(response)
-        finally:
-            await response.aclose()
         return httpx2.Response(
             response.status_code,
             headers=[
@@ -90,7 +89,7 @@ class Screened(httpx2.AsyncBaseTransport):
                 for name, value in response.headers.raw
                 if name.lower().decode("latin-1") not in _OF_THE_BODY
             ],
-            content=body,
+            stream=_Body(self._lines(response), response),
         )
 
     def _with_credentials(self, request: httpx2.Request) -> httpx2.Request:
@@ -110,48 +109,93 @@ class Screened(httpx2.AsyncBaseTransport):
             extensions=request.extensions,
         )
 
-    async def _read(self, response: httpx2.Response) -> bytes:
-        """Return the body of *response*, unpacked; of an error its beginning is enough."""
+    async def _lines(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
+        """Yield the body of *response*, unpacked, in pieces that end where a line does.
+
+        No secret has a line's end in it. Of an error its beginning is enough, and of a line that is
+        longer than any answer so much that this is seen.
+        """
         refused = response.status_code >= httpx2.codes.MULTIPLE_CHOICES
         most = _MOST_OF_AN_ERROR if refused else self._most_bytes
-        packing = response.headers.get("content-encoding", "identity").strip().lower()
-        if packing not in {"gzip", "identity", "x-gzip", ""}:
-            msg = f"packed with {packing!r}, which was not asked for"
-            raise httpx2.DecodingError(msg)
-        unpacker = zlib.decompressobj(_GZIP) if packing.endswith("gzip") else None
-        body = bytearray()
-        taken = 0
-        stream = cast(
-            "AsyncGenerator[bytes]", aiter(cast("httpx2.AsyncByteStream", response.stream))
-        )
-        async with contextlib.aclosing(stream):
-            async for chunk in stream:
-                taken += len(chunk)
-                body += _unpacked(unpacker, chunk, most + 1 - len(body)) if unpacker else chunk
-                if max(taken, len(body)) > most:
+        redact = self._secrets.redact_bytes
+        line = bytearray()  # which has not ended yet
+        taken = unpacked = 0
+        async with contextlib.aclosing(_unpacked(response)) as pieces:
+            async for packed, piece in pieces:
+                taken += packed
+                unpacked += len(piece)
+                if max(taken, unpacked) > most:
                     if not refused:
-                        raise self._too_long()
-                    return self._secrets.redact_bytes(bytes(body))[:-_SEAM]
-        return self._secrets.redact_bytes(bytes(body))
-
-    def _too_long(self) -> PermanentFault:
-        return PermanentFault(
-            f"{self._url} sent more than {self._most_bytes >> 20} MB in reply to one question; no "
-            "more of it was read. Is it the API it should be, and a model kept to "
-            "--xling-max-tokens?"
-        )
+                        raise too_long(self._url, most)
+                    yield redact(bytes(line + piece))[:-_SEAM]
+                    return
+                first, end, others = piece.partition(b"\n")
+                line += first[: max(_CUT - len(line), 0)]
+                if end:
+                    whole, end, rest = others.rpartition(b"\n")
+                    yield redact(_cut(line) + b"\n" + whole + end)
+                    line = bytearray(rest)
+        yield redact(_cut(line))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._inner.aclose()
 
 
-def _unpacked(unpacker: Any, chunk: bytes, most: int) -> bytes:  # noqa: ANN401  zlib hides its type
-    try:
-        data: bytes = unpacker.decompress(chunk, most)
-    except zlib.error as error:
-        raise httpx2.DecodingError(str(error)) from error
-    return data
+class _Body(httpx2.AsyncByteStream):
+    """The body of a reply, read as it comes."""
+
+    def __init__(self, pieces: AsyncGenerator[bytes], response: httpx2.Response) -> None:
+        self._pieces = pieces
+        self._response = response
+
+    def __aiter__(self) -> AsyncGenerator[bytes]:
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """Read no more."""
+        await self._pieces.aclose()
+        await self._response.aclose()
+
+
+async def _unpacked(response: httpx2.Response) -> AsyncGenerator[tuple[int, bytes]]:
+    """Yield the body of *response* in small pieces, each with the bytes that came for it."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in {"gzip", "identity", "x-gzip", ""}:
+        msg = f"packed with {packing!r}, which was not asked for"
+        raise httpx2.DecodingError(msg)
+    unpacker = zlib.decompressobj(_GZIP) if packing.endswith("gzip") else None
+    stream = cast("AsyncGenerator[bytes]", aiter(cast("httpx2.AsyncByteStream", response.stream)))
+    async with contextlib.aclosing(stream):
+        async for chunk in stream:
+            if unpacker is None:
+                yield len(chunk), chunk
+                continue
+            packed, rest = len(chunk), chunk
+            while rest:
+                try:
+                    piece = unpacker.decompress(rest, _PIECE)
+                except zlib.error as error:
+                    raise httpx2.DecodingError(str(error)) from error
+                yield packed, piece
+                packed, rest = 0, unpacker.unconsumed_tail
+                if rest:  # little came and is much: others may have their turn
+                    await asyncio.sleep(0)
+    if unpacker is not None:
+        yield 0, unpacker.flush()
+
+
+def _cut(line: bytearray) -> bytes:
+    """Return *line*; of one that was cut half a secret may be the end."""
+    return bytes(line[:-_SEAM] if len(line) == _CUT else line)
+
+
+def too_long(url: str, most_bytes: int) -> PermanentFault:
+    """Return the fault for a reply of *url*, or a line of one, that is longer than any answer."""
+    return PermanentFault(
+        f"{url} sent more than {most_bytes >> 20} MB in reply to one question; no more of it "
+        "was read. Is it the API it should be, and a model kept to --xling-max-tokens?"
+    )
 
 
 class RedactedLogs(logging.Filter):

@@ -76,6 +76,8 @@ class Context:
         self.began = 0.0
         """When the run began, by the monotonic clock."""
         self._database: Database | None = None
+        self._unopened = ""
+        """Why the store could not be opened: that was waited for, and is not for each test."""
         self._cluster: Cluster | None = None
 
     @property
@@ -89,10 +91,16 @@ class Context:
         if self._database is None:
             from pytest_xling.store.database import Database  # noqa: PLC0415  when a run is made
 
-            # A worker must not make a store anew where the run's is gone.
-            self._database = Database(
-                self.setup.settings.store, create=not self.is_worker, patient=self.is_worker
-            )
+            if self._unopened:
+                raise StoreError(self._unopened)
+            try:
+                # A worker must not make a store anew where the run's is gone.
+                self._database = Database(
+                    self.setup.settings.store, create=not self.is_worker, patient=self.is_worker
+                )
+            except StoreError as error:
+                self._unopened = str(error)
+                raise
         return self._database
 
     def open_cluster(self) -> None:

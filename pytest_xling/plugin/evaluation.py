@@ -13,7 +13,6 @@ from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.planning.plan import groups_of, make_job, make_request
 from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
-from pytest_xling.store.database import Database
 from pytest_xling.store.queries import answered_cases, metric_steps
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
     from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.database import Database
     from pytest_xling.store.runs import Progress
 
 __all__ = ["Annotators", "Evaluation", "Evaluator", "roles_asked"]
@@ -46,6 +46,7 @@ class Evaluation:
 
     Args:
         setup: settings and provider.
+        database: the store. A process has one, as it waits once for a server that is away.
         run_id: the run the results belong to.
         groups: cases evaluated together, in the order tests will ask for them.
         metrics: for each benchmark, by its name, the metrics to score.
@@ -63,6 +64,7 @@ class Evaluation:
         self,
         *,
         setup: Setup,
+        database: Database,
         run_id: str,
         groups: Sequence[Sequence[Case]],
         metrics: Mapping[str, tuple[str, ...]],
@@ -87,7 +89,7 @@ class Evaluation:
         }
         self._futures: dict[int, Future[list[Result]]] = {}
         self._results: dict[tuple[str, str], Result] = {}
-        self._database = Database(setup.settings.store, create=False, patient=True)
+        self._database = database
         self._loop = LoopThread()
         self._run = self._loop.call(
             _make_run(
@@ -211,7 +213,6 @@ class Evaluation:
             self._loop.call(self._run.aclose())
         finally:
             self._loop.close()
-            self._database.close()
 
     def _look_ahead(self, number: int) -> None:
         begun = sum(len(self._groups[n]) for n in self._futures)
@@ -367,6 +368,7 @@ class Evaluator:
     ) -> Evaluation:
         return Evaluation(
             setup=self._context.setup,
+            database=self._context.database,
             run_id=self._context.run_id,
             groups=groups,
             metrics=self._selection.metrics,

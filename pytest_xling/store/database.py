@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,6 +32,18 @@ PAUSES_S = (0.1, 5.0)
 """Between two looks whether a server is back: first and longest."""
 
 
+@dataclass(slots=True)
+class _Outage:
+    """A server that cannot be reached."""
+
+    since: float
+    """By the monotonic clock."""
+    given_up: str = ""
+    """What is said of it, once it was waited for in vain."""
+    not_before: float = 0.0
+    """When it is tried again: one that keeps silent takes its time to fail."""
+
+
 class Database:
     """A store; safe to use from several threads and processes, on a server from several machines.
 
@@ -51,8 +64,7 @@ class Database:
         self, location: StoreLocation, *, create: bool = True, patient: bool = False
     ) -> None:
         self._backend = _backend(location, create=create)
-        self.is_away = False
-        """Whether the server is waited for just now, or was in vain."""
+        self._outage: _Outage | None = None
         self._patience_s = self._backend.patience_s if patient else 0.0
         with ExitStack() as on_error:
             on_error.callback(self.close)
@@ -63,6 +75,11 @@ class Database:
                     migrate(connection, self._backend)
             on_error.pop_all()
         self._patience_s = self._backend.patience_s
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the server is waited for just now, or was in vain."""
+        return self._outage is not None
 
     def check(self) -> None:
         """Check that the file is still the one that was opened.
@@ -101,7 +118,7 @@ class Database:
                     result = function(connection)
                     self.check()
             except StoreAway:
-                self.is_away = True
+                self._missed(time.monotonic())
                 if not left:
                     raise
             else:
@@ -126,30 +143,42 @@ class Database:
     def _begun(self, stack: ExitStack, *, writes: bool) -> Connection:
         """Begin a transaction, and wait for a server that is away.
 
+        The patience is for the outage, whatever begins meanwhile: once it is over, all that begins
+        fails at once, until the server is back.
+
         Raises:
             StoreError: it is away for too long, or refuses.
         """
-        began, (pause, longest) = time.monotonic(), PAUSES_S
+        pause, longest = PAUSES_S
         options = self._backend.writing if writes else self._backend.reading
         while True:
+            tried_at = time.monotonic()
+            if (outage := self._outage) and tried_at < outage.not_before:
+                raise StoreError(outage.given_up)
             try:
                 with ExitStack() as begun:
                     connection = begun.enter_context(self._backend.engine.connect())
                     connection = connection.execution_options(**options)
                     begun.enter_context(connection.begin())
                     stack.push(begun.pop_all())
-                    self.is_away = False
+                    self._outage = None
                     return connection
             except DBAPIError as error:
                 refused = self._backend.explained(error)
                 if not isinstance(refused, StoreAway) or not self._patience_s:
                     raise refused from error
-                self.is_away = True
-                if time.monotonic() - began > self._patience_s:
-                    msg = f"{refused}; it was waited for {self._patience_s:g} s"
-                    raise StoreError(msg) from error
+                outage, now = self._missed(tried_at), time.monotonic()
+                if now - outage.since > self._patience_s:
+                    outage.given_up = f"{refused}; it was waited for {self._patience_s:g} s"
+                    outage.not_before = now + (now - tried_at)
+                    raise StoreError(outage.given_up) from error
             time.sleep(pause)
             pause = min(2 * pause, longest)
+
+    def _missed(self, at: float) -> _Outage:
+        """Note that the server could not be reached, and return its outage."""
+        outage = self._outage = self._outage or _Outage(at)
+        return outage
 
 
 def _backend(location: StoreLocation, *, create: bool) -> Backend:

@@ -222,6 +222,75 @@ def test_a_request_is_not_asked_for_ever(server: BatchServer, asker: Asker) -> N
     assert [1] * 6 == server.sizes
 
 
+RATE_LIMITED = {"status": 429, "error": {"message": "Too many requests."}}
+
+
+def test_a_line_that_is_rate_limited_is_not_asked_for_ever(
+    server: BatchServer, asker: Asker
+) -> None:
+    """It counts as any fault that may pass; its batch was taken, so the service is not full."""
+    server.answer = lambda body: RATE_LIMITED if body["messages"][-1]["content"] == "b" else "yes"
+    answered, fault = asker.ask("a", "b")
+    assert isinstance(answered, Response)
+    assert isinstance(fault, TransientFault)
+    assert "answered 429: 'Too many requests.' (gave up after 6 failed attempts)" in str(fault)
+    assert [2, 1, 1, 1, 1, 1] == server.sizes
+    assert not asker.kept()
+
+
+def test_a_line_that_is_rate_limited_once_is_asked_again(server: BatchServer, asker: Asker) -> None:
+    """By the next batch."""
+    server.answer = lambda _: RATE_LIMITED if len(server.sizes) == 1 else "yes"
+    assert ["yes"] == asker.texts("a")
+    assert [1, 1] == server.sizes
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_failed_is_not_handed_in_again_once_the_wait_is_over(
+    server: BatchServer, tmp_path: Path, status: int
+) -> None:
+    """But for what an earlier run handed in: so each run gets a round further."""
+    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    server.answer = lambda _: {"status": status, "error": {"message": "Not now."}}
+    fault = asker.fault("a")
+    assert isinstance(fault, GivenUp)
+    assert f"answered {status}: 'Not now.'; the wait (--xling-batch-wait) is over" in str(fault)
+    assert "run again" in fault.cause
+    assert [1] == server.sizes
+    server.fates.append("stuck")
+    asker.ask("a")
+    server.stuck()
+    assert [1, 1] == server.sizes
+    assert isinstance(asker.fault("a"), GivenUp)
+    assert [1, 1, 1] == server.sizes
+
+
+def test_what_is_rate_limited_is_not_handed_in_again_beyond_the_cap(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """An answer here costs 0.002 US$, which leaves too little of 0.003 for another."""
+    server.answer = lambda body: RATE_LIMITED if body["messages"][-1]["content"] == "b" else "yes"
+    answered, over = Asker(tmp_path / "s.sqlite", max_usd=0.003).ask("a", "b")
+    assert isinstance(answered, Response)
+    assert isinstance(over, BudgetExceeded)
+    assert [2] == server.sizes
+
+
+def test_an_answer_that_is_too_long_is_the_fault_of_its_request_alone(
+    server: BatchServer, asker: Asker
+) -> None:
+    """It is not asked, and paid for, again, as where it is asked directly."""
+    server.answer = lambda body: (
+        "word " * (4 << 20) if body["messages"][-1]["content"] == "b" else "yes"
+    )
+    first, fault, last = asker.ask("a", "b", "c")
+    assert isinstance(first, Response)
+    assert isinstance(last, Response)
+    assert isinstance(fault, PermanentFault)
+    assert "more than 16 MB" in str(fault)
+    assert [3] == server.sizes
+
+
 def test_an_error_is_the_fault_of_its_request_alone(server: BatchServer, asker: Asker) -> None:
     """One that asking again will not mend is not asked again."""
     refusal = {"message": "It is too long.", "code": "context_length_exceeded"}
@@ -298,6 +367,27 @@ def test_results_with_unknown_double_and_missing_ids(server: BatchServer, asker:
     assert [3, 1] == server.sizes
 
 
+def test_an_error_that_an_answer_follows_is_not_asked_again(
+    server: BatchServer, asker: Asker
+) -> None:
+    """Not within a file, nor where a service gives the one before a batch is over."""
+    late = {"response": None, "error": {"message": "late"}}
+    server.spoil = lambda lines: [lines[0] | late, *lines]
+    assert ["a"] == asker.texts("a")
+    server.fates.append("stuck")
+    server.partial = True
+
+    def not_yet(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        server.spoil = list
+        server.stuck()
+        return [line | late for line in lines]
+
+    server.spoil = not_yet
+    assert ["b"] == asker.texts("b")
+    assert {1} == set(server.asked.values())
+    assert [1, 1] == server.sizes
+
+
 def test_a_batch_that_the_service_has_forgotten_is_not_paid_for_again_by_itself(
     server: BatchServer, tmp_path: Path
 ) -> None:
@@ -334,6 +424,48 @@ def test_a_reply_that_is_lost_begins_no_second_batch(server: BatchServer, asker:
     assert [1, 1, 1, 2] == server.sizes
 
 
+@pytest.mark.parametrize("status", ["429", "400"])
+def test_a_batch_that_was_begun_is_neither_begun_again_nor_dropped(
+    server: BatchServer, asker: Asker, status: str
+) -> None:
+    """Whatever the reply said, the service's list of batches has it."""
+    server.troubles[BEGIN] = deque([f"{status} all the same"])
+    assert ["a", "b"] == asker.texts("a", "b")
+    assert {1} == set(server.asked.values())
+    assert [2] == server.sizes
+
+
+def test_a_service_that_takes_no_batch_now_is_asked_again_within_the_patience(
+    server: BatchServer, tmp_path: Path
+) -> None:
+    """A look at its list is no answer to that; what the next run finds there, it takes in."""
+    server.troubles[BEGIN] = deque(["429", "429"])
+    assert ["a"] == Asker(tmp_path / "s.sqlite").texts("a")
+    assert [1] == server.sizes
+    assert 2 == server.requests[LIST]
+    server.troubles[BEGIN] = deque(["429"] * 1000)
+    fault = Asker(tmp_path / "s.sqlite", patience_s=0.2).fault("b")
+    assert isinstance(fault, GivenUp)
+    assert "no answer for 0.2 s (--xling-patience)" in str(fault)
+    server.troubles.clear()
+    assert ["b"] == Asker(tmp_path / "s.sqlite").texts("b")
+    assert [1, 1] == server.sizes
+
+
+@pytest.mark.parametrize("listed", ["", "404"])
+def test_a_batch_that_is_refused_is_no_longer_kept(
+    server: BatchServer, asker: Asker, listed: str
+) -> None:
+    """The fault is the one that its creation met, once the list has no such batch, or is none."""
+    server.troubles |= {BEGIN: deque(["400"]), LIST: deque([listed])}
+    fault = asker.fault("a")
+    assert isinstance(fault, PermanentFault)
+    assert "answered 400: 'Not now" in str(fault)
+    assert not asker.kept()
+    assert ["a"] == asker.texts("a")
+    assert [1] == server.sizes
+
+
 def test_a_batch_that_was_not_begun_never_will_be(server: BatchServer, asker: Asker) -> None:
     """Its file is deleted before its requests are handed in again."""
     server.troubles[BEGIN] = deque(["503"])
@@ -360,7 +492,7 @@ def test_a_run_that_never_learnt_whether_its_batch_was_begun(
 
 
 @pytest.mark.parametrize("place", [UPLOAD, STATE, RESULTS])
-@pytest.mark.parametrize("trouble", ["429", "500", "lost"])
+@pytest.mark.parametrize("trouble", ["429", "500", "lost", "half"])
 def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, trouble: str) -> None:
     """A request of ours that fails is repeated; none of the answers is paid for twice."""
     server.troubles[place] = deque([trouble])
@@ -417,8 +549,8 @@ def test_the_cap_holds_for_batches_and_what_was_sent_is_taken_in_whatever_is_lef
     assert asked == server.asked
 
 
-def test_a_rate_limit_is_no_attempt() -> None:
-    """Whoever says when to come back is not broken."""
+def test_a_service_that_is_full_is_no_attempt() -> None:
+    """Nothing was asked."""
     from pytest_xling.engine.asking import ask_in_batches  # noqa: PLC0415  beside its test
 
     faults = [RateLimited("full"), TransientFault("odd"), RateLimited("full")]

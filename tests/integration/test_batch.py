@@ -110,6 +110,19 @@ def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> N
     assert "No batch in the store" in project.xling("batches").stdout
 
 
+def test_a_service_that_rate_limits_every_line_ends_the_run(
+    project: Project, server: BatchServer
+) -> None:
+    """Once the wait is over, with 3 and a word; a later run asks again."""
+    server.answer = lambda _: {"status": 429, "error": {"message": "Slow down."}}
+    outcome = project.run(*OPTIONS, "--xling-batch-wait=2")
+    assert 3 == outcome.code, outcome.out
+    assert "answered 429: 'Slow down.'; the wait (--xling-batch-wait) is over" in outcome.out
+    assert server.sizes in ([8], [8, 8])
+    server.answer = answer
+    assert 0 == project.run(*OPTIONS).code
+
+
 def test_looks_wait_for_answers(project: Project, server: BatchServer) -> None:
     """A run that leaves at once would hand in all questions before the first look at a gate."""
     project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.1}}}\n")

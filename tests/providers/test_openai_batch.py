@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import tracemalloc
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import openai
@@ -11,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.providers.openai.batch.results import read_results, read_state
-from pytest_xling.records import Response
+from pytest_xling.http.transport import MOST_BYTES
+from pytest_xling.interfaces.batching import BatchState
+from pytest_xling.providers.openai.batch import BatchProvider
+from pytest_xling.providers.openai.batch.results import Results, read_state
+from pytest_xling.records import Request, Response
+from tests.servers.batch_server import serving_batches
 
 if TYPE_CHECKING:
     from pytest_xling.providers.openai.batch.results import Result
@@ -52,8 +59,12 @@ JSON = st.recursive(
 
 def results(*lines: Any, wanted: str = "abc") -> dict[str, Result]:
     """Read *lines* as one file, of which those called by one of these letters are wanted."""
-    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return read_results([text.encode()], set(wanted), url=URL, batch="batch_1")
+    read = Results(set(wanted), url=URL)
+    read.take_in(
+        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
+    )
+    read.warn("batch_1")
+    return read.by_key
 
 
 def line(key: str, status: int = 200, text: str = "yes") -> dict[str, Any]:
@@ -82,6 +93,53 @@ def test_double_and_unreadable_lines_are_told(caplog: pytest.LogCaptureFixture) 
     assert isinstance(read["a"], Response)
     assert "yes" == read["a"].text
     assert "results given twice: 1; lines that cannot be read: 3" in caplog.text
+
+
+@pytest.mark.parametrize("error", [line("a", 429), {"custom_id": "a", "error": {"code": "odd"}}])
+def test_an_answer_counts_before_an_error(error: dict[str, Any]) -> None:
+    """Wherever it stands, and whatever the error; of two errors the first counts."""
+    for lines in [(error, line("a")), (line("a"), error)]:
+        read = results(*lines)["a"]
+        assert isinstance(read, Response)
+        assert "yes" == read.text
+    assert isinstance(results(error, line("a", 400))["a"], type(results(error)["a"]))
+
+
+def test_a_line_that_is_too_long_is_known_by_its_beginning() -> None:
+    """Where that has no id it cannot be read."""
+    long = results(line("a", text="x" * MOST_BYTES), line("b"))
+    assert ["a", "b"] == list(long)
+    assert isinstance(long["a"], PermanentFault)
+    assert not results(line("a" + "x" * MOST_BYTES), wanted="a")
+
+
+def test_a_file_of_results_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 220 MB, sent as 1 MB of gzip, no more is in memory than some of its longest line."""
+    packer = zlib.compressobj(1, wbits=16 + zlib.MAX_WBITS)
+    lines = [line("z", text="word " * 200_000)] * 200 + [line("a", text="word " * 4_000_000)]
+    parts = [packer.compress(json.dumps(each).encode() + b"\n") for each in [*lines, line("b")]]
+    with serving_batches(files={"file-1": b"".join((*parts, packer.flush()))}) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+        tracemalloc.start()
+        try:
+            read = asyncio.run(_results("file-1", wanted="ab"))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert isinstance(read["a"], PermanentFault)
+    assert isinstance(read["b"], Response)
+    assert peak < 100 << 20
+
+
+async def _results(file: str, *, wanted: str) -> dict[str, Response | ProviderFault]:
+    provider = BatchProvider("m")
+    state = BatchState(id="batch_1", status="completed", over=True, files=(file,))
+    requests = {key: Request(model="m", messages=(), params={}) for key in wanted}
+    try:
+        return await provider.service().results(state, requests, dict.fromkeys(wanted, ()))
+    finally:
+        await provider.aclose()
 
 
 def test_what_a_batch_says_of_itself() -> None:

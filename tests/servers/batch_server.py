@@ -75,10 +75,12 @@ class BatchServer:
     fates: deque[str] = field(default_factory=deque)
     """``completed``, ``expired``, ``cancelled``, ``failed`` or ``stuck``."""
     troubles: dict[str, deque[str]] = field(default_factory=dict)
-    """By method and path: a status, or ``lost``: what was asked is done, and no reply comes."""
+    """By method and path: a status; or what was asked is done, and no reply comes (``lost``), half
+    of one (``half``), or a status (``429 all the same``)."""
     spoil: Callable[[list[Line]], list[Line]] = list
     """What is done to the lines of a file of results."""
     files: dict[str, bytes] = field(default_factory=dict)
+    """By id; what is packed with gzip is sent as such."""
     batches: dict[str, Batch] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -272,11 +274,11 @@ class Handler(BaseHTTPRequestHandler):
             shared.requests[place] += 1
             due = shared.troubles.get(place)
             trouble = due.popleft() if due else ""
-            if trouble and trouble != "lost":
-                key = self.headers.get("Authorization", "")
-                status, body = _error(int(trouble), f"Not now, {key}.")
-            else:
+            if not trouble.isdigit():
                 status, body = shared.handle(self.command, path, query, content)
+            if trouble[:3].isdigit():
+                key = self.headers.get("Authorization", "")
+                status, body = _error(int(trouble[:3]), f"Not now, {key}.")
         if trouble == "lost":
             self.close_connection = True
             return
@@ -284,7 +286,12 @@ class Handler(BaseHTTPRequestHandler):
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(sent)))
+        if sent.startswith(b"\x1f\x8b"):
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
+        if trouble == "half":
+            self.close_connection = True
+            sent = sent[: len(sent) // 2]
         self.wfile.write(sent)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import secrets
+import socket
 import sys
 import threading
 import time
@@ -331,6 +332,72 @@ def test_a_server_that_stays_away_is_an_error(
     assert postgresql.password not in str(told.value)
     assert 1 == database.transact(step)
     database.close()
+
+
+def test_an_outage_is_waited_for_once(
+    postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then whatever follows fails at once, until a connection succeeds; the next is waited for."""
+    database = Database(server_store)
+    monkeypatch.setattr(database, "_patience_s", 0.2)
+    monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
+    pauses: list[float] = []
+    sleep = time.sleep
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        sleep(seconds)
+
+    monkeypatch.setattr(time, "sleep", pause)
+    for _ in range(2):
+        postgresql.kill()
+        try:
+            _gone(database)
+            assert pauses
+            pauses.clear()
+            for _ in range(3):
+                _gone(database)
+            assert not pauses
+            assert database.is_away
+        finally:
+            postgresql.start()
+            pauses.clear()
+        assert 1 == database.transact(step)
+        assert not database.is_away
+    database.close()
+
+
+def test_a_server_that_keeps_silent_is_not_tried_by_each_transaction(
+    postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A try takes until its time is up, two seconds here; for as long all else fails at once."""
+    database = Database(ServerUrl.parse(f"{server_store.full}?connect_timeout=2"))
+    monkeypatch.setattr(database, "_patience_s", 0.2)
+    postgresql.kill()
+    try:
+        with socket.create_server(("127.0.0.1", postgresql.port)) as silent:
+            for _ in range(20):
+                _gone(database)
+            silent.setblocking(False)  # noqa: FBT003  socket's own
+            tries = list(iter(lambda: _accepted(silent), None))
+    finally:
+        postgresql.start()
+    assert 1 == len(tries)
+    tries[0].close()
+    database.close()
+
+
+def _accepted(listening: socket.socket) -> socket.socket | None:
+    try:
+        return listening.accept()[0]
+    except BlockingIOError:
+        return None
+
+
+def _gone(database: Database) -> None:
+    """Check that a transaction fails because the server was waited for in vain."""
+    with pytest.raises(StoreError, match=r"waited for 0.2 s"):
+        database.transact(step)
 
 
 def test_a_wrong_address_is_told_at_once(postgresql: ServerProcess) -> None:

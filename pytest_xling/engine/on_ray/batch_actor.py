@@ -101,7 +101,11 @@ def check_package(digest: str) -> None:
 
 
 class Attempts:
-    """Counts how often a batch was begun, in a process that runs none."""
+    """Counts how often a batch was begun, in a process that runs none.
+
+    Where that dies Ray starts it anew, ``ATTEMPTS`` times at most, and it counts from the
+    beginning: a batch is begun so many times more, and not without end.
+    """
 
     def __init__(self) -> None:
         self._begun: Counter[str] = Counter()
@@ -142,11 +146,16 @@ class BatchActor:
             inputs: pickled.
         """
         import ray  # noqa: PLC0415  an extra; without it nobody gets here
+        import ray.exceptions  # noqa: PLC0415  likewise
 
         try:
             wanted = self._task(task)
             given: Sequence[Any] = pickle.loads(inputs)  # noqa: S301  from our own driver
-            if ray.get(self._attempts.begin.remote(batch)) > ATTEMPTS:
+            try:
+                begun = ray.get(self._attempts.begin.remote(batch))
+            except ray.exceptions.RayError as error:
+                return pickle.dumps([_uncounted(wanted, error)] * len(given))
+            if begun > ATTEMPTS:
                 return pickle.dumps([_fatal(wanted, len(given))] * len(given))
             results = outcomes(self._ready(wanted), given)
             return pickle.dumps([portable(each) for each in results])
@@ -187,6 +196,15 @@ def _fatal(task: Task, inputs: int) -> EvaluationError:
     msg = (
         f"{task.kind} {task.name!r}: a process on Ray died {ATTEMPTS} times over the same batch of "
         f"{inputs}, and is not started again for it; see why with --xling-executor=local"
+    )
+    return EvaluationError(msg)
+
+
+def _uncounted(task: Task, error: Exception) -> EvaluationError:
+    told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    msg = (
+        f"{task.kind} {task.name!r}: the process on Ray that counts how often a batch is begun is "
+        f"gone, and without it none is: run again ({told})"
     )
     return EvaluationError(msg)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.answering import provider_digest
-from pytest_xling.engine.on_ray.batch_actor import Attempts, BatchActor, package_digest
+from pytest_xling.engine.on_ray.batch_actor import ATTEMPTS, Attempts, BatchActor, package_digest
 from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.devices import check_device
@@ -82,7 +82,12 @@ class Cluster:
         import ray  # noqa: PLC0415  an extra
 
         attempts = ray.remote(Attempts).options(
-            name="xling-attempts", namespace=self.namespace, get_if_exists=True, num_cpus=0
+            name="xling-attempts",
+            namespace=self.namespace,
+            get_if_exists=True,
+            num_cpus=0,
+            max_restarts=ATTEMPTS,
+            max_task_retries=-1,
         )
         handle = attempts.remote()
         _kept.append(handle)

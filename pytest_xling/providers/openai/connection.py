@@ -76,6 +76,8 @@ class Connection:
             outcome = http.no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         except ProviderFault as fault:
             outcome = fault.with_traceback(None)  # likewise
+        except httpx2.HTTPError as error:  # where *send* reads the reply itself
+            outcome = http.no_reply(error, self._endpoint, timeout_s=self._timeout_s)
         except openai.OpenAIError as error:
             connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
             waited_s = self._connect_s if connecting else self._timeout_s

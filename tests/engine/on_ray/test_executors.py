@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pickle
+import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -177,6 +180,42 @@ def test_actors_that_die_are_started_anew(on_pool: Callable[[], Executor], tmp_p
     assert (tmp_path / "died").exists()
 
 
+def test_the_process_that_counts_attempts_may_die(
+    on_pool: Callable[[], Executor], cluster: Cluster
+) -> None:
+    """It is started anew, and counts from the beginning: what always dies is still given up."""
+    import ray  # noqa: PLC0415  an extra
+
+    _, attempts = cluster.worker_arguments()
+    os.kill(ray.get(attempts.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
+    *done, (fatal,) = outcomes_of(on_pool, load("annotator", "probe")(), probe_texts(*"abc", "die"))
+    assert all(isinstance(pid, int) for (pid,) in done)
+    assert "died 3 times over the same batch of 1" in str(fatal)
+
+
+def test_batches_that_nobody_counts_are_faults(cluster: Cluster) -> None:
+    """Where that process cannot be started again, each of their inputs has a fault that says so."""
+    import ray  # noqa: PLC0415  an extra
+
+    from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
+        Attempts,
+        BatchActor,
+        Task,
+        package_digest,
+        received,
+    )
+
+    del cluster  # opened
+    attempts: Any = ray.remote(Attempts).options(num_cpus=0).remote()
+    ray.kill(attempts)
+    task = pickle.dumps(Task.of(load("metric", "repetition")()))
+    answered = BatchActor(package_digest(), attempts).run("b", task, pickle.dumps(ANSWERS[0]))
+    faults = received(answered)
+    assert len(ANSWERS[0]) == len(faults)
+    assert all(isinstance(fault, EvaluationError) for fault in faults)
+    assert "the process on Ray that counts how often a batch is begun is gone" in str(faults[0])
+
+
 def test_what_is_raised_there_is_raised_here(on_pool: Callable[[], Executor]) -> None:
     """As locally a bug costs its scores, and what a metric lacks is said; Ray meets neither."""
     ((broken,),) = outcomes_of(on_pool, load("annotator", "probe")(), probe_texts("raise flour"))
@@ -189,8 +228,6 @@ def test_what_is_raised_there_is_raised_here(on_pool: Callable[[], Executor]) ->
 
 def test_another_version_is_refused(cluster: Cluster) -> None:
     """An actor whose package has other code says so, whatever it is given."""
-    import pickle  # noqa: PLC0415
-
     from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
         BatchActor,
         Task,

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING, Any, TypeAlias
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import httpx2
 import openai
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
 from pytest_xling.http.reply import excerpt
+from pytest_xling.http.transport import MOST_BYTES, too_long
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.providers.openai.reply import read_completion
+from pytest_xling.records import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
-    from pytest_xling.records import Response
+__all__ = ["Result", "Results", "read_state"]
 
-__all__ = ["Result", "read_results", "read_state"]
-
-Result: TypeAlias = "Response | ProviderFault | openai.APIStatusError"
+Result: TypeAlias = Response | ProviderFault | openai.APIStatusError
 
 _log = logging.getLogger(__name__)
 
 _OVER = frozenset({"cancelled", "completed", "expired", "failed"})
 # Why a batch is turned away that would be taken later, or a smaller one now.
 _TOO_MUCH = frozenset({"token_limit_exceeded"})
+_ID: Final = re.compile(rb'"custom_id"\s*:\s*"([\w.-]+)"')
+_HEAD: Final = 4 << 10
+"""Bytes of a line in which its id is looked for where it is too long to be read."""
 
 
 def read_state(batch: Mapping[str, Any], *, url: str) -> BatchState:
@@ -74,51 +78,68 @@ def _fault(batch: Mapping[str, Any], url: str) -> ProviderFault:
     return PermanentFault(msg, every_request=True)
 
 
-def read_results(
-    files: Iterable[bytes], wanted: Collection[str], *, url: str, batch: str
-) -> dict[str, Result]:
-    """Return the results in *files* by their ``custom_id``, an error's status as the client's own.
+class Results:
+    """Reads files of results, in JSONL, by their ``custom_id``.
 
-    What nobody wants is passed over. Of two results for one id the first counts: either was paid
-    for, and the order of lines says nothing.
+    What nobody wants is passed over. Of two answers to one id the first counts: either was paid
+    for, and the order of lines says nothing. An answer counts before an error, wherever it stands.
 
     Args:
-        files: JSONL: answers, and errors.
         wanted: ids.
-        url: who sent them.
-        batch: its id, for messages.
+        url: who sends the files.
+
+    Attributes:
+        by_key: what there is by now; an error's status as the client's own.
     """
-    results: dict[str, Result] = {}
-    twice = unreadable = 0
-    for line in _lines(files):
-        key = line.get("custom_id") if isinstance(line, dict) else None
-        if not isinstance(line, dict) or not isinstance(key, str):
-            unreadable += 1
-        elif key in results:
-            twice += 1
-        elif key in wanted:
-            results[key] = _result(line, url)
-    if twice or unreadable:
-        _log.warning(
-            "xling: batch %s of %s: results given twice: %d; lines that cannot be read: %d",
-            batch,
-            url,
-            twice,
-            unreadable,
-        )
-    return results
 
+    def __init__(self, wanted: Collection[str], *, url: str) -> None:
+        self.by_key: dict[str, Result] = {}
+        self._wanted = wanted
+        self._url = url
+        self._twice = self._unreadable = 0
 
-def _lines(files: Iterable[bytes]) -> Iterator[object]:
-    """Yield the lines of *files*; None for what is no JSON."""
-    for file in files:
-        for line in file.splitlines():
-            if not line.strip():
+    def take_in(self, lines: bytes) -> None:
+        """Read some whole lines of a file."""
+        for line in filter(bytes.strip, lines.splitlines()):
+            is_long = len(line) > MOST_BYTES
+            read = _beginning(line) if is_long else _json(line)
+            key = read.get("custom_id")
+            if not isinstance(key, str):
+                self._unreadable += 1
                 continue
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                yield None
+            kept = self.by_key.get(key)
+            self._twice += kept is not None
+            if key not in self._wanted or isinstance(kept, Response):
+                continue
+            result = too_long(self._url, MOST_BYTES) if is_long else _result(read, self._url)
+            if kept is None or isinstance(result, Response):
+                self.by_key[key] = result
+
+    def warn(self, batch: str) -> None:
+        """Log what was odd about the files of a batch."""
+        if self._twice or self._unreadable:
+            _log.warning(
+                "xling: batch %s of %s: results given twice: %d; lines that cannot be read: %d",
+                batch,
+                self._url,
+                self._twice,
+                self._unreadable,
+            )
+
+
+def _beginning(line: bytes) -> dict[str, Any]:
+    """Return the id in a line that is too long to be read: it is among what comes first."""
+    found = _ID.search(line, 0, _HEAD)
+    return {"custom_id": found[1].decode()} if found else {}
+
+
+def _json(line: bytes) -> dict[str, Any]:
+    """Return the object in a line; an empty one for what is none."""
+    try:
+        read = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _result(line: Mapping[str, Any], url: str) -> Result:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import quote
 
 import httpx2
@@ -13,7 +14,7 @@ from pytest_xling.errors import PermanentFault, ProviderFault, TransientFault
 from pytest_xling.http.reply import excerpt, read_json
 from pytest_xling.interfaces.batching import BatchState, Line
 from pytest_xling.keys import canonical_json
-from pytest_xling.providers.openai.batch.results import read_results, read_state
+from pytest_xling.providers.openai.batch.results import Results, read_state
 from pytest_xling.providers.openai.connection import Connection
 from pytest_xling.providers.openai.faults import PATH, refused
 from pytest_xling.providers.openai.wording import Wording
@@ -159,8 +160,11 @@ class OpenaiBatches:
         left_out: Mapping[str, tuple[str, ...]],
     ) -> dict[str, Response | ProviderFault]:
         """Fetch the files of results, and read those that are wanted."""
-        files = [await self._content(file, batch=state.id) for file in state.files]
-        lines = read_results(files, requests.keys(), url=self.url, batch=state.id)
+        read = Results(requests.keys(), url=self.url)
+        for file in state.files:
+            await self._read(file, read, batch=state.id)
+        read.warn(state.id)
+        lines = read.by_key
         # As they were sent: what is learnt from one of them must not change what others held.
         bodies = {
             key: self._wording.body(requests[key], left_out[key])
@@ -180,20 +184,27 @@ class OpenaiBatches:
             results[key] = result
         return results
 
-    async def _content(self, file: str, *, batch: str) -> bytes:
-        """Return a file of results."""
-        reply = await self._exchange(
-            lambda client: client.get(f"/files/{_part(file)}/content", cast_to=httpx2.Response),
-            missing=True,
-        )
-        if reply is None:
+    async def _read(self, file: str, results: Results, *, batch: str) -> None:
+        """Read a file of results as it comes."""
+
+        async def read(client: openai.AsyncOpenAI) -> httpx2.Response:
+            reply: Any = await client.get(
+                f"/files/{_part(file)}/content",
+                cast_to=httpx2.Response,
+                stream=True,
+                stream_cls=openai.AsyncStream[Any],
+            )
+            async with contextlib.aclosing(reply):
+                async for lines in reply.aiter_raw():  # a reply, as there is no stream of events
+                    results.take_in(lines)
+            return cast("httpx2.Response", reply)
+
+        if await self._exchange(read, missing=True) is None:
             msg = (
                 f"{self.url} no longer has file {file!r} with results of batch {batch!r}; "
                 f"`xling batches --forget {batch}` has its requests asked, and paid for, again"
             )
             raise PermanentFault(msg)
-        content: bytes = reply.content
-        return content
 
     def _refused_line(
         self,
