@@ -11,13 +11,14 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.planning.subset import lacks_of_benchmarks, lacks_of_run
 from pytest_xling.reports.rendering import listing
-from pytest_xling.reports.terminal.closing import is_closed
+from pytest_xling.reports.terminal.closing import state_of
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.store.baselines import promote, promoted
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.queries import case_counts, metric_steps
 from pytest_xling.store.runs import get_run, read_verdicts
+from pytest_xling.store.stops import unjudged_in
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def run(args: argparse.Namespace) -> int:
         print_text(f"{promoted_run} is the baseline{was or ', the first'}")
     for lack in lacks:
         print_text(f"note: {lack}")
-    if is_closed(verdicts):
-        print_text("note: its gate was closed")
+    state = state_of(verdicts, complete=True, unjudged=len(unjudged_in(record)))
+    if state in {"closed", "undecided"}:
+        print_text(f"note: its gate was {state}")
     if stale:
         print_text(f"note: {before_labels_text(stale, record.run_id)}")
     return 0

@@ -12,9 +12,10 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.planning.subset import is_subset
 from pytest_xling.reports.rendering import MIN_SHORTENED, column_width, listing, listing_width
-from pytest_xling.reports.terminal.closing import is_closed
+from pytest_xling.reports.terminal.closing import is_closed, state_of
 from pytest_xling.store.queries import case_counts
 from pytest_xling.store.runs import list_runs, read_verdicts, total_progress
+from pytest_xling.store.stops import unjudged_in
 from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
                     "cost_usd": _cost(connection, record),
                     "answers": sum(counts.values()),
                     "languages": sorted({language for _, language in counts}),
-                    **_gates(read_verdicts(connection, record.run_id)),
+                    **_gates(record, read_verdicts(connection, record.run_id)),
                 }
             )
     if args.json:
@@ -116,8 +117,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 def _outcome(row: dict[str, Any]) -> str:
     """Say what the gates said, or why that does not count."""
     if row["status"] == "complete":
-        gate = {None: "none", True: "closed", False: "open"}[row["closed"]]
-        return f"{gate}, subset" if row["subset"] else gate
+        return f"{row['gate']}, subset" if row["subset"] else str(row["gate"])
     return str(row["status"])
 
 
@@ -129,9 +129,13 @@ def _usd(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:,.2f}"
 
 
-def _gates(verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:
-    """Say whether the gate is closed, None where there was none, and how many gates said what."""
+def _gates(record: RunRecord, verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:
+    """Say what was decided, and how many gates said what.
+
+    ``closed`` is None where there was no gate.
+    """
     return {
         "closed": is_closed(verdicts) if verdicts else None,
+        "gate": state_of(verdicts, complete=True, unjudged=len(unjudged_in(record))),
         "gates": dict(Counter(verdict.outcome for verdict in verdicts)),
     }

@@ -15,8 +15,6 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 
-    from sqlalchemy import Connection
-
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.keys import JsonValue
 
@@ -92,8 +90,7 @@ class Memo(Generic[In, Out]):
     ) -> None:
         self.step = step
         self.step_id = step_id
-        self._others = others
-        self._since = since
+        self._find = partial(outputs.find_newest, step=step_id, others=others, since=since)
         self._made_by: dict[bytes, int] = {}
         self._store = store
         self._loop = asyncio.get_running_loop()
@@ -129,22 +126,16 @@ class Memo(Generic[In, Out]):
     async def stored(self, keys: Sequence[bytes]) -> dict[bytes, Out]:
         """Return the outputs that the store has, by their keys."""
         found = await self._store.read(partial(self._find, keys=keys))
-        return {key: self.step.decode(text) for key, text in found.items()}
+        return {key: self.step.decode(text) for key, text in self._noted(found).items()}
 
     def made_by(self, key: bytes) -> int:
         """Return the number of the step that the output for *key* is kept under."""
         return self._made_by.get(key, self.step_id)
 
-    def _find(self, connection: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
-        """Return the outputs there are, by their keys, in a transaction of the store's thread."""
-        if not self._others:
-            pairs = [(key, self.step_id) for key in keys]
-            return {key: text for (key, _), text in outputs.find(connection, pairs).items()}
-        newest = outputs.find_newest(
-            connection, keys, self.step_id, self._others, since=self._since
-        )
-        self._made_by |= {key: step for key, (step, _) in newest.items() if step != self.step_id}
-        return {key: text for key, (_, text) in newest.items()}
+    def _noted(self, found: Mapping[bytes, tuple[int, str]]) -> dict[bytes, str]:
+        """Note which outputs are of another edition of the step; return them without that."""
+        self._made_by |= {key: made for key, (made, _) in found.items() if made != self.step_id}
+        return {key: text for key, (_, text) in found.items()}
 
     @cached_property
     def signature(self) -> str:
@@ -250,14 +241,14 @@ class Memo(Generic[In, Out]):
 
     async def _resolve_exclusive(self, values: dict[bytes, In]) -> None:
         """Hand out what is stored, compute what nobody computes, wait for what others do."""
-        stored = await self._store.read(partial(self._find, keys=list(values)))
-        missing = self._hand_out(stored, values)
+        found = await self._store.read(partial(self._find, keys=list(values)))
+        missing = self._hand_out(self._noted(found), values)
         pause, longest = POLL_S
         while missing:
-            stored, claimed = await self._store.find_or_claim(
+            found, claimed = await self._store.find_or_claim(
                 list(missing), self.step_id, find=self._find
             )
-            missing = self._hand_out(stored, missing)
+            missing = self._hand_out(self._noted(found), missing)
             # In the order of the calls: what was wanted first is computed first.
             for key in [key for key in missing if key in claimed]:
                 # Not awaited: what others compute may be ready before ours is.

@@ -94,8 +94,8 @@ class StoreWriter:
         keys: Sequence[bytes],
         step: int,
         *,
-        find: Callable[[Connection, Sequence[bytes]], dict[bytes, str]],
-    ) -> tuple[dict[bytes, str], set[bytes]]:
+        find: Callable[[Connection, Sequence[bytes]], dict[bytes, T]],
+    ) -> tuple[dict[bytes, T], set[bytes]]:
         """Return the outputs there are, and those keys that are now ours to compute.
 
         Args:
@@ -104,7 +104,7 @@ class StoreWriter:
             find: finds what is there, in the transaction that claims the rest.
         """
 
-        def both(connection: Connection) -> tuple[dict[bytes, str], set[bytes]]:
+        def both(connection: Connection) -> tuple[dict[bytes, T], set[bytes]]:
             stored = find(connection, keys)
             gone = dead(outputs.owners(connection) - {self.owner})
             claimed = outputs.claim(

@@ -188,8 +188,8 @@ def _in_store(context: Context) -> str:
         return ""
     age = age_text(time.time() - min(made))
     return (
-        f"xling: {len(made):,} of {planned:,} answers are in the store, the oldest {age} old: they "
-        "are not asked for again (--xling-fresh asks for all)"
+        f"xling: {len(made):,} of {planned:,} answers are in the store, the oldest {age} old "
+        "(--xling-fresh asks for all anew)"
     )
 
 

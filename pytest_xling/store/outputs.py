@@ -40,12 +40,9 @@ OutputKey: TypeAlias = tuple[bytes, int]
 # SQLite takes 32,766 parameters in a statement; shorter lists are prepared once and reused.
 CHUNK = 500
 
-_find = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
+_find = select(outputs.c.input_key, outputs.c.step, outputs.c.output, outputs.c.created_at).where(
     outputs.c.input_key.in_(bindparam("keys", expanding=True))
 )
-
-
-_find_made = _find.add_columns(outputs.c.created_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +87,7 @@ def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey,
     stored: dict[OutputKey, str] = {}
     wanted = set(keys)
     for chunk in _chunks(sorted({key for key, _ in keys})):
-        for input_key, step, output in connection.execute(_find, {"keys": chunk}):
+        for input_key, step, output, _ in connection.execute(_find, {"keys": chunk}):
             if (input_key, step) in wanted:
                 stored[input_key, step] = output
     return stored
@@ -99,10 +96,10 @@ def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey,
 def find_newest(
     connection: Connection,
     keys: Collection[bytes],
-    step: int,
-    others: Collection[int],
     *,
-    since: float,
+    step: int,
+    others: Collection[int] = (),
+    since: float = 0.0,
 ) -> dict[bytes, tuple[int, str]]:
     """Return of each of *keys* the newest output by any of some steps: the step, and the output.
 
@@ -115,7 +112,7 @@ def find_newest(
     """
     newest: dict[bytes, tuple[float, int, str]] = {}
     for chunk in _chunks(sorted(keys)):
-        for key, number, output, made in connection.execute(_find_made, {"keys": chunk}):
+        for key, number, output, made in connection.execute(_find, {"keys": chunk}):
             if number == step or (number in others and made >= since):
                 newest[key] = max(newest.get(key, (made, number, output)), (made, number, output))
     return {key: (number, output) for key, (_, number, output) in newest.items()}
@@ -130,7 +127,7 @@ def made_at(
     """
     newest: dict[bytes, float] = {}
     for chunk in _chunks(sorted(keys)):
-        for key, _, _, made in connection.execute(_find_made, {"keys": chunk}):
+        for key, _, _, made in connection.execute(_find, {"keys": chunk}):
             if made >= since:
                 newest[key] = max(newest.get(key, made), made)
     return newest

@@ -62,7 +62,9 @@ PROVOKED = {
     "cannot connect to": Provocation(
         "OPENAI_BASE_URL=http://127.0.0.1:1/v1 pytest --model=some-model --langs=es,hi", 3
     ),
-    "Is --model=": Provocation(f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es,hi", 3),
+    "Is --model=": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es,hi", 3
+    ),
     "(--xling-patience)": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es,hi --xling-patience=0.5",
         3,
@@ -72,7 +74,9 @@ PROVOKED = {
         f"OPENAI_BASE_URL={SERVER} pytest --model=moved --langs=es,hi", 3, mode="302"
     ),
     "sent more than 16 MB": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=endless --langs=es,hi --xling-limit=1", 3, mode="big"
+        f"OPENAI_BASE_URL={SERVER} pytest --model=endless --langs=es,hi --xling-limit=1",
+        3,
+        mode="big",
     ),
     "the cost cap of": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es,hi --xling-price=1,1"

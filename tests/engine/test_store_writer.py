@@ -11,7 +11,7 @@ import pytest
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import StoreError
 from pytest_xling.store.database import Database
-from pytest_xling.store.outputs import Output, find, step_id
+from pytest_xling.store.outputs import Output, find_newest, step_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def test_a_bug_ends_the_thread_but_no_wait(tmp_path: Path) -> None:
 def test_after_closing_a_call_fails_at_once(tmp_path: Path) -> None:
     """What was queued before is kept."""
 
-    async def use() -> dict[tuple[bytes, int], str]:
+    async def use() -> dict[bytes, tuple[int, str]]:
         database = Database(tmp_path / "s.sqlite")
         store = StoreWriter(database)
         step = await store.write(number)
@@ -64,11 +64,12 @@ def test_after_closing_a_call_fails_at_once(tmp_path: Path) -> None:
         await store.aclose()
         await putting
         with pytest.raises(StoreError, match="ended"):
-            await store.read(partial(find, keys=[row.key]))
+            await store.read(partial(find_newest, keys=[b"k"], step=step))
         again = StoreWriter(database)
-        stored = await again.read(partial(find, keys=[row.key]))
+        stored = await again.read(partial(find_newest, keys=[b"k"], step=step))
         await again.aclose()
         database.close()
         return stored
 
-    assert ["1"] == list(asyncio.run(asyncio.wait_for(use(), 10)).values())
+    ((_, output),) = asyncio.run(asyncio.wait_for(use(), 10)).values()
+    assert output == "1"

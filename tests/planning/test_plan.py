@@ -163,7 +163,7 @@ def test_ids_are_checked_whoever_read_the_data(
 def test_a_request_says_what_is_asked(
     benchmark_of: MakeBenchmark, settings_of: MakeSettings
 ) -> None:
-    """A seed is sent only where something is random; each question and repeat has its own."""
+    """A seed is sent where something is random, or is chosen; each question and repeat has its own."""
     bread = benchmark_of({"en": ["q1", "q2"]})
     settings = settings_of(langs="en", temperatures="0,0.7", samples=2, seed=40, max_tokens=99)
     requests = [
@@ -173,11 +173,10 @@ def test_a_request_says_what_is_asked(
         for case in plan(bread, settings)
     ]
     seeds = [request.params.get("seed") for request in requests]
-    assert [None, 0.0] == [seeds[0], requests[0].params["temperature"]]
     # At two temperatures the same: what differs between them is the temperature alone.
-    assert [None, seeds[3], seeds[2], seeds[3]] == seeds[:4]
+    assert [seeds[2], seeds[3], seeds[2], seeds[3]] == seeds[:4]
     assert 4 == len({seeds[2], seeds[3], seeds[6], seeds[7]})
-    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in seeds if seed is not None)
+    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in seeds)
     assert [0.0, 0.0, 0.7, 0.7] * 2 == [request.params["temperature"] for request in requests]
     assert {99} == {request.params["max_tokens"] for request in requests}
     assert [0, 1, 0, 1] * 2 == [request.repeat for request in requests]
@@ -190,6 +189,15 @@ def test_a_request_says_what_is_asked(
         model="m",
     )
     assert seeds[1] != other.params["seed"]
+    usual = replace(settings, seed=0)
+    unasked = make_request(
+        plan(bread, usual)[0],
+        benchmark=bread,
+        settings=usual,
+        provider=ScriptedProvider(),
+        model="m",
+    )
+    assert [0.0, None] == [unasked.params["temperature"], unasked.params.get("seed")]
 
 
 def test_a_temperature_left_to_the_model_is_not_sent(
