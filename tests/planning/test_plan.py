@@ -163,7 +163,7 @@ def test_ids_are_checked_whoever_read_the_data(
 def test_a_request_says_what_is_asked(
     benchmark_of: MakeBenchmark, settings_of: MakeSettings
 ) -> None:
-    """A seed is sent where something is random, or is chosen; each question and repeat has its own."""
+    """A seed is sent where something is random, or one is chosen; each repeat has its own."""
     bread = benchmark_of({"en": ["q1", "q2"]})
     settings = settings_of(langs="en", temperatures="0,0.7", samples=2, seed=40, max_tokens=99)
     requests = [
