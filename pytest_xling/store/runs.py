@@ -16,6 +16,7 @@ from pytest_xling.registry import describe
 from pytest_xling.store.clock import ahead_s, now
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.insertion import insert
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -472,7 +473,7 @@ def answers(
             condition=row.condition,
             question=row.question,
             metadata=json.loads(row.sample_metadata),
-            response=json.loads(row.output),
+            response=read_response(row.output),
         )
         for row in connection.execute(query)
     ]
