@@ -116,9 +116,10 @@ class LoadedRun:
 
         The columns are ``benchmark``, ``case``, ``sample_id``, ``language``, ``level`` (of
         presupposition), ``condition`` (empty, or such as ``t0.7-r2``), ``cluster`` (what samples
-        about one question share), ``question``, ``answer``, ``thoughts`` (those that the model
-        showed), ``stop_reason``, ``error``, ``model_version``, ``prompt_tokens``,
-        ``completion_tokens``, ``latency_s`` and ``metadata`` (a dict). A file that was exported without ``--texts`` has neither questions nor answers.
+        about one question share), ``question``, ``answer``, ``thoughts`` (those that the
+        model showed), ``stop_reason``, ``error``, ``model_version``, ``prompt_tokens``,
+        ``completion_tokens``, ``latency_s`` and ``metadata`` (a dict). A file that was exported
+        without ``--texts`` has neither questions nor answers.
 
         Raises:
             ConfigError: pandas is not installed.

@@ -212,6 +212,11 @@ class Run:
             run_store.rescored,
             run_id=run_id,
             steps_of={benchmark: sorted(numbers) for benchmark, numbers in steps_of.items()},
+            answer_keys={
+                (result.job.benchmark, result.job.case_id): result.scorable.key
+                for result in results
+                if result.scorable is not None
+            },
             sets=sorted({*rows, *of_corpora}),
             described=_described(metrics),
         )

@@ -48,7 +48,9 @@ class _ByEvidence(Flag[Answer]):
         expected = find(text.language)
         if not expected.identifiable:
             return _unidentifiable(expected)
-        seen: Any = text.annotations["language_evidence"].value
+        return self._weighed(text.annotations["language_evidence"].value, expected)
+
+    def _weighed(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
         letters, language = seen["letters"], seen["language"]
         other_script = seen["own"] < _OTHER_SCRIPT
         if seen["weight"] < (self.script_letters if other_script else self.letters):

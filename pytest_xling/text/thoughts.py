@@ -48,9 +48,7 @@ _AROUND = 500
 """Characters of a line looked at on either side of a tag."""
 
 
-def split_thoughts(
-    text: str, *, apart: str = "", begun_by_prompt: bool = True
-) -> tuple[str, str]:
+def split_thoughts(text: str, *, apart: str = "", begun_by_prompt: bool = True) -> tuple[str, str]:
     """Return the thoughts of a reply, and the answer after them.
 
     A reply that does not begin with thoughts is returned as it is. What this returned may be given

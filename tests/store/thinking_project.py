@@ -72,7 +72,7 @@ def main() -> None:
     root = Path(sys.argv[1])
     write_project(root)
     command = [sys.executable, "-m", "pytest", "-q", *OPTIONS, "--xling-run-name=then"]
-    subprocess.run(command, cwd=root, check=True)  # noqa: S603  our own
+    subprocess.run(command, cwd=root, check=True)
     with closing(sqlite3.connect(root / ".xling" / "store.sqlite")) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("VACUUM")

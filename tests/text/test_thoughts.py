@@ -120,7 +120,7 @@ def test_megabytes_are_read_once(text: str) -> None:
     assert len(thoughts) + len(answer) <= 2 * len(text)
 
 
-@given(st.text(st.sampled_from("<>/think` \n\"a[]") | st.characters(), max_size=60))
+@given(st.text(st.sampled_from('<>/think` \n"a[]') | st.characters(), max_size=60))
 def test_nothing_is_made_up(text: str) -> None:
     """An answer is the end of the reply, and without thoughts all of it."""
     thoughts, answer = split_thoughts(text)

@@ -265,7 +265,7 @@ class HfModel:
         stops = [at for stop in prompt.parameters.stop if (at := text.find(stop)) >= 0]
         text = text[: min(stops, default=len(text))].strip()
         if self._files.style == "chat":
-            # Where the template has begun the thoughts, so has the reply: it may be cut off in them.
+            # Where the template begins the thoughts: a reply cut off in them has no other tag.
             end = self._decode(prompt.tokens[-_LONGEST_TAG:], bare=False)
             text = f"{opening_tag(end)}{text}"
         return Response(
