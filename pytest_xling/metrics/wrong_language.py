@@ -141,13 +141,6 @@ class ThoughtLanguage(_ByEvidence):
 
     english: bool = False
 
-    def __post_init__(self) -> None:
-        """Refuse what is neither true nor false, and limits that limit nothing."""
-        if not isinstance(self.english, bool):
-            msg = f"thought_language: english must be true or false, not {self.english!r}"
-            raise ConfigError(msg)
-        _ByEvidence.__post_init__(self)
-
     def checks(self, answer: Answer, /) -> Sequence[Answer]:
         """Return the thoughts, once for each language they may be in."""
         if not answer.thoughts.strip():

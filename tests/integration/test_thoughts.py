@@ -147,6 +147,13 @@ def test_which_thoughts_are_flagged(
         assert "the model shows no thoughts" == reasons(thinking)["thought_language"]
 
 
+def test_the_option_is_true_or_false(thinking: Project) -> None:
+    """A language in its place is refused before anything is asked."""
+    outcome = asked(thinking, ANSWER, "--xling-param=thought_language.english=en")
+    assert 4 == outcome.code, outcome.out
+    assert "thought_language.english must be true or false" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

@@ -84,7 +84,7 @@ def test_reasons(make_answer: Callable[..., Answer]) -> None:
     assert "the model shows no thoughts" == read(ThoughtLanguage(), silent).reason
 
 
-@pytest.mark.parametrize("parameters", [{"english": "yes"}, {"letters": 0}, {"lead": -1.0}])
+@pytest.mark.parametrize("parameters", [{"letters": 0}, {"lead": -1.0}])
 def test_refuses_what_makes_no_sense(parameters: dict[str, Any]) -> None:
     """A wrong parameter is a mistake in configuration."""
     with pytest.raises(ConfigError, match=f"thought_language: {next(iter(parameters))} must be"):
