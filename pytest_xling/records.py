@@ -157,6 +157,8 @@ class Response:
     they were not asked for (``top_logprobs``) or the provider does not give them."""
     left_out: tuple[str, ...] = ()
     """Params of the request that the server did not take and was asked without."""
+    thoughts: str = ""
+    """What the model thought before it answered, where it shows that; no part of ``text``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +185,11 @@ class Answer:
     def text(self) -> str:
         """The answer's text; empty when there is none."""
         return self.response.text or ""
+
+    @property
+    def thoughts(self) -> str:
+        """What the model thought before it answered; empty where it does not show that."""
+        return self.response.thoughts
 
     @property
     def language(self) -> str:
@@ -392,6 +399,8 @@ class Finding:
     question: str
     answer: str
     reason: str
+    thoughts: str = ""
+    """Of the model, before it answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "stance_consistency": "stance.sets:StanceConsistency",
         "stance_score": "stance.answers:StanceScore",
         "stance_unparsed": "stance.answers:StanceUnparsed",
+        "thought_language": "wrong_language:ThoughtLanguage",
         "unknown_verdict": "recognition:UnknownVerdict",
         "wrong_language": "wrong_language:WrongLanguage",
         "wrong_line": "wrong_line:WrongLine",

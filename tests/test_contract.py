@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import pytest
 from hypothesis import example, given, settings
@@ -86,6 +86,9 @@ STANCES: tuple[Stance | None, ...] = ("agree", "disagree", "neutral", None)
 LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensive", None)
 
 
+Scored = TypeVar("Scored", Answer, AnswerSet)
+
+
 @cache
 def _annotations(text: str, language: str) -> dict[str, Annotation]:
     """Return what all annotators say: those of texts themselves, and others by hand."""
@@ -148,7 +151,7 @@ def _answer(text: str, language: str, *, level: int = 0) -> Answer:
             wrong=("wrong",),
             parallel_id="c1",
         ),
-        response=Response(text=text, stop_reason="stop"),
+        response=Response(text=text, stop_reason="stop", thoughts=text),
         annotations=_annotations(text, language),
     )
 
@@ -228,7 +231,8 @@ def test_any_text_has_a_reading(name: str, pairs: list[tuple[str, str]]) -> None
     """Whatever a model writes: a finite value within bounds, or a reason; alike in any batch."""
     metric = METRICS[name]()
     if metric.unit == "answer":
-        _assert_readings(metric, [_answer(text, language) for text, language in pairs])
+        answers = [_answer(text, language) for text, language in pairs]
+        _assert_readings(metric, [_checked(metric, each) for each in answers])
         return
     sets = [
         AnswerSet(
@@ -240,7 +244,7 @@ def test_any_text_has_a_reading(name: str, pairs: list[tuple[str, str]]) -> None
     _assert_readings(metric, [_checked(metric, each) for each in sets])
 
 
-def _checked(metric: Metric[Any], answers: AnswerSet) -> AnswerSet:
+def _checked(metric: Metric[Any], answers: Scored) -> Scored:
     checks = tuple(
         dataclasses.replace(check, annotations=_annotations(check.text, check.language))
         for check in metric.checks(answers)

@@ -41,6 +41,7 @@ CASES: Final = {
     **PLACE,
     "question": TEXT,
     "answer": TEXT,
+    "thoughts": TEXT,
     "stop_reason": TEXT,
     "error": TEXT,
     "model_version": TEXT,
@@ -115,9 +116,10 @@ class LoadedRun:
 
         The columns are ``benchmark``, ``case``, ``sample_id``, ``language``, ``level`` (of
         presupposition), ``condition`` (empty, or such as ``t0.7-r2``), ``cluster`` (what samples
-        about one question share), ``question``, ``answer``, ``stop_reason``, ``error``,
-        ``model_version``, ``prompt_tokens``, ``completion_tokens``, ``latency_s`` and ``metadata``
-        (a dict). A file that was exported without ``--texts`` has neither questions nor answers.
+        about one question share), ``question``, ``answer``, ``thoughts`` (those that the
+        model showed), ``stop_reason``, ``error``, ``model_version``, ``prompt_tokens``,
+        ``completion_tokens``, ``latency_s`` and ``metadata`` (a dict). A file that was exported
+        without ``--texts`` has neither questions nor answers.
 
         Raises:
             ConfigError: pandas is not installed.
@@ -249,6 +251,7 @@ def _case_row(case: Mapping[str, Any]) -> dict[str, Any]:
         **_place(case),
         "question": case.get("question"),
         "answer": response.get("text"),
+        "thoughts": response.get("thoughts"),
         "prompt_tokens": prompt_tokens,
         "completion_tokens": completion_tokens,
         "metadata": dict(case["metadata"]),

@@ -2,11 +2,13 @@
 
 The store keeps of a sample what reports need; metrics may look at more. So benchmarks are planned
 again as the run's settings say, and each answer must have the content key that it has in the store:
-what was changed in the data since is found out before anything is scored.
+what was changed in the data since is found out before anything is scored. Where early versions
+scored a model's thoughts with its answer, that is the key of both.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.answering import decode_response
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.records import Sample
+    from pytest_xling.store.runs import StoredAnswer
 
 __all__ = ["stored_answers"]
 
@@ -58,9 +62,8 @@ def stored_answers(
     """
     kept = answer_keys(connection, run_id, benchmark=benchmark.name)
     faulted = {case for name, case in faulted_cases(connection, run_id) if name == benchmark.name}
-    responses = {
-        answer.case_id: decode_response(answer.response)
-        for answer in answers(connection, run_id, benchmark=benchmark.name)
+    stored = {
+        answer.case_id: answer for answer in answers(connection, run_id, benchmark=benchmark.name)
     }
     cases = {case.id: case for case in plan(benchmark, settings)}
     results: list[Result] = []
@@ -69,14 +72,20 @@ def stored_answers(
         if case_id not in kept:
             results.append(Result(job=job))
             continue
-        response = responses[case_id]
+        response = decode_response(stored[case_id].response)
         scorable = Scorable(Answer(sample=job.sample, response=response))
-        if scorable.key != kept[case_id]:
+        if kept[case_id] not in {scorable.key, _key_with_thoughts(job.sample, stored[case_id])}:
             raise _changed(benchmark, case_id, "asks or expects something else now")
         results.append(Result(job=job, response=response, scorable=scorable))
     if gone := sorted(kept.keys() - cases.keys()):
         raise _changed(benchmark, gone[0], "is not among its cases any more")
     return results
+
+
+def _key_with_thoughts(sample: Sample, stored: StoredAnswer) -> bytes:
+    """Return the content key that the answer had before thoughts were told from it."""
+    response = decode_response(json.loads(stored.as_kept))
+    return Scorable(Answer(sample=sample, response=response)).key
 
 
 def _changed(benchmark: Benchmark, case_id: str, what: str) -> DataError:

@@ -34,12 +34,14 @@ from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.shards import shard_of
 from pytest_xling.reports.terminal import scored_tables
 from pytest_xling.reports.terminal.matrix import with_intervals
-from pytest_xling.store.queries import case_counts, metric_steps
+from pytest_xling.store.queries import answer_keys, case_counts, metric_steps
 from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
@@ -145,6 +147,7 @@ def run(args: argparse.Namespace) -> int:
                 metrics=args.metrics,
             )
         ]
+        _check_whole(connection, args.metrics, results, record)
     _check_applies(args.metrics, results, record)
 
     async def scored(executor: Callable[[], Executor]) -> list[XlingError]:
@@ -288,6 +291,35 @@ def _check_applies(metrics: Sequence[str], results: Sequence[Result], record: Ru
         if name not in about:
             msg = f"{name!r} has nothing to say of any answer in run {record.run_id}; leave it out"
             raise ConfigError(msg)
+
+
+def _check_whole(
+    connection: Connection, metrics: Sequence[str], results: Sequence[Result], record: RunRecord
+) -> None:
+    """Raise ConfigError where some metrics of a run would read an answer, and others more than it.
+
+    Early versions took a model's thoughts for a part of its answer.
+    """
+    names = {result.job.benchmark for result in results}
+    kept = {name: answer_keys(connection, record.run_id, benchmark=name) for name in names}
+    changed = [
+        result.job
+        for result in results
+        if result.scorable and result.scorable.key != kept[result.job.benchmark][result.job.case_id]
+    ]
+    others = {
+        step.metric
+        for step in metric_steps(connection, record.run_id)
+        if step.benchmark in {job.benchmark for job in changed}
+    }
+    if missing := sorted(others - {*metrics}):
+        msg = (
+            f"run {record.run_id} was scored by a version that took a model's thoughts for a part "
+            f"of its answer, and {len(changed):,} of its answers begin with thoughts: so that all "
+            f"of its scores are of the same texts, name {', '.join(missing)}, too, or run pytest "
+            "again, which asks nothing that is stored"
+        )
+        raise ConfigError(msg)
 
 
 def _why_no_value(scored: Sequence[Score]) -> str:

@@ -153,6 +153,8 @@ def encode_response(response: Response) -> str:
         encoded["first_token"] = [[clean(token), p] for token, p in finite]
     if response.left_out:
         encoded["left_out"] = list(response.left_out)
+    if response.thoughts:
+        encoded["thoughts"] = response.thoughts
     return canonical_json(encoded)
 
 
@@ -172,4 +174,5 @@ def decode_response(read: dict[str, Any]) -> Response:
         error=read["error"],
         first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
         left_out=tuple(read.get("left_out", ())),
+        thoughts=read.get("thoughts", ""),
     )

@@ -350,6 +350,7 @@ def _cleaned(response: Response) -> Response:
             completion_tokens=_believed(usage.completion_tokens),
         ),
         text=None if text is None else clean(text),
+        thoughts=clean(response.thoughts),
         error=None if error is None else clean(error),
         model_version=clean(response.model_version),
         first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
@@ -368,8 +369,8 @@ async def with_tokens(request: Request, response: Response) -> Response:
     tokens of o200k_base, in which other models' texts are about as long; what a model thought
     without showing it is not in them.
     """
-    usage = response.usage
-    if usage.prompt_tokens and (usage.completion_tokens or not response.text):
+    usage, written = response.usage, response.text or response.thoughts
+    if usage.prompt_tokens and (usage.completion_tokens or not written):
         return response
     return replace(response, usage=await asyncio.to_thread(_counted, request, response))
 
@@ -379,7 +380,7 @@ def _counted(request: Request, response: Response) -> Usage:
 
     texts = [message.content for message in request.messages]
     with _counting:
-        *prompt, answer = map(len, encode([*texts, response.text or ""]))
+        *prompt, answer = map(len, encode([*texts, response.thoughts + (response.text or "")]))
     usage = response.usage
     return replace(
         usage,

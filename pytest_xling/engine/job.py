@@ -38,6 +38,8 @@ class Scorable:
         }
         if sample.wrong:
             looked_at["wrong"] = list(sample.wrong)
+        if response.thoughts:
+            looked_at["thoughts"] = response.thoughts
         if response.first_token:
             looked_at["first_token"] = [list(pair) for pair in response.first_token]
         return content_key(looked_at)
@@ -87,4 +89,5 @@ def missing_reason(answer: Answer) -> str:
         "refusal": "refusal",
         "error": "API error",
     }
-    return reasons.get(response.stop_reason, "empty text")
+    empty = "all thoughts" if response.thoughts else "empty text"
+    return reasons.get(response.stop_reason, empty)

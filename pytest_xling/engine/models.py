@@ -19,6 +19,7 @@ from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.interfaces.provider import Translating
 from pytest_xling.records import Message, Request
+from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -241,7 +242,7 @@ class RoleAsk:
         """
         usual = {} if self.style == "search" else {"max_tokens": MAX_TOKENS, "temperature": 0.0}
         given = {**usual, **(params or {})}
-        return await self._memo(
+        response = await self._memo(
             Request(
                 model=self._model.name,
                 messages=tuple(messages),
@@ -249,6 +250,8 @@ class RoleAsk:
                 repeat=self._first + repeat,
             )
         )
+        # What it quotes may hold tags, too.
+        return split_response(response, begun_by_prompt=False)
 
 
 def make_provider(settings: Settings) -> Provider:

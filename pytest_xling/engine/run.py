@@ -26,6 +26,7 @@ from pytest_xling.store import runs as run_store
 from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import CaseRow, Progress, SetRow
 from pytest_xling.text.display import clean
+from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -211,6 +212,11 @@ class Run:
             run_store.rescored,
             run_id=run_id,
             steps_of={benchmark: sorted(numbers) for benchmark, numbers in steps_of.items()},
+            answer_keys={
+                (result.job.benchmark, result.job.case_id): result.scorable.key
+                for result in results
+                if result.scorable is not None
+            },
             sets=sorted({*rows, *of_corpora}),
             described=_described(metrics),
         )
@@ -497,8 +503,9 @@ def _text_of(fault: XlingError) -> str:
 def _with_response(job: Job, response: Response | None) -> Result:
     if response is None:
         return Result(job=job)
-    scorable = Scorable(Answer(sample=job.sample, response=response))
-    return Result(job=job, response=response, scorable=scorable)
+    apart = split_response(response)
+    scorable = Scorable(Answer(sample=job.sample, response=apart))
+    return Result(job=job, response=apart, scorable=scorable)
 
 
 def _cluster(sample: Sample) -> str:

@@ -18,8 +18,9 @@ class NoAnswer(Flag[Answer]):
     """Flags what is no answer: an API error, a content filter, a refusal, an empty text.
 
     An error, a filter or a refusal that the provider reports is none even where some text came
-    with it. White space alone is an empty text. A refusal in the model's own words, which no
-    provider reports, is an answer here (see ``apology``).
+    with it. White space alone is an empty text; a reply that is all thoughts has no other. A
+    refusal in the model's own words, which no provider reports, is an answer here (see
+    ``apology``).
     """
 
     name = "no_answer"
@@ -37,12 +38,16 @@ class NoAnswer(Flag[Answer]):
             case "refusal":
                 reason = "refusal"
             case "length" if not answer.text.strip():
-                reason = "empty: the token limit was reached before any text"
+                reason = f"{_empty(answer)}: the token limit was reached before any text"
             case "stop" if not answer.text.strip():
-                reason = "empty"
+                reason = _empty(answer)
             case _:
                 return _CLEAR
         message = response.error or (answer.text if response.stop_reason == "refusal" else "")
         if message.strip():
             reason += f": {printable(message)}"
         return Reading(value=1.0, reason=reason)
+
+
+def _empty(answer: Answer) -> str:
+    return "the answer is all thoughts" if answer.thoughts else "empty"

@@ -181,7 +181,8 @@ def _verdict_of(answer: Answer) -> _Verdict:
         unread = response.stop_reason == "error"
         return _Verdict(right=None, reason=f"no answer: {cause}{shown}", unread=unread)
     if not text.strip():
-        return _Verdict(right=None, reason="no answer: empty")
+        empty = "all thoughts" if answer.thoughts else "empty"
+        return _Verdict(right=None, reason=f"no answer: {empty}")
     echo = tuple(answer.sample.prompt.values())
     read = yes_or_no(text, find(answer.language).code, echo=echo)
     if read.unread:

@@ -1,31 +1,79 @@
-"""Whether an answer is in another language than its question."""
+"""Whether an answer, or what the model thought before it, is in another language."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find, named
-from pytest_xling.records import Answer, Reading
+from pytest_xling.records import Answer, Reading, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_xling.languages import Language
 
-__all__ = ["WrongLanguage"]
+__all__ = ["ThoughtLanguage", "WrongLanguage"]
 
 Rule: TypeAlias = Literal["evidence", "calmqa"]
 
 _CLEAR = Reading(value=0.0)
 _NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
 _ONLY_NAMES = "no letters besides names, code, formulas and numbers"
+_ENGLISH = "en"
 _OTHER_SCRIPT = 0.1
 """With a smaller share of letters in the language's own script, a text is written in another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongLanguage(Flag[Answer]):
+class _ByEvidence(Flag[Answer]):
+    """Weighs what speaks for a text being in the language it should be in."""
+
+    letters: int = 20
+    script_letters: int = 15
+    cld2_letters: int = 100
+    lead: float = 15.0
+
+    def __post_init__(self) -> None:
+        """Refuse limits that limit nothing."""
+        for name in ("letters", "script_letters", "cld2_letters", "lead"):
+            if not getattr(self, name) > 0:
+                msg = f"{self.name}: {name} must be above 0, not {getattr(self, name)}"
+                raise ConfigError(msg)
+
+    def by_evidence(self, text: Answer) -> Reading:
+        """Return the reading of a text by its annotation ``language_evidence``."""
+        expected = find(text.language)
+        if not expected.identifiable:
+            return _unidentifiable(expected)
+        return self._weighed(text.annotations["language_evidence"].value, expected)
+
+    def _weighed(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
+        letters, language = seen["letters"], seen["language"]
+        other_script = seen["own"] < _OTHER_SCRIPT
+        if seen["weight"] < (self.script_letters if other_script else self.letters):
+            reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
+            return Reading(value=None, reason=reason)
+        if other_script:
+            nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
+            reason = f"written in {seen['script']} letters,{nearest} expected "
+            return Reading(value=1.0, reason=reason + named(expected.code))
+        if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
+            reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
+            return Reading(value=None, reason=reason)
+        if language == expected.code:
+            return _CLEAR
+        if seen["lead"] is not None and seen["lead"] < self.lead:
+            other = named(language)
+            reason = f"{letters} letters: too few to tell {expected.english_name} from {other}"
+            return Reading(value=None, reason=reason)
+        return _wrong(language, by=seen["by"], expected=expected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongLanguage(_ByEvidence):
     """Flags answers that are not in the language they should be in.
 
     By the rule ``evidence`` an answer is flagged if it is written in another script, or if an
@@ -47,10 +95,6 @@ class WrongLanguage(Flag[Answer]):
     version = "2"
 
     rule: Rule = "evidence"
-    letters: int = 20
-    script_letters: int = 15
-    cld2_letters: int = 100
-    lead: float = 15.0
 
     def __post_init__(self) -> None:
         """Refuse a rule there is none of, and limits that limit nothing."""
@@ -60,10 +104,7 @@ class WrongLanguage(Flag[Answer]):
                 f"{did_you_mean(self.rule, get_args(Rule))}"
             )
             raise ConfigError(msg)
-        for name in ("letters", "script_letters", "cld2_letters", "lead"):
-            if not getattr(self, name) > 0:
-                msg = f"wrong_language: {name} must be above 0, not {getattr(self, name)}"
-                raise ConfigError(msg)
+        _ByEvidence.__post_init__(self)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -72,34 +113,62 @@ class WrongLanguage(Flag[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
+        if self.rule == "evidence":
+            return self.by_evidence(answer)
         expected = find(answer.language)
         if not expected.identifiable:
-            reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"
-            return Reading(value=None, reason=reason)
-        if self.rule == "calmqa":
-            return _by_calmqa(answer.annotations["language_id"].value, expected)
-        return self._by_evidence(answer.annotations["language_evidence"].value, expected)
+            return _unidentifiable(expected)
+        return _by_calmqa(answer.annotations["language_id"].value, expected)
 
-    def _by_evidence(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
-        letters, language = seen["letters"], seen["language"]
-        other_script = seen["own"] < _OTHER_SCRIPT
-        if seen["weight"] < (self.script_letters if other_script else self.letters):
-            reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
-            return Reading(value=None, reason=reason)
-        if other_script:
-            nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
-            reason = f"written in {seen['script']} letters,{nearest} expected "
-            return Reading(value=1.0, reason=reason + named(expected.code))
-        if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
-            reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
-            return Reading(value=None, reason=reason)
-        if language == expected.code:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtLanguage(_ByEvidence):
+    """Flags answers before which the model thought in another language than it was asked for.
+
+    It reads the thoughts and not the answer, by the rule ``evidence`` of ``wrong_language``: with
+    too little to go by, and without thoughts, there is no value.
+
+    Attributes:
+        english: whether English will do, too.
+        letters, script_letters, cld2_letters, lead: as for ``wrong_language``.
+    """
+
+    name = "thought_language"
+    version = "1"
+    needs = ("language_evidence",)
+    checked_by = "language_evidence"
+    scores_missing = True
+
+    english: bool = False
+
+    def checks(self, answer: Answer, /) -> Sequence[Answer]:
+        """Return the thoughts, once for each language they may be in."""
+        if not answer.thoughts.strip():
+            return ()
+        codes = dict.fromkeys((answer.language, *([_ENGLISH] if self.english else [])))
+        thoughts = Response(text=answer.thoughts, stop_reason="stop")
+        return [
+            Answer(sample=replace(answer.sample, language=code), response=thoughts)
+            for code in codes
+        ]
+
+    def read(self, answer: Answer, /) -> Reading:
+        """Return the reading of one answer."""
+        if not answer.checks:
+            return Reading(value=None, reason="the model shows no thoughts")
+        readings = [self.by_evidence(thoughts) for thoughts in answer.checks]
+        values = [reading.value for reading in readings]
+        if 0.0 in values:
             return _CLEAR
-        if seen["lead"] is not None and seen["lead"] < self.lead:
-            other = named(language)
-            reason = f"{letters} letters: too few to tell {expected.english_name} from {other}"
-            return Reading(value=None, reason=reason)
-        return _wrong(language, by=seen["by"], expected=expected)
+        # Where one cannot be told the thoughts may be in it.
+        reading = readings[values.index(None)] if None in values else readings[0]
+        also = f" or {named(_ENGLISH)}" if len(values) > 1 and reading.value else ""
+        return replace(reading, reason=f"thoughts: {reading.reason}{also}")
+
+
+def _unidentifiable(expected: Language) -> Reading:
+    reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"
+    return Reading(value=None, reason=reason)
 
 
 def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON

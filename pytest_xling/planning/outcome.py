@@ -22,6 +22,7 @@ Decision: TypeAlias = Literal["pass", "fail", "tolerated", "unscored"]
 
 QUESTION_CHARS = 300
 ANSWER_CHARS = 700
+THOUGHTS_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,4 +134,7 @@ def _evidence(
         *_judged(sample),
         f"  answer{size}: {answer}",
     ]
+    if response.thoughts:
+        thoughts = printable(response.thoughts, limit=THOUGHTS_CHARS)
+        lines.append(f"  thoughts ({len(response.thoughts):,} characters): {thoughts}")
     return "\n".join(lines)

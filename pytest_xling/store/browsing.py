@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, select
 
 from pytest_xling.keys import content_key
-from pytest_xling.store.json_fields import text_at
 from pytest_xling.store.outputs import find
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, runs, steps
 
@@ -34,7 +34,6 @@ __all__ = [
 
 
 _CHUNK = 500
-_BLANK = " \t\n\r"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +79,6 @@ def judged_cases(
             score, and_(score.c.input_key == cases.c.answer_key, score.c.step == step.step)
         )
         columns.append(score.c.output)
-    text = func.coalesce(text_at(response.c.output, "$.text"), "")
     query = (
         select(
             cases.c.case_id,
@@ -89,7 +87,7 @@ def judged_cases(
             cases.c.condition,
             cases.c.cluster,
             cases.c.sample_metadata,
-            func.trim(text, _BLANK) != "",
+            response.c.output,
             *columns,
         )
         .select_from(source)
@@ -104,7 +102,7 @@ def judged_cases(
         condition,
         cluster,
         metadata,
-        answered,
+        answer,
         *readings,
     ) in connection.execute(query):
         yield JudgedCase(
@@ -114,7 +112,7 @@ def judged_cases(
             condition=condition,
             cluster=cluster or sample,
             metadata=json.loads(metadata),
-            answered=bool(answered),
+            answered=bool((read_response(answer)["text"] or "").strip()),
             readings={
                 name: _reading(output)
                 for name, output in zip(names, readings, strict=True)
@@ -151,7 +149,7 @@ def texts_of(
             )
         )
         for case_id, question, reference, output in connection.execute(query):
-            texts[case_id] = (question, reference or "", json.loads(output)["text"] or "")
+            texts[case_id] = (question, reference or "", read_response(output)["text"] or "")
     return texts
 
 
@@ -179,6 +177,12 @@ class BrowsedCase:
     def text(self) -> str:
         """The answer; empty where there is none."""
         return self.response["text"] or ""
+
+    @property
+    def thoughts(self) -> str:
+        """What the model thought before it answered; empty where it does not show that."""
+        thoughts: str = self.response.get("thoughts", "")
+        return thoughts
 
     @property
     def translation_key(self) -> bytes:
@@ -216,7 +220,7 @@ def browsed_cases(connection: Connection, run_id: str) -> Iterator[BrowsedCase]:
             condition=row.condition,
             question=row.question,
             metadata=json.loads(row.sample_metadata),
-            response=json.loads(row.output),
+            response=read_response(row.output),
             cost_usd=row.cost_usd,
             reference=row.reference,
         )

@@ -12,6 +12,7 @@ from sqlalchemy.orm import aliased
 
 from pytest_xling.store.human_labels import human_labels_of, label_counts
 from pytest_xling.store.questions import digest_of
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
 from pytest_xling.store.scored import scored_inputs
 
@@ -115,7 +116,7 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
         case |= {
             "question": first.question,
             "reference": first.reference,
-            "response": json.loads(first.response),
+            "response": read_response(first.response),
             "position": first.position,
             "answer": first.answer_key.hex(),
             "step": first.response_step,

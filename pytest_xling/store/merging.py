@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from pytest_xling.store.insertion import insert
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.schema import (
     calibrations,
     cases,
@@ -74,7 +74,7 @@ def answered_otherwise(
         there = {(key, step): output for key, step, output in target.execute(kept)}
         for row in _renumbered(rows, numbers):
             answer = there.get((row["input_key"], row["step"]), row["output"])
-            if json.loads(answer)["text"] != json.loads(row["output"])["text"]:
+            if read_response(answer)["text"] != read_response(row["output"])["text"]:
                 case: str = row["case_id"]
                 return case
     return None

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, and_, bindparam, case, false, func, literal, 
 
 from pytest_xling.records import Score
 from pytest_xling.store.json_fields import number_at, text_at
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.runs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, runs, steps
 from pytest_xling.store.scored import LEVEL, level_of, scored_inputs
@@ -359,7 +360,7 @@ def _is_in(step: MetricStep, numbers: Mapping[Place, Direction]) -> bool:
 
 
 def case_texts(connection: Connection, run_id: str, flagged: Worst) -> tuple[str, dict[str, Any]]:
-    """Return the question of one case and its response as it is stored."""
+    """Return the question of one case and its response."""
     query = (
         select(cases.c.question, outputs.c.output)
         .join(outputs, outputs.c.input_key == cases.c.response_key)
@@ -371,7 +372,7 @@ def case_texts(connection: Connection, run_id: str, flagged: Worst) -> tuple[str
         )
     )
     question, output = connection.execute(query).one()
-    return question, json.loads(output)
+    return question, read_response(output)
 
 
 def _scored(run_id: str, scored: Collection[MetricStep], *columns: Any) -> Select[Any]:

@@ -16,6 +16,7 @@ from pytest_xling.registry import describe
 from pytest_xling.store.clock import ahead_s, now
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.insertion import insert
+from pytest_xling.store.responses import read_response
 from pytest_xling.store.schema import (
     cases,
     outputs,
@@ -114,6 +115,8 @@ class StoredAnswer:
     question: str
     metadata: dict[str, str]
     response: dict[str, Any]
+    as_kept: str
+    """The response as JSON, perhaps with thoughts in its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +261,7 @@ def rescored(
     run_id: str,
     steps_of: Mapping[str, Sequence[int]],
     *,
+    answer_keys: Mapping[tuple[str, str], bytes],
     sets: Sequence[SetRow],
     described: Mapping[str, Mapping[str, Any]],
 ) -> None:
@@ -267,9 +271,12 @@ def rescored(
         connection: in a transaction that writes.
         run_id: the run.
         steps_of: numbers of steps by benchmark.
+        answer_keys: what scores are kept under, by benchmark and case; where one is another than
+            before, the metrics are all that the run has.
         sets: the answers scored together.
         described: as for :func:`add_run_steps`.
     """
+    _take_answer_keys(connection, run_id, answer_keys)
     for benchmark, numbers in steps_of.items():
         names = select(steps.c.name).where(steps.c.id.in_(numbers))
         before = select(steps.c.id).where(steps.c.kind == "score", steps.c.name.in_(names))
@@ -282,6 +289,26 @@ def rescored(
         )
     add_run_steps(connection, run_id, steps_of, described)
     add_sets(connection, run_id, sets)
+
+
+def _take_answer_keys(
+    connection: Connection, run_id: str, answer_keys: Mapping[tuple[str, str], bytes]
+) -> None:
+    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's."""
+    c, s = cases.c, sets.c
+    there = connection.execute(
+        select(c.benchmark, c.case_id, c.answer_key).where(c.run_id == run_id)
+    )
+    changed = {
+        (benchmark, case_id): answer_keys[benchmark, case_id]
+        for benchmark, case_id, key in there
+        if answer_keys.get((benchmark, case_id), key) != key
+    }
+    for (benchmark, case_id), key in changed.items():
+        of_case = (c.run_id == run_id) & (c.benchmark == benchmark) & (c.case_id == case_id)
+        connection.execute(update(cases).where(of_case).values(answer_key=key))
+    for benchmark in {benchmark for benchmark, _ in changed}:
+        connection.execute(delete(sets).where(s.run_id == run_id, s.benchmark == benchmark))
 
 
 def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
@@ -472,7 +499,8 @@ def answers(
             condition=row.condition,
             question=row.question,
             metadata=json.loads(row.sample_metadata),
-            response=json.loads(row.output),
+            response=read_response(row.output),
+            as_kept=row.output,
         )
         for row in connection.execute(query)
     ]

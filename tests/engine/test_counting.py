@@ -18,6 +18,15 @@ REQUEST = Request(
 )
 
 
+@pytest.mark.parametrize(("text", "tokens"), [("", 3), (None, 3), ("hello world", 4)])
+def test_thoughts_that_are_shown_are_counted(text: str | None, tokens: int) -> None:
+    """They are paid for as the answer is, also where there is no other text."""
+    usage = Usage(prompt_tokens=12)
+    response = Response(text=text, stop_reason="stop", usage=usage, thoughts="hello world ")
+    counted = asyncio.run(with_tokens(REQUEST, response)).usage
+    assert (tokens, True) == (counted.completion_tokens, counted.estimated)
+
+
 @pytest.mark.parametrize(
     ("given", "text", "expected"),
     [

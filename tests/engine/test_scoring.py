@@ -121,6 +121,10 @@ def test_the_key_depends_on_all_a_metric_may_see() -> None:
     assert plain == Scorable(answer("a")).key
     others = [answer("b"), answer("a", "length"), answer("a", "stop", "odd")]
     assert len({plain, *(Scorable(other).key for other in others)}) == 4
+    thinking = replace(answer("a"), response=replace(answer("a").response, thoughts="Hm."))
+    assert plain != Scorable(thinking).key
+    # As the version kept it that knew no thoughts: its scores are found again.
+    assert "43ba9b6762e2e8608b0fd75cff5485bfbd595f04406e7f8350f464c2e7565380" == plain.hex()
 
 
 class Halves(Number[Answer]):

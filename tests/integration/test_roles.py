@@ -145,6 +145,16 @@ def test_texts_in_english(judged: Project) -> None:
     assert "translator:scripted:translator.yaml@" in signature
 
 
+def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
+    """They are taken off before its reply is read."""
+    use(judged, "length")
+    judged.write("translator.yaml", 'rules:\n  - text: "<think>Hm, so.</think>Yeast makes gas."\n')
+    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    assert 0 == outcome.code, outcome.out
+    assert {3.0} == {value for value, _ in readings(judged, "length").values()}
+
+
 def test_english_needs_a_translator(judged: Project) -> None:
     """Said before anything is asked."""
     use(judged, "length")

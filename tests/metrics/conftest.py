@@ -23,6 +23,7 @@ class MakeAnswer(Protocol):
         language: str = "de",
         stop_reason: StopReason = "stop",
         error: str | None = None,
+        thoughts: str = "",
         needs: tuple[str, ...] = (),
     ) -> Answer:
         """Return the answer."""
@@ -39,6 +40,7 @@ def make_answer() -> MakeAnswer:
         language: str = "de",
         stop_reason: StopReason = "stop",
         error: str | None = None,
+        thoughts: str = "",
         needs: tuple[str, ...] = (),
     ) -> Answer:
         found = {
@@ -51,7 +53,7 @@ def make_answer() -> MakeAnswer:
         }
         return Answer(
             sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-            response=Response(text=text, stop_reason=stop_reason, error=error),
+            response=Response(text=text, stop_reason=stop_reason, error=error, thoughts=thoughts),
             annotations=found,
         )
 

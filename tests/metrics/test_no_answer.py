@@ -28,6 +28,8 @@ if TYPE_CHECKING:
             1.0,
             "empty: the token limit was reached before any text",
         ),
+        (" \n", {"thoughts": "Hm."}, 1.0, "the answer is all thoughts"),
+        ("An answer.", {"thoughts": "Hm."}, 0.0, ""),
         (None, {"stop_reason": "error", "error": "OTHER"}, 1.0, "API error: OTHER"),
         (None, {"stop_reason": "error"}, 1.0, "API error"),
         (None, {"stop_reason": "content_filter", "error": "SAFETY"}, 1.0, "content filter: SAFETY"),

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_xling.providers.hf import HfProvider
 from pytest_xling.records import Message, Request
+from pytest_xling.text.thoughts import split_response
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -67,6 +68,19 @@ def test_the_chat_template_is_used(chat: Path) -> None:
     ]
     assert expected == [response.text for response in responses]
     assert 4 + len(_TEXTS[0]) == responses[0].usage.prompt_tokens
+
+
+def test_thoughts_that_the_template_begins_are_thoughts(chat: Path, tmp_path: Path) -> None:
+    """Else an answer that is cut off in them would look like one without."""
+    opened = hf_models.TEMPLATE.replace("<|model|>{% endif", "<|model|><think>\n{% endif")
+    folder = hf_models.llama(tmp_path / "thinking", template=opened, seed=1)
+    (answer,) = answers(folder, [asking("<think>")])
+    prompt = "<s><|user|><think></s><|model|><think>\n"
+    rest = hf_models.reference(folder, prompt, tokens=12, add_special_tokens=False)
+    assert f"<think>{rest}" == answer.text
+    assert ("", rest.strip()) == (split_response(answer).text, split_response(answer).thoughts)
+    (plain,) = answers(chat, [asking("<think>")])
+    assert not (plain.text or "").startswith("<think>")
 
 
 def test_turns_keep_their_order_and_a_refused_system_turn_is_put_in_front(chat: Path) -> None:

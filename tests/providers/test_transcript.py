@@ -57,6 +57,16 @@ def test_an_answer_with_all_it_may_have(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["thoughts", "reasoning"])
+def test_thoughts_stand_beside_the_answer(tmp_path: Path, key: str) -> None:
+    """Under either name, cleaned as the answer is; null is none."""
+    provider = _write(tmp_path, _ROW | {key: "Hm \ud800\n"}, _ROW | {"sample_id": "q2", key: None})
+    assert "Hm \ufffd" == _look_up(provider, _request()).thoughts
+    assert "" == _look_up(provider, _request("q2")).thoughts
+    with pytest.raises(DataError, match=f"key '{key}' must be a text or null, not 7"):
+        _write(tmp_path, _ROW | {key: 7}).check()
+
+
 def test_an_answer_that_is_none_says_why(tmp_path: Path) -> None:
     """A filtered answer and a stored API error stay what they are."""
     provider = _write(

@@ -81,6 +81,10 @@ class Behaviour:
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
     """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use."""
+    finish: str = "stop"
+    """Why ``answer`` ends where it does."""
+    message: str = ""
+    """What else the message of ``answer`` has, as a JSON object, such as the model's thoughts."""
     answers: str = ""
     """A JSON file of pairs: texts, and the answer to the last message if it contains them all, or
     how to fail, such as ``[[401]]``; the first that fits is given. ``model: NAME`` is contained in
@@ -118,7 +122,7 @@ class Behaviour:
 def _choice(text: str | None, finish: str = "stop", /, **message: Any) -> dict[str, Any]:
     return {
         "index": 0,
-        "message": {"role": "assistant", "content": text, **message},
+        "message": {"role": "assistant", "content": text} | message,
         "text": text,
         "finish_reason": finish,
     }
@@ -307,7 +311,8 @@ class OpenaiServer:
     def behave(self, behaviour: Behaviour) -> None:
         """Answer otherwise from now on: another model behind the same address."""
         self.behaviour = behaviour
-        self.answer = self.named(_completion(_choice(behaviour.answer)))
+        beside = json.loads(behaviour.message or "{}")
+        self.answer = self.named(_completion(_choice(behaviour.answer, behaviour.finish, **beside)))
 
     def named(self, body: bytes) -> bytes:
         """Return a completion with the version and the usage that this server gives."""

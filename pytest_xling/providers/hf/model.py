@@ -30,6 +30,7 @@ from pytest_xling.providers.hf.prompt import chat_tokens, plain_tokens, source_t
 from pytest_xling.providers.hf.translation import Direction, Directions
 from pytest_xling.records import Response, Usage
 from pytest_xling.text.display import clean
+from pytest_xling.text.thoughts import opening_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -262,8 +263,13 @@ class HfModel:
                 return PermanentFault("the answer was stopped")
         text = self._decode(row.tokens)
         stops = [at for stop in prompt.parameters.stop if (at := text.find(stop)) >= 0]
+        text = text[: min(stops, default=len(text))].strip()
+        if self._files.style == "chat":
+            # Where the template begins the thoughts: a reply cut off in them has no other tag.
+            end = self._decode(prompt.tokens[-_LONGEST_TAG:], bare=False)
+            text = f"{opening_tag(end)}{text}"
         return Response(
-            text=text[: min(stops, default=len(text))].strip(),
+            text=text,
             stop_reason="length" if row.end == "length" else "stop",
             usage=Usage(prompt_tokens=len(prompt.tokens), completion_tokens=len(row.tokens)),
             latency_s=row.seconds,
@@ -296,6 +302,8 @@ class HfModel:
             self.free()
 
 
+_LONGEST_TAG = 16
+"""Tokens a tag at the end of a prompt may have, and the white space after it."""
 MAX_ANSWER = 1 << 20
 """Tokens, for models that do not say how far they go."""
 

@@ -30,6 +30,11 @@ _STOP_REASONS: Mapping[str, StopReason] = {
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 _THOUGHTS = frozenset({"reasoning", "thinking"})
+"""Types of parts of a message that are no part of the answer."""
+_THOUGHTS_KEYS = ("reasoning_content", "reasoning")
+"""Where a message has thoughts; some servers give the same under both."""
+_THOUGHT_KEYS = ("thinking", "reasoning", "summary", "text")
+"""Where a part that is a thought has its text."""
 
 
 def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
@@ -79,6 +84,7 @@ def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Respo
         model_version=_version(reply),
         error=clean(str(refusal)) if refusal else None,
         first_token=read_first_token(choice.get("logprobs")),
+        thoughts=clean(_thoughts_of(message)),
     )
 
 
@@ -111,6 +117,28 @@ def _joined(parts: Sequence[Any], url: str) -> str:
             what = _kind(part) if kind is None else f"a part of type {kind!r}"
             raise _no_text(url, f"{what} in its content", part)
     return "".join(texts)
+
+
+def _thoughts_of(message: Mapping[str, Any]) -> str:
+    """Return what the model thought, where the server gives that apart; "" where it does not."""
+    for key in _THOUGHTS_KEYS:
+        if (told := message.get(key)) and isinstance(told, str) and told.strip():
+            return told.strip()
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    thinking = [p for p in parts if isinstance(p, dict) and p.get("type") in _THOUGHTS]
+    return "\n\n".join(filter(None, map(_thought_in, thinking)))
+
+
+def _thought_in(part: Mapping[str, Any]) -> str:
+    """Return the text of a part that is a thought: under one of several keys, whole or in parts."""
+    for key in _THOUGHT_KEYS:
+        told = part.get(key)
+        pieces = told if isinstance(told, list) else [told]
+        texts = [piece.get("text") if isinstance(piece, dict) else piece for piece in pieces]
+        if thought := "".join(text for text in texts if isinstance(text, str)).strip():
+            return thought
+    return ""
 
 
 def _refusal_in(content: object) -> str:

@@ -24,9 +24,10 @@ class TranscriptProvider:
     """Looks answers up by sample, language, temperature and repeat; asks nobody.
 
     A row has ``sample_id``, ``language``, ``text`` and, where they matter, ``temperature``,
-    ``repeat``, ``stop_reason``, ``model`` and ``error``. A row without a temperature, if it is the
-    only one for its sample, language and repeat, answers at every temperature. A row whose
-    ``asked`` is false says that there is no answer because nobody asked: a run leaves it out.
+    ``repeat``, ``stop_reason``, ``model``, ``error`` and ``thoughts`` (or ``reasoning``). A row
+    without a temperature, if it is the only one for its sample, language and repeat, answers at
+    every temperature. A row whose ``asked`` is false says that there is no answer because nobody
+    asked: a run leaves it out.
 
     Args:
         spec: the file's path.
@@ -174,6 +175,7 @@ class TranscriptProvider:
                 stop_reason=row.stop_reason,
                 model_version=row.model,
                 error=row.error,
+                thoughts=row.thoughts,
             )
         msg = (
             f"{self._path} has no answer for sample {request.sample_id!r} in {request.language!r} "

@@ -20,7 +20,7 @@ __all__ = ["Row", "rows"]
 
 _KEYS = (
     "sample_id", "language", "text", "temperature", "repeat", "stop_reason", "model", "error",
-    "asked",
+    "asked", "thoughts", "reasoning",
 )  # fmt: skip
 _KNOWN = frozenset(_KEYS)
 _STOP_REASONS: tuple[str, ...] = get_args(StopReason)
@@ -43,6 +43,7 @@ class Row(NamedTuple):
     error: str | None
     asked: bool
     """False: nobody asked, and the case is to be left out."""
+    thoughts: str
 
 
 def rows(raw: bytes, path: Path) -> list[Row]:
@@ -109,6 +110,7 @@ def _row(line: str, number: int) -> Row:
         model=clean(read.get("model") or ""),
         error=None if error is None else clean(error),
         asked=read.get("asked", True),
+        thoughts=clean(read.get("thoughts") or read.get("reasoning") or "").strip(),
     )
 
 
@@ -142,7 +144,7 @@ def _check_keys(read: dict[str, Any]) -> None:
         if not isinstance(read[key], str) or not read[key].strip():
             msg = f"key {key!r} must be a text that is not empty, not {read[key]!r}"
             raise _MistakeError(msg)
-    for key in ("text", "model", "error", "stop_reason"):
+    for key in ("text", "model", "error", "stop_reason", "thoughts", "reasoning"):
         if not isinstance(read.get(key), _TEXT_OR_NULL):
             msg = f"key {key!r} must be a text or null, not {read[key]!r}"
             raise _MistakeError(msg)

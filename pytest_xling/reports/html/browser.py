@@ -30,7 +30,7 @@ MOST_CASES: Final = 20_000
 LONGEST: Final = 200_000
 """Characters of a text in a page."""
 MOST_CHARS: Final = 40_000_000
-"""Characters of all answers and translations in a page."""
+"""Characters of all answers, thoughts and translations in a page."""
 _SHORTER: Final = (LONGEST, 50_000, 10_000, 2_000)
 """How long texts may be where all of them would be too many characters."""
 _REASON: Final = 2_000
@@ -165,6 +165,7 @@ def _excerpts(
         costs.add(case)
         # One character more than is shown tells that something was cut.
         begin = {**case.response, "text": case.text[: LONGEST + 1] or None}
+        begin["thoughts"] = case.thoughts[: LONGEST + 1]
         short = replace(case, response=begin)
         excerpts.append(_Excerpt(case=short, key=case.translation_key, length=len(case.text)))
     if len(excerpts) <= MOST_CASES:
@@ -194,6 +195,7 @@ def _where(score: Score) -> _Where:
 def _limit(excerpts: Sequence[_Excerpt], translations_of: Mapping[bytes, Translation]) -> int:
     """Return how long texts may be so that all of them are not too long together."""
     lengths = [excerpt.length for excerpt in excerpts]
+    lengths += [len(excerpt.case.thoughts) for excerpt in excerpts]
     lengths += [len(translation.text or "") for translation in translations_of.values()]
     for limit in _SHORTER:
         if sum(min(length, limit) for length in lengths) <= MOST_CHARS:
@@ -211,6 +213,8 @@ def _rare_values(
         values["length"] = excerpt.length
     if case.response.get("error"):
         values["error"] = cut_to(str(case.response["error"]), _REASON)
+    if case.thoughts:
+        values["thoughts"] = cut_to(case.thoughts, limit)
     if case.cost_usd:
         values["usd"] = compact(case.cost_usd)
     translated = translations_of.get(excerpt.key) if excerpt.length else None

@@ -298,6 +298,7 @@ function caseInFull(browser, index) {
     el("div", { class: "texts" },
       answerPanel(cases, index, `Answer, ${wordAsked(browser, index)}`, code),
       translationPanel(cases, index),
+      thoughtsPanel(cases, index),
       pivot === undefined ? null : answerPanel(cases, pivot, `Answer to the same question, ${wordAsked(browser, pivot)}`, english)),
     detected(report, cases, index, pivot),
   ];
@@ -341,6 +342,15 @@ function answerPanel(cases, index, title, code) {
   }
   return el("section", { class: "panel" }, el("h4", null, title), el("div", { class: "text none" }, "(no answer)"),
     cases.seldom("error", index) ? el("p", { class: "sub", dir: "auto" }, cases.seldom("error", index)) : null);
+}
+
+/* What the model thought, folded: no metric but those of thoughts reads it. */
+function thoughtsPanel(cases, index) {
+  const thoughts = cases.seldom("thoughts", index);
+  if (!thoughts) return null;
+  return el("details", null,
+    el("summary", null, `Thoughts before the answer, ${thoughts.length.toLocaleString("en")} characters`),
+    panel("Thoughts, no part of the answer", thoughts, ""));
 }
 
 function translationPanel(cases, index) {

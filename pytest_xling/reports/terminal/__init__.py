@@ -98,7 +98,8 @@ def summary(
         parts += [Text("Worst findings", style="bold"), Text("")]
         for ranked in worst:
             lines = LINES_VERBOSE if verbose else LINES
-            parts += [*finding_parts(ranked, width=width, lines=lines), Text("")]
+            shown = finding_parts(ranked, width=width, lines=lines, thoughts=verbose)
+            parts += [*shown, Text("")]
     if comparison is not None:
         parts += change_parts(comparison, verdicts, width=width)
     parts += _faults(fault_lines(connection, run_id))

@@ -41,13 +41,16 @@ _MOST_CHARS = 4
 """Characters of a column at most: letters with several signs each are cut sooner."""
 
 
-def finding_parts(ranked: Ranked, *, width: int, lines: int) -> Iterator[RenderableType]:
+def finding_parts(
+    ranked: Ranked, *, width: int, lines: int, thoughts: bool = False
+) -> Iterator[RenderableType]:
     """Yield a finding's title, what was detected, and its question above its answer.
 
     Args:
         ranked: the finding.
         width: of the terminal.
         lines: how many lines each of the texts may take.
+        thoughts: whether to show the model's, below the answer.
     """
     finding = ranked.finding
     word, style = _WORDS[ranked.standing]
@@ -61,6 +64,8 @@ def finding_parts(ranked: Ranked, *, width: int, lines: int) -> Iterator[Rendera
         yield from _indented("answer", finding.answer, width=width, lines=lines)
     else:
         yield Padding(Text(f"{'answer':{_LABEL_WIDTH}}(none)", style="dim"), (0, 0, 0, INDENT))
+    if thoughts:
+        yield from _indented("thought", finding.thoughts, width=width, lines=lines)
 
 
 def _indented(label: str, text: str, *, width: int, lines: int) -> Iterator[Text]:
@@ -140,6 +145,7 @@ def find_worst(
             language=flagged.language,
             question=question,
             answer=response["text"] or "",
+            thoughts=response.get("thoughts", ""),
             reason=_reason(flagged, gate),
         )
         ranked.append(Ranked(benchmark=flagged.benchmark, standing=standing, finding=finding))

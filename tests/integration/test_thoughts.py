@@ -1,0 +1,325 @@
+"""Models that think before they answer: metrics read the answer, thoughts are judged apart."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.analysis.loaded_run import load_run
+from pytest_xling.store.database import Database
+from pytest_xling.store.restoring import restore
+from pytest_xling.store.runs import answers, get_run, scores
+from tests.cli.test_score import stored as stored_scores
+from tests.integration.project import Project, write_questions
+from tests.servers.batch_server import serving_batches
+from tests.servers.openai_server import answering
+from tests.store import thinking_project as kept
+from tests.store.test_earlier_store import ASKING_IS_AN_ERROR
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.project import Outcome
+
+THOUGHTS = (
+    "Okay, the user asks in Spanish why bread rises when it is baked in a hot oven. The gas in the "
+    "dough gets hot and expands. I should answer that briefly, in Spanish."
+)
+ANSWER = (
+    "El pan sube porque la levadura produce un gas que se expande con el calor del horno. Así, la "
+    "masa crece y la miga queda llena de pequeños huecos."
+)
+METRICS = ("no_answer", "wrong_language", "language_consistency", "repetition", "thought_language")
+CLEAR = {"no_answer": 0.0, "wrong_language": 0.0, "language_consistency": 1.0, "repetition": 0.0}
+TEST_FILE = f"""
+import pytest
+
+pytestmark = pytest.mark.xling(metrics={list(METRICS)})
+
+
+def test_answer(xling_case):
+    xling_case.check("no_answer", "wrong_language", "thought_language")
+"""
+MODEL = ("--model=m", "--langs=es")
+CHANNELS = {
+    "reasoning_content": {"reasoning_content": THOUGHTS},
+    "reasoning": {"reasoning": THOUGHTS, "reasoning_content": None},
+    "both": {"reasoning": THOUGHTS, "reasoning_content": THOUGHTS},
+    "parts": {
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHTS}]},
+            {"type": "text", "text": ANSWER},
+        ]
+    },
+    "a part of reasoning": {
+        "content": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": THOUGHTS}]},
+            {"type": "text", "text": ANSWER},
+        ]
+    },
+}
+
+
+@pytest.fixture
+def thinking(project: Project) -> Project:
+    """A project that asks one question in Spanish."""
+    shutil.rmtree(project.benchmark / "data")
+    write_questions(project, count=1, languages=("es",))
+    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    return project
+
+
+def asked(project: Project, answer: str, *options: str, **message: Any) -> Outcome:
+    """Run the project with a server that answers so."""
+    with answering(answer=answer, message=json.dumps(message) if message else "") as url:
+        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        return project.run(*MODEL, *options)
+
+
+def values(project: Project) -> dict[str, float | None]:
+    """Return the newest run's scores by metric."""
+    return {score.metric: score.value for score in project.scores()}
+
+
+def reasons(project: Project) -> dict[str, str]:
+    """Return what the newest run's metrics gave as their reasons."""
+    return {score.metric: score.reason for score in project.scores()}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"<think>\n{THOUGHTS}\n</think>\n\n{ANSWER}",
+        f"{THOUGHTS}\n</think>\n\n{ANSWER}",
+    ],
+)
+def test_a_right_answer_is_right_whatever_was_thought(thinking: Project, answer: str) -> None:
+    """Metrics read what stands after the tags; the thoughts are in English, and flagged for it."""
+    outcome = asked(thinking, answer)
+    assert 1 == outcome.code, outcome.out
+    assert values(thinking) == CLEAR | {"thought_language": 1.0}
+    (stored,) = thinking.answers()
+    assert (ANSWER, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
+    assert "thoughts: detected English (en) by langid, expected Spanish (es)" in outcome.out
+    assert f"thoughts ({len(THOUGHTS)} characters): Okay, the user asks" in outcome.out
+
+
+@pytest.mark.parametrize("message", CHANNELS.values(), ids=CHANNELS)
+def test_thoughts_come_apart_from_the_answer(thinking: Project, message: dict[str, Any]) -> None:
+    """Under the names that servers give them, or as parts of the message."""
+    assert 1 == asked(thinking, ANSWER, **message).code
+    assert values(thinking) == CLEAR | {"thought_language": 1.0}
+    (stored,) = thinking.answers()
+    assert (ANSWER, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
+
+
+def test_thoughts_apart_and_in_the_text(thinking: Project) -> None:
+    """Both are thoughts; a closing tag further on is the answer's own."""
+    answer = f"<think>Hm.</think>{ANSWER}\n</think>\n{ANSWER}"
+    asked(thinking, answer, reasoning_content=THOUGHTS)
+    (stored,) = thinking.answers()
+    assert f"{THOUGHTS}\n\nHm." == stored.response["thoughts"]
+    assert answer.removeprefix("<think>Hm.</think>") == stored.response["text"]
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "options", "value"),
+    [
+        (THOUGHTS, ("--xling-param=thought_language.english=true",), 0.0),
+        (ANSWER, (), 0.0),
+        (ANSWER, ("--xling-param=thought_language.english=true",), 0.0),
+        ("用户用西班牙语问面包为什么会膨胀。我应该用西班牙语简短地回答这个问题。", (), 1.0),
+        ("Hm.", (), None),
+        (None, (), None),
+    ],
+)
+def test_which_thoughts_are_flagged(
+    thinking: Project, thoughts: str | None, options: tuple[str, ...], value: float | None
+) -> None:
+    """Those in another language than asked for; English too, where the option allows it."""
+    asked(thinking, ANSWER, *options, reasoning_content=thoughts)
+    assert values(thinking) == CLEAR | {"thought_language": value}
+    if thoughts is None:
+        assert "the model shows no thoughts" == reasons(thinking)["thought_language"]
+
+
+def test_the_option_is_true_or_false(thinking: Project) -> None:
+    """A language in its place is refused before anything is asked."""
+    outcome = asked(thinking, ANSWER, "--xling-param=thought_language.english=en")
+    assert 4 == outcome.code, outcome.out
+    assert "thought_language.english must be true or false" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (f"<think>{THOUGHTS}", {}),
+        ("", {"reasoning": THOUGHTS}),
+        ("", {"content": None, "reasoning_content": THOUGHTS}),
+    ],
+)
+def test_an_answer_that_is_all_thoughts_is_none(
+    thinking: Project, answer: str, message: dict[str, Any]
+) -> None:
+    """Cut off at its length; the thoughts are judged all the same."""
+    with answering(answer=answer, message=json.dumps(message), finish="length") as url:
+        thinking.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        assert 1 == thinking.run(*MODEL).code
+    assert {"no_answer": 1.0, "thought_language": 1.0} == {
+        name: value for name, value in values(thinking).items() if value is not None
+    }
+    why = reasons(thinking)
+    assert why["no_answer"].startswith("the answer is all thoughts: the token limit was reached")
+    assert "no answer: all thoughts" == why["wrong_language"]
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "La etiqueta </think> cierra el bloque de los pensamientos.",
+        "Se escribe así:\n\n```html\n<p>Hola</p>\n</think>\n```\n\nNada más.",
+    ],
+)
+def test_an_answer_about_tags_is_whole(thinking: Project, mention: str) -> None:
+    """Mentioned deep in it, or in code, they are no end of thoughts."""
+    answer = f"{ANSWER}\n\n{mention}"
+    asked(thinking, answer)
+    (stored,) = thinking.answers()
+    assert answer == stored.response["text"]
+    assert "thoughts" not in stored.response
+
+
+def test_hostile_thoughts_do_no_harm(thinking: Project) -> None:
+    """Lone surrogates, NUL, colours, HTML, a megabyte: in all that a run leaves behind."""
+    hostile = "\ud800 a\0b \x1b[31mred\x1b[0m ]]> </script><script>alert(1)</script>\u202e"
+    message = {"reasoning_content": hostile + THOUGHTS + "word " * 200_000}
+    options = ("-n2", "--xling-report=report.html", "-rA")
+    with answering(answer=ANSWER, message=json.dumps(message)) as url:
+        thinking.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        outcome = thinking.run(*MODEL, *options)
+    assert 1 == outcome.code, outcome.out
+    assert "INTERNALERROR" not in outcome.out
+    assert outcome.junit is not None
+    (stored,) = thinking.answers()
+    assert "\ufffd a" in stored.response["thoughts"]
+    assert len(message["reasoning_content"].strip()) == len(stored.response["thoughts"])
+    page = (thinking.root / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert(1)" not in page
+    for shown in (outcome.out, page, thinking.xling("show", "latest", "--verbose").stdout):
+        assert not {"\0", "\x1b", "\u202e"} & set(shown)
+
+
+def test_thoughts_are_shown_apart(thinking: Project) -> None:
+    """By `xling show --verbose` and in the page; exports and frames have them beside the answer."""
+    asked(thinking, f"<think>{THOUGHTS}</think>{ANSWER}", "--xling-report=report.html")
+    shown = " ".join(thinking.xling("show", "latest", "--verbose").stdout.split())
+    assert f"answer {ANSWER} thought {THOUGHTS}" in shown
+    assert "thought Okay" not in thinking.xling("show", "latest").stdout
+    page = (thinking.root / "report.html").read_text(encoding="utf-8")
+    assert f'"thoughts":{{"0":{json.dumps(THOUGHTS)}}}' in page
+    thinking.xling("export", "latest", "--texts", "--output=run.json")
+    (case,) = json.loads((thinking.root / "run.json").read_text(encoding="utf-8"))["cases"]
+    assert (ANSWER, THOUGHTS) == (case["response"]["text"], case["response"]["thoughts"])
+    for run in (load_run(thinking.root / "run.json"), load_run("latest", store=thinking.store)):
+        (row,) = run.cases().to_dict("records")
+        assert (ANSWER, THOUGHTS) == (row["answer"], row["thoughts"])
+
+
+def test_transcripts_have_thoughts(thinking: Project) -> None:
+    """Under either name, or in the text; without them a row is as it was."""
+    for extra in ({"thoughts": THOUGHTS}, {"reasoning": THOUGHTS}, {}):
+        text = ANSWER if extra else f"<think>{THOUGHTS}</think>{ANSWER}"
+        row = {"sample_id": "q0000", "language": "es", "text": text, **extra}
+        thinking.write("a.jsonl", json.dumps(row) + "\n")
+        outcome = thinking.run("--model=transcript:a.jsonl")
+        assert 1 == outcome.code, outcome.out
+        assert values(thinking) == CLEAR | {"thought_language": 1.0}
+
+
+def test_batches_have_thoughts(thinking: Project) -> None:
+    """Their results are read as direct replies are."""
+    with serving_batches(answer=lambda _: f"<think>{THOUGHTS}</think>{ANSWER}") as server:
+        thinking.environment.update(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+        outcome = thinking.run("--model=batch:m", "--langs=es")
+    assert 1 == outcome.code, outcome.out
+    assert values(thinking) == CLEAR | {"thought_language": 1.0}
+
+
+def earlier(root: Path, *metrics: str) -> Project:
+    """Return a project with a store whose run was scored with thoughts and answers as one."""
+    kept.write_project(root, metrics=(*kept.METRICS, *metrics))
+    project = Project(root)
+    project.store.parent.mkdir()
+    shutil.copy(kept.STORE, project.store)
+    return project
+
+
+def by_sample(project: Project, run: str = "latest") -> dict[str, dict[str, float | None]]:
+    """Return a run's scores of the first repeats, by sample and metric."""
+    with project.reading() as connection:
+        scored = scores(connection, get_run(connection, run).run_id)
+    names = sorted({score.sample_id for score in scored})
+    return {
+        name: {s.metric: s.value for s in scored if (s.sample_id, s.condition) == (name, "")}
+        for name in names
+    }
+
+
+THEN = {"no_answer": 0.0, "wrong_language": 1.0, "language_consistency": 0.25, "sim_1gram": 1.0}
+NOW = {"no_answer": 0.0, "wrong_language": 0.0, "language_consistency": 1.0, "sim_1gram": 1.0}
+
+
+def test_answers_kept_by_an_earlier_version_are_read_anew(tmp_path: Path) -> None:
+    """Nothing is asked; only answers with thoughts are scored anew, under keys of their own."""
+    project = earlier(tmp_path)
+    assert {"rise": THEN, "crust": NOW} == by_sample(project, "then")
+    before = stored_scores(project)
+    project.write("conftest.py", ASKING_IS_AN_ERROR)
+    outcome = project.run(*kept.OPTIONS, "--xling-run-name=now")
+    assert 0 == outcome.code, outcome.out
+    assert {"rise": NOW, "crust": NOW} == by_sample(project, "now")
+    assert {"rise": THEN, "crust": NOW} == by_sample(project, "then")
+    after = stored_scores(project)
+    assert before.items() <= after.items()
+    # Both repeats of one question are equal: one answer and one set of them.
+    assert len(kept.METRICS) == len(after) - len(before)
+    texts = {answer.sample_id: answer.response for answer in project.answers()}
+    assert kept.ANSWERS == {name: response["text"] for name, response in texts.items()}
+    assert {"rise": kept.THOUGHTS, "crust": None} == {
+        name: response.get("thoughts") for name, response in texts.items()
+    }
+
+
+def test_an_earlier_run_is_scored_anew_as_a_whole(tmp_path: Path) -> None:
+    """By some of its metrics it would have scores of two texts of one answer: exit 4."""
+    project = earlier(tmp_path)
+    refused = project.xling("score", "then", "--metrics=thought_language")
+    assert 4 == refused.returncode, refused.stdout
+    told = "name language_consistency, no_answer, sim_1gram, wrong_language, too"
+    assert told in " ".join(refused.stderr.split())
+    assert {"rise": THEN, "crust": NOW} == by_sample(project, "then")
+    done = project.xling("score", "then", f"--metrics={','.join(kept.METRICS)},thought_language")
+    assert 0 == done.returncode, done.stderr
+    assert {
+        "rise": NOW | {"thought_language": 1.0},
+        "crust": NOW | {"thought_language": None},
+    } == by_sample(project, "then")
+    assert 0 == project.xling("score", "then", "--metrics=repetition").returncode
+
+
+def test_an_exported_run_comes_back_as_it_was(thinking: Project, tmp_path: Path) -> None:
+    """Thoughts that were taken off stay off, and no more is taken off the answer."""
+    answer = f"{ANSWER}\n</think>\n{ANSWER}"
+    asked(thinking, f"<think>{THOUGHTS}</think>{answer}")
+    thinking.xling("export", "latest", "--texts", "--output=run.json")
+    database = Database(tmp_path / "other.sqlite")
+    with closing(database), database.write() as connection:
+        restore(connection, json.loads((thinking.root / "run.json").read_text(encoding="utf-8")))
+        (stored,) = answers(connection, thinking.latest().run_id)
+    assert (answer, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
+    (own,) = thinking.answers()
+    assert own.response == stored.response

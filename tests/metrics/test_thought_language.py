@@ -1,0 +1,91 @@
+"""Thoughts in another language than the model was asked in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.metrics.wrong_language import ThoughtLanguage
+from pytest_xling.records import Annotation
+from pytest_xling.registry import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Answer, Reading
+
+ENGLISH = "Okay, the user asks why bread rises. I should explain that yeast makes a gas."
+SPANISH = "El usuario pregunta por qué sube el pan. Debo explicar que la levadura produce gas."
+CHINESE = "用户问面包为什么会膨胀。我应该解释酵母产生气体，气体受热膨胀，所以面团变大。"
+HINDI = "उपयोगकर्ता पूछता है कि रोटी क्यों फूलती है। मुझे बताना चाहिए कि खमीर गैस बनाता है।"
+
+
+def read(metric: ThoughtLanguage, answer: Answer) -> Reading:
+    """Return the reading, its checks annotated by the real annotator."""
+    annotator = load("annotator", metric.checked_by)()
+    checks = metric.checks(answer)
+    values = annotator.annotate([c.text for c in checks], [c.language for c in checks])
+    annotated = [
+        replace(check, annotations={annotator.name: Annotation(kind="", value=v, signature="")})
+        for check, v in zip(checks, values, strict=True)
+    ]
+    (reading,) = metric.score([replace(answer, checks=tuple(annotated))])
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "language", "strict", "english"),
+    [
+        (SPANISH, "es", 0.0, 0.0),
+        (ENGLISH, "es", 1.0, 0.0),
+        (CHINESE, "es", 1.0, 1.0),
+        (ENGLISH, "en", 0.0, 0.0),
+        (SPANISH, "en", 1.0, 1.0),
+        (HINDI, "hi", 0.0, 0.0),
+        (ENGLISH, "hi", 1.0, 0.0),
+        (SPANISH, "hi", 1.0, 1.0),
+        ("Hm, 42.", "es", None, None),
+        ("`x = 1`", "es", None, None),
+        (" \n", "es", None, None),
+        ("", "es", None, None),
+        (ENGLISH, "bal", None, 0.0),
+        (CHINESE, "bal", None, None),
+    ],
+)
+def test_readings(
+    make_answer: Callable[..., Answer],
+    thoughts: str,
+    language: str,
+    strict: float | None,
+    english: float | None,
+) -> None:
+    """By the thoughts alone, whatever the answer is in; English too, where that is allowed."""
+    answers = [make_answer(text, language=language, thoughts=thoughts) for text in (CHINESE, "")]
+    for answer in answers:
+        for metric, expected in (
+            (ThoughtLanguage(), strict),
+            (ThoughtLanguage(english=True), english),
+        ):
+            reading = read(metric, answer)
+            assert expected == reading.value
+            assert bool(reading.reason) == (expected != 0.0)
+
+
+def test_reasons(make_answer: Callable[..., Answer]) -> None:
+    """What was found and what was asked for; no thoughts are no wrong ones."""
+    flagged = make_answer("", language="es", thoughts=CHINESE)
+    assert read(ThoughtLanguage(), flagged).reason.startswith("thoughts: written in Han letters")
+    either = read(ThoughtLanguage(english=True), flagged).reason
+    assert either.endswith("expected Spanish (es) or English (en)")
+    silent = make_answer(ENGLISH, language="es")
+    assert "the model shows no thoughts" == read(ThoughtLanguage(), silent).reason
+
+
+@pytest.mark.parametrize("parameters", [{"letters": 0}, {"lead": -1.0}])
+def test_refuses_what_makes_no_sense(parameters: dict[str, Any]) -> None:
+    """A wrong parameter is a mistake in configuration."""
+    with pytest.raises(ConfigError, match=f"thought_language: {next(iter(parameters))} must be"):
+        ThoughtLanguage(**parameters)

@@ -1,0 +1,157 @@
+"""A model's thoughts and its answer are told apart where one text holds both."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_xling.records import Response
+from pytest_xling.text.thoughts import opening_tag, split_response, split_thoughts
+
+THOUGHTS = "Okay, the user asks in Spanish why bread rises. I should answer in Spanish."
+ANSWER = "El pan sube porque la levadura produce gas."
+CODE = f"{ANSWER} Por ejemplo:\n\n```html\n<p>Hola</p>\n</think>\n```\n\nY nada más."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>{THOUGHTS}</think>{ANSWER}",
+        f"<think>\n{THOUGHTS}\n</think>\n\n{ANSWER}",
+        f"\n <THINK>\n{THOUGHTS}\n</Think>\n{ANSWER}",
+        f"<thinking>{THOUGHTS}</thinking>\n{ANSWER}",
+        f"<thought>{THOUGHTS}</thought>{ANSWER}",
+        f"<seed:think>{THOUGHTS}</seed:think>{ANSWER}",
+        f"[THINK]{THOUGHTS}[/THINK]{ANSWER}",
+        f"◁think▷{THOUGHTS}◁/think▷{ANSWER}",
+        f"<think></think>\n<think>{THOUGHTS}</think>{ANSWER}",
+        f"<think>{THOUGHTS}\n</think>\n</think>\n\n{ANSWER}",
+        f"{THOUGHTS}\n</think>\n\n{ANSWER}",
+        f"{THOUGHTS}</think>{ANSWER}",
+        f"{THOUGHTS}</think>  \n{ANSWER}",
+        f"\n{THOUGHTS}\n\n</think>\n</think>\n{ANSWER}",
+    ],
+)
+def test_thoughts_at_the_beginning_are_taken_off(text: str) -> None:
+    """By tags of several models; also where the prompt holds the opening one."""
+    assert (THOUGHTS, ANSWER) == split_thoughts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>{THOUGHTS}",
+        f"<think>{THOUGHTS}</thi",
+        f"<think>{THOUGHTS}\n</think>",
+        f"<think>{THOUGHTS}</think>\n \n",
+        f"{THOUGHTS}\n</think>\n",
+    ],
+)
+def test_a_reply_may_be_all_thoughts(text: str) -> None:
+    """It was cut at its length, or nothing came after them."""
+    thoughts, answer = split_thoughts(text)
+    assert "" == answer
+    assert thoughts.startswith(THOUGHTS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ANSWER,
+        "",
+        " \n",
+        CODE,
+        CODE.replace("```", "~~~"),
+        f"{ANSWER}\n\n    </think>\n\nAsí se cierra.",
+        f"{ANSWER} La etiqueta </think> cierra el bloque.",
+        f"{ANSWER} Se cierra con `</think>`, y ya está.",
+        f"{ANSWER} Se escribe `<b>x</b></think>y` en una línea.",
+        f'{ANSWER} Se cierra con "</think>".',
+        f"{ANSWER} Se cierra con «</think>» o (</think>).",
+        f"{ANSWER} Se abre con <think> y se cierra con\n</think>\nsin más.",
+        f"{ANSWER} Así: <think>pienso</think> y ya.",
+        "</think> es la etiqueta de cierre.",
+        "`<think>` es una etiqueta de apertura.",
+        '{"respuesta": "El pan sube.</think>No."}',
+        "I think that bread rises. <thinkpad> is a laptop.",
+        "a < think > b",
+    ],
+)
+def test_an_answer_that_mentions_a_tag_is_whole(text: str) -> None:
+    """In a sentence, in code, between quotation marks, after an opening tag, in JSON."""
+    assert ("", text) == split_thoughts(text)
+
+
+def test_thoughts_that_mention_the_tag_go_on() -> None:
+    """Between quotation marks it does not end them."""
+    text = f'<think>What does "</think>" or `</think>` mean? {THOUGHTS}</think>{CODE}'
+    thoughts, answer = split_thoughts(text)
+    assert thoughts.endswith(THOUGHTS)
+    assert CODE == answer
+
+
+@pytest.mark.parametrize("text", [f"{THOUGHTS}\n</think>\n{ANSWER}", f"{ANSWER}</think>No"])
+def test_a_reply_that_quotes_others_has_thoughts_only_where_it_says_so(text: str) -> None:
+    """A closing tag alone may be a quoted one."""
+    assert ("", text) == split_thoughts(text, begun_by_prompt=False)
+    begun = f"<think>{THOUGHTS}</think>{text}"
+    assert (THOUGHTS, text) == split_thoughts(begun, begun_by_prompt=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think></think>" * 200_000,
+        "<think>" * 400_000,
+        "</think>" * 400_000,
+        " </think> " * 300_000,
+        "<think>" + "</thinking>" * 300_000,
+        '"</think>"' * 300_000,
+        "`</think>x" * 300_000,
+        "```\n" * 500_000 + "</think>",
+        " " * 3_000_000 + "</think>",
+        ("a" * 100 + "\n" + " " * 100) * 10_000,
+    ],
+)
+def test_megabytes_are_read_once(text: str) -> None:
+    """Whatever they hold; what would take squares of their length would not end."""
+    thoughts, answer = split_thoughts(text)
+    assert len(thoughts) + len(answer) <= 2 * len(text)
+
+
+@given(st.text(st.sampled_from('<>/think` \n"a[]') | st.characters(), max_size=60))
+def test_nothing_is_made_up(text: str) -> None:
+    """An answer is the end of the reply, and without thoughts all of it."""
+    thoughts, answer = split_thoughts(text)
+    assert text.endswith(answer)
+    if "think" not in text.casefold() and "thought" not in text.casefold():
+        assert ("", text) == (thoughts, answer)
+
+
+def test_a_response_keeps_thoughts_that_came_apart() -> None:
+    """Its text is the answer, whatever stands in it; no text is none."""
+    apart = Response(text=f"{ANSWER}\n</think>\n{ANSWER}", stop_reason="stop", thoughts="Hm.")
+    assert apart is split_response(apart)
+    none = Response(text=None, stop_reason="refusal")
+    assert none is split_response(none)
+    plain = Response(text=ANSWER, stop_reason="stop")
+    assert plain == split_response(plain)
+    inline = Response(text=f"<think>Hm.</think>{ANSWER}", stop_reason="length")
+    expected = Response(text=ANSWER, thoughts="Hm.", stop_reason="length")
+    assert expected == split_response(inline)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tag"),
+    [
+        ("<|im_start|>assistant\n<think>\n", "<think>"),
+        ("[/INST][THINK]", "[THINK]"),
+        ("<|im_start|>assistant\n<think>\n\n</think>\n\n", ""),
+        ("<think> is a tag.\nassistant:", ""),
+        ("", ""),
+    ],
+)
+def test_a_prompt_may_begin_the_thoughts(prompt: str, tag: str) -> None:
+    """Only where it ends with the opening tag."""
+    assert tag == opening_tag(prompt)
