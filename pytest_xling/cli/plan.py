@@ -321,7 +321,8 @@ def _pivot(record: RunRecord, benchmark: str, languages: list[str]) -> str:
     if pivot is None or pivot not in languages:
         msg = (
             f"run {record.run_id!r} has no answers of {benchmark!r} in a language that others are "
-            "compared with; compare with another run: --baseline=RUN"
+            "compared with; compare with another run (--baseline=RUN), add `pivot: en` to the "
+            "benchmark's prompts.yaml and ask that, too, or plan by assumptions, without --run"
         )
         raise ConfigError(msg)
     return pivot

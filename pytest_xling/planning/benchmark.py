@@ -80,9 +80,11 @@ class Benchmark:
         known = self.languages()
         for language in languages:
             if language not in known:
+                add = f", or add {self.data.name}/{language}.jsonl" if self.data.is_dir() else ""
                 msg = (
                     f"benchmark {self.name!r} has no {self._kept(language)}."
-                    f"{did_you_mean(language, known)} It has: {', '.join(known)}"
+                    f"{did_you_mean(language, known)} It has: {', '.join(known)}; ask in these "
+                    f"(--langs){add}"
                 )
                 raise ConfigError(msg)
         asked_in = self._asked_in(languages)

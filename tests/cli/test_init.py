@@ -21,6 +21,7 @@ FILES = {
     "benchmarks/example/data/en.jsonl",
     "benchmarks/example/data/es.jsonl",
     "benchmarks/example/data/hi.jsonl",
+    "benchmarks/example/data/zh.jsonl",
     "benchmarks/example/prompts.yaml",
     "benchmarks/example/test_example.py",
     "pytest.ini",
@@ -74,7 +75,7 @@ def test_questions_are_parallel(tmp_path: Path) -> None:
     """Nine questions exist in every language, three in each alone."""
     main(["init", str(tmp_path)])
     samples = JsonlReader.read(
-        tmp_path / "benchmarks/example", benchmark="example", languages=["en", "es", "hi"]
+        tmp_path / "benchmarks/example", benchmark="example", languages=["en", "es", "hi", "zh"]
     )
     by_language: dict[str, set[str]] = {}
     for sample in samples:
@@ -98,13 +99,13 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         env=environment,
     )
     assert 0 == done.returncode, done.stdout + done.stderr
-    assert "45 passed" in done.stdout
-    assert "gate open: 9 of 9 gates passed" in done.stdout
+    assert "60 passed" in done.stdout
+    assert "gate open: 12 of 12 gates passed" in done.stdout
     shown = forkserver.run(
         "pytest_xling.cli", ["show", "latest", "--json"], cwd=tmp_path, env=environment
     )
     assert 0 == shown.returncode, shown.stderr
-    assert 9 == len(json.loads(shown.stdout)["verdicts"])
+    assert 12 == len(json.loads(shown.stdout)["verdicts"])
     without = forkserver.run("pytest", ["-p", "no:cacheprovider"], cwd=tmp_path, env=environment)
     assert 4 == without.returncode
     assert "ini xling_require_model is set, and no model is named" in without.stderr
