@@ -132,7 +132,7 @@ class Screened(httpx2.AsyncBaseTransport):
                     if not refused:
                         raise self._too_long()
                     return self._secrets.redact_bytes(bytes(body))[:-_SEAM]
-        return self._secrets.redact_bytes(bytes(body))
+        return self._secrets.redact_bytes(bytes(body), answer=not refused)
 
     def _too_long(self) -> PermanentFault:
         return PermanentFault(

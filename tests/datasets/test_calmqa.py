@@ -109,7 +109,9 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "dataset-other-hindi.json").write_text("{}")
     for folder in (tmp_path, tmp_path / "missing"):
         assert not CalmqaReader.recognises(folder)
-        with pytest.raises(DataError, match="not a CaLMQA checkout; expected data/datasets/dataset-"):
+        with pytest.raises(
+            DataError, match="not a CaLMQA checkout; expected data/datasets/dataset-"
+        ):
             CalmqaReader.languages(folder)
 
 
