@@ -49,7 +49,8 @@ class _Hub(BaseHTTPRequestHandler):
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path.partition("?")[0])
         self._asked.append(path)
-        status, headers, answer = self._status, {}, None
+        status, answer = self._status, None
+        headers: dict[str, str] = {}
         if status == 200:
             headers, answer = self._found(path)
         if status == 200 and answer is None:
