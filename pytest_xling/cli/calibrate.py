@@ -20,7 +20,7 @@ from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options, option
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.engine.models import make_provider, make_roles
+from pytest_xling.engine.models import check_provider, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.evidence import Behind
@@ -303,7 +303,7 @@ def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:
 
 
 def _check_judge(provider: Provider) -> None:
-    provider.check()
+    check_provider(provider, "judge")
     if not getattr(provider, "answers_prompts", True) or provider.style == "translation":
         msg = f"{provider.name!r} cannot judge: name a model that answers prompts, --xling-judge"
         raise ConfigError(msg)

@@ -22,6 +22,7 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import option
 from pytest_xling.config.values import count
 from pytest_xling.engine.models import (
+    check_provider,
     check_role,
     check_translates,
     make_provider,
@@ -257,6 +258,6 @@ def _check(
     for role, needed_by in asked.items():
         check_role(roles, role, needed_by)
         for provider in roles[role]:
-            provider.check()
+            check_provider(provider, role)
     ways = [way for code in languages for way in ((ENGLISH, code), (code, ENGLISH))]
     check_translates(roles["translator"][0], ways)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.whole import whole
+from pytest_xling.files.whole import OWNER_ONLY, kept_mode, whole
 from pytest_xling.text.display import csv_cell, inert_json
 
 if TYPE_CHECKING:
@@ -70,13 +70,15 @@ def check_free(path: Path, *, force: bool) -> None:
 def written(path: Path, *, force: bool) -> Iterator[IO[str]]:
     """Give a file to write; it takes *path*'s place when all is written, or not at all.
 
+    A new one is for its owner only: it may hold answers.
+
     Raises:
         ConfigError: there is a file already and *force* is off, it is a folder, or it cannot be
             written.
     """
     check_free(path, force=force)
     try:
-        with whole(path) as file:
+        with whole(path, mode=kept_mode(path, new=OWNER_ONLY)) as file:
             yield file
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.analysis.categories import ANNOTATOR, judged_categories
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import reading
-from pytest_xling.engine.models import check_role, make_provider, make_roles
+from pytest_xling.engine.models import check_provider, check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.papers.categories import (
@@ -57,7 +57,7 @@ def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict
     roles = make_roles(settings, provider)
     check_role(roles, "judge", ANNOTATOR)
     for judge in roles["judge"]:
-        judge.check()
+        check_provider(judge, "judge")
     samples_of = _samples(args, folders)
     field = args.field or FIELD
 

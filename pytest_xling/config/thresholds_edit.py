@@ -16,7 +16,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.whole import whole
+from pytest_xling.files.whole import kept_mode, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,8 +78,7 @@ def replace_text(path: Path, text: str, *, read: str) -> None:
     """
     target = path.resolve()
     try:
-        mode = target.stat().st_mode & 0o7777 if target.exists() else None
-        with whole(target, newline="", mode=mode) as file:
+        with whole(target, newline="", mode=kept_mode(target)) as file:
             file.write(text)
             there = target.read_bytes().decode() if target.exists() else ""
             if there != read:

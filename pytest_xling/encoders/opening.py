@@ -52,18 +52,19 @@ def open_encoder(
 def check_encoder(spec: str) -> None:
     """Raise ConfigError where *spec* leads to no encoder, or an extra is missing.
 
-    Loads neither torch nor weights. Names on the hub are looked up when the encoder is opened.
+    Loads no weights: of a name on the hub, its settings and a list of its files.
     """
     _check_installed(spec)
     place = Path(spec).expanduser()
     if place.is_file():
         msg = f"encoder {spec!r} is a file; name the directory it is in"
         raise ConfigError(msg)
-    if place.is_dir() or place.is_absolute() or spec.startswith("."):
-        _ = Source.find(spec).weights
-    elif "/" not in spec and spec != EMBEDDED and (hint := did_you_mean(spec, [EMBEDDED])):
+    if spec == EMBEDDED:
+        return
+    if not place.is_dir() and "/" not in spec and (hint := did_you_mean(spec, [EMBEDDED])):
         msg = f"unknown encoder {spec!r}.{hint}"
         raise ConfigError(msg)
+    Source.find(spec).check_weights()
 
 
 def encoder_identity(encoder: Encoder) -> dict[str, JsonValue]:

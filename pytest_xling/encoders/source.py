@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pytest_xling.encoders.e5.directory import E5_SHA256, e5_directory
@@ -13,7 +13,7 @@ from pytest_xling.files.digest import files_sha256
 from pytest_xling.models.directory import ModelDirectory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -55,7 +55,8 @@ class Source(ModelDirectory):
     """An encoder that was found; its weights may still have to be fetched."""
 
     label: ClassVar[str] = "encoder {!r}"
-    advice: ClassVar[str] = "name a directory, a model of the hub, or 'embedded'"
+    named_by: ClassVar[str] = "--xling-encoder={}"
+    advice: ClassVar[str] = "name a directory, a model of the hub, or 'embedded' (--xling-encoder)"
 
     @classmethod
     def find(cls, spec: str) -> Self:
@@ -124,14 +125,12 @@ class Source(ModelDirectory):
             sentence_limit=limit if isinstance(limit, int) and limit > 0 else None,
         )
 
-    def _weights(self) -> tuple[Path, ...]:
-        return tuple(
-            sorted(
-                path
-                for path in self.path.rglob("*.safetensors")
-                if not _OTHER_PROGRAMS.intersection(path.relative_to(self.path).parts)
-            )
-        )
+    @staticmethod
+    def weight_files(names: Sequence[str]) -> list[str]:
+        """Return the files of weights of all modules, which lie in folders."""
+        paths = (PurePosixPath(name) for name in names if name.endswith(".safetensors"))
+        # In the order of paths, which signatures know.
+        return [str(path) for path in sorted(paths) if _OTHER_PROGRAMS.isdisjoint(path.parts)]
 
     def _check_encoder(self) -> None:
         config = self.settings("config.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -36,6 +37,7 @@ __all__ = [
     "Model",
     "Models",
     "RoleAsk",
+    "check_provider",
     "check_role",
     "check_translates",
     "connections",
@@ -276,8 +278,9 @@ def _provider(
     wanted = role == "search"
     name, spec = provider_of(model, searches=wanted)
     make = registry.load("provider", name)
-    provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-    _check_style(provider, model, searches=wanted)
+    with _named_by(role):
+        provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
+        _check_style(provider, model, searches=wanted)
     if settings.max_cost_usd is not None and provider.paid and price is None:
         option = "--xling-price" if role is None else f"--xling-{role}-price"
         per = (
@@ -291,6 +294,29 @@ def _provider(
         )
         raise ConfigError(msg)
     return provider
+
+
+def check_provider(provider: Provider, role: Role | None = None) -> None:
+    """Check a model that *role* has, or the one under test, before anything is asked.
+
+    Raises:
+        ConfigError: no request to it can succeed; names the option that named it.
+    """
+    with _named_by(role):
+        provider.check()
+
+
+@contextmanager
+def _named_by(role: Role | None) -> Iterator[None]:
+    """Have mistakes in what an option names name that option, where they do not yet."""
+    option = "--model" if role is None else f"--xling-{role}"
+    try:
+        yield
+    except ConfigError as error:
+        if option in str(error):
+            raise
+        msg = f"{option}: {error}"
+        raise type(error)(msg) from error
 
 
 def _check_style(provider: Provider, model: str, *, searches: bool) -> None:
@@ -365,7 +391,7 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
         key = provider_of(model, searches=role == "search")
         if key not in made:
             made[key] = _provider(settings, model, price=price, role=role)
-            made[key].check()
+            check_provider(made[key], role)
         else:
             _check_style(made[key], model, searches=role == "search")
         same = role, kept_as(made[key]), key[1]

@@ -6,14 +6,25 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["display_path", "file_errors", "read_utf8", "whole", "whole_bytes"]
+__all__ = [
+    "OWNER_ONLY",
+    "display_path",
+    "file_errors",
+    "kept_mode",
+    "read_utf8",
+    "whole",
+    "whole_bytes",
+]
+
+OWNER_ONLY: Final = 0o600
+"""Permissions of new files that hold answers; Windows has others."""
 
 
 def display_path(path: Path) -> str:
@@ -59,6 +70,11 @@ def read_utf8(path: Path, *, fix: str = "save the file as UTF-8") -> str:
     except UnicodeDecodeError as error:
         msg = f"{path}: byte {error.start} is not UTF-8; {fix}"
         raise DataError(msg) from error
+
+
+def kept_mode(path: Path, *, new: int | None = None) -> int | None:
+    """Return the permissions of the file at *path*, which is to be replaced; *new* without one."""
+    return path.stat().st_mode & 0o7777 if path.exists() else new
 
 
 @contextmanager

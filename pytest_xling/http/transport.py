@@ -16,6 +16,7 @@ import contextlib
 import logging
 import ssl
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpcore2
@@ -117,7 +118,7 @@ class Screened(httpx2.AsyncBaseTransport):
         """
         refused = response.status_code >= httpx2.codes.MULTIPLE_CHOICES
         most = _MOST_OF_AN_ERROR if refused else self._most_bytes
-        redact = self._secrets.redact_bytes
+        redact = partial(self._secrets.redact_bytes, answer=not refused)
         line = bytearray()  # which has not ended yet
         taken = unpacked = 0
         async with contextlib.aclosing(_unpacked(response)) as pieces:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,12 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.models import hub
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
 __all__ = ["ModelDirectory"]
+
+_PICKLED = re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,8 @@ class ModelDirectory:
 
     label: ClassVar[str]
     """What messages call a model, with ``{}`` for its name."""
+    named_by: ClassVar[str]
+    """What names a model, with ``{}`` for its name: an option, or the value of several."""
     advice: ClassVar[str]
     """What may be named instead."""
     weights_named: ClassVar[str] = "*.safetensors"
@@ -85,14 +90,34 @@ class ModelDirectory:
         """
         if files := self._weights():
             return files
-        msg = (
-            f"{self.called}: has no weights ({self.weights_named}) in {self.path}; load it with "
-            "transformers and save it with save_pretrained(…), which writes that format"
-        )
-        raise ConfigError(msg)
+        raise self._lacking(self._names(), where=f"in {self.path}")
+
+    @staticmethod
+    def weight_files(names: Sequence[str]) -> list[str]:
+        """Return which of a model's files hold the weights, in a format that runs no code.
+
+        Args:
+            names: of the files, with ``/`` after the names of folders.
+        """
+        return sorted(name for name in names if "/" not in name and name.endswith(".safetensors"))
+
+    def _names(self) -> list[str]:
+        return [path.relative_to(self.path).as_posix() for path in self.path.rglob("*")]
 
     def _weights(self) -> tuple[Path, ...]:
-        return tuple(sorted(self.path.glob("*.safetensors")))
+        """Return the files of weights that are here; none unless all parts are."""
+        return tuple(self.path / name for name in self.weight_files(self._names()))
+
+    def check_weights(self) -> None:
+        """Check that the weights are here, or that the hub lists them; downloads none.
+
+        Raises:
+            ConfigError: neither; names a revision that has them where the hub lists one.
+        """
+        if self.revision is None or self._weights():
+            _ = self.weights
+        else:
+            self._listed_weights(self.revision)
 
     def fetch(self) -> None:
         """Make sure the weights are there.
@@ -101,15 +126,44 @@ class ModelDirectory:
             ConfigError: they are neither there nor to be had.
         """
         if self.revision is not None and not self._weights():
-            self._download(hub.WEIGHTS)
+            files = (*self._listed_weights(self.revision), *hub.SETTINGS)
+            try:
+                hub.download(self.name, self.revision, files)
+            except ConfigError as error:
+                msg = f"{self.called}: {error}; {self.advice}"
+                raise ConfigError(msg) from error
         _ = self.weights
 
-    def _download(self, patterns: tuple[str, ...]) -> None:
+    def _listed_weights(self, commit: str) -> list[str]:
+        """Return which of the hub's files are the weights."""
         try:
-            hub.download(self.name, self.revision, patterns)
+            names = hub.list_files(self.name, commit)
         except ConfigError as error:
+            # What somebody else has fetched may be all there is.
+            if any(map(_is_pickled, here := self._names())):
+                raise self._lacking(here, where=f"in {self.path}") from error
             msg = f"{self.called}: {error}; {self.advice}"
             raise ConfigError(msg) from error
+        if files := self.weight_files(names):
+            return files
+        raise self._lacking(names, where="on the hub")
+
+    def _lacking(self, names: Sequence[str], *, where: str) -> ConfigError:
+        """Return the error that says that none of a model's files are weights we read."""
+        pickled = min(filter(_is_pickled, names), default=None)
+        other = self.revision and hub.revision_with(self.name, self.weight_files)
+        msg = f"{self.called}: has no weights ({self.weights_named}) {where}"
+        if pickled:
+            msg += f", only {pickled}, a pickle, which may run any code and so is not read"
+        if other:
+            named = self.named_by.format(f"{self.name}@{other}")
+            msg += f"; its revision {other} has them: write {named}"
+        if other and other.startswith("refs/pr/"):
+            msg += " (a pull request, which anybody may make: see who did)"
+        return ConfigError(
+            f"{msg}; or load it with transformers, where you trust it, and save it with "
+            f"save_pretrained(…), which writes model.safetensors; or {self.advice}"
+        )
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
@@ -156,3 +210,7 @@ class ModelDirectory:
         except (OSError, ValueError) as error:
             msg = f"{self.called}: cannot read {path} as JSON: {error}"
             raise ConfigError(msg) from error
+
+
+def _is_pickled(name: str) -> bool:
+    return _PICKLED.fullmatch(name) is not None

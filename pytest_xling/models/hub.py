@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from fnmatch import fnmatch
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +15,25 @@ from pytest_xling.models.loading import quiet
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["SETTINGS", "WEIGHTS", "download", "list_files", "settings_directory", "split_name"]
+__all__ = [
+    "SETTINGS",
+    "download",
+    "list_files",
+    "revision_with",
+    "settings_directory",
+    "split_name",
+]
 
 SETTINGS = ("*.json", "*.txt", "*.model", "*.spm", "*.jinja", "*.tiktoken")
 """All but the weights: configuration, tokenizer and templates."""
-WEIGHTS = ("*.safetensors",)
 
 _NAME = re.compile(r"(?P<name>[\w.-]+(/[\w.-]+)?)(@(?P<revision>[\w./-]+))?", re.ASCII)
 # A pattern's * also stands for slashes, hence the folders left out.
 _OTHER_PROGRAMS = ("onnx/*", "openvino/*", "original/*", "coreml/*", "*.msgpack")
+_MOST_LISTED = 100
+"""Revisions whose files are looked at for one with weights."""
 
 
 def split_name(spec: str) -> tuple[str, str | None] | None:
@@ -60,23 +72,62 @@ def settings_directory(
     except LocalEntryNotFoundError:
         return download(name, revision, SETTINGS)
     except ValueError as error:
-        raise _unavailable(name, error) from error
+        raise _unavailable(name, revision, error) from error
     return cached if complete(cached) else download(name, cached.name, SETTINGS)
 
 
-def list_files(name: str, revision: str | None) -> list[str]:
-    """Return the names of a model's files on the hub.
+@cache
+def list_files(name: str, commit: str) -> tuple[str, ...]:
+    """Return the names of a model's files on the hub, without those for other programs.
 
     Raises:
         ConfigError: the hub does not say.
     """
     from httpx2 import HTTPError  # noqa: PLC0415  what the hub's client speaks with
-    from huggingface_hub import HfApi  # noqa: PLC0415  with transformers
 
     try:
-        return HfApi().list_repo_files(name, revision=revision)
+        return _listed(name, commit)
     except (OSError, ValueError, HTTPError) as error:
-        raise _unavailable(name, error) from error
+        raise _unavailable(name, commit, error) from error
+
+
+def revision_with(name: str, weights: Callable[[Sequence[str]], Sequence[str]]) -> str | None:
+    """Return a revision of a model that has weights; None where the hub lists none.
+
+    Args:
+        name: of the model on the hub.
+        weights: tells which of a revision's files they are.
+    """
+    from httpx2 import HTTPError  # noqa: PLC0415  what the hub's client speaks with
+    from huggingface_hub.errors import RevisionNotFoundError  # noqa: PLC0415  with transformers
+
+    try:
+        for revision in islice(_revisions(name), _MOST_LISTED):
+            with suppress(RevisionNotFoundError):  # of a pull request that is gone
+                if weights(_listed(name, revision)):
+                    return revision
+    except (OSError, ValueError, LookupError, HTTPError):
+        return None  # it would only have helped
+    return None
+
+
+def _listed(name: str, revision: str) -> tuple[str, ...]:
+    from huggingface_hub import HfApi  # noqa: PLC0415  with transformers
+
+    files = HfApi().list_repo_files(name, revision=revision)
+    return tuple(f for f in files if not any(fnmatch(f, pattern) for pattern in _OTHER_PROGRAMS))
+
+
+def _revisions(name: str) -> Iterator[str]:
+    """Yield branches and tags, which the model's owners make, then pull requests, oldest first."""
+    from huggingface_hub import HfApi  # noqa: PLC0415  with transformers
+
+    refs = HfApi().list_repo_refs(name, include_pull_requests=True)
+    pulls = [ref.ref for ref in refs.pull_requests or ()]
+    pulls.sort(key=lambda ref: int(ref.rpartition("/")[2]))
+    for revision in (*(ref.name for ref in (*refs.branches, *refs.tags)), *pulls):
+        if split_name(f"{name}@{revision}") is not None:
+            yield revision
 
 
 def download(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
@@ -99,13 +150,17 @@ def download(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
                 )
             )
     except (OSError, ValueError, HTTPError) as error:
-        raise _unavailable(name, error) from error
+        raise _unavailable(name, revision, error) from error
 
 
-def _unavailable(name: str, error: Exception) -> ConfigError:
+def _unavailable(name: str, revision: str | None, error: Exception) -> ConfigError:
     """Return the error that says why the hub does not give a model, and what helps."""
     from huggingface_hub import constants  # noqa: PLC0415  with transformers
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError  # noqa: PLC0415
+    from huggingface_hub.errors import (  # noqa: PLC0415  as above
+        GatedRepoError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     if constants.HF_HUB_OFFLINE:
         why = (
@@ -116,6 +171,8 @@ def _unavailable(name: str, error: Exception) -> ConfigError:
         why = "it is gated: accept its terms on the hub and log in: hf auth login"
     elif isinstance(error, RepositoryNotFoundError):
         why = "it is no model of the hub's, or a private one: hf auth login"
+    elif isinstance(error, RevisionNotFoundError):
+        why = f"it has no revision {revision}"
     else:
         why = printable(str(error), limit=200)
     return ConfigError(f"the Hugging Face hub does not give it ({why})")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import locate_thresholds, resolve
 from pytest_xling.engine.models import (
+    check_provider,
     check_role,
     check_translates,
     make_provider,
@@ -268,7 +269,7 @@ def read_setup(config: pytest.Config) -> Setup:
         language_code=language_code,
     )
     provider = make_provider(settings)
-    provider.check()
+    check_provider(provider)
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
     stored = provider if isinstance(provider, Stored) else None

@@ -11,6 +11,7 @@ from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import QueuePool
 
 from pytest_xling.errors import StoreError, StoreMissing
+from pytest_xling.files.whole import OWNER_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,8 @@ class SqliteFile:
             raise StoreError(msg)
         try:
             _make_folder(path.parent)
+            if create:
+                _make_file(path)
         except OSError as error:
             msg = f"cannot make the folder of the store, {path.parent}: {error.strerror}"
             raise StoreError(msg) from error
@@ -134,13 +137,24 @@ class SqliteFile:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the store's folder; the usual one, which lies in a project, keeps itself out of git."""
+    """Make the store's folder.
+
+    The usual one, which lies in a project, is for its owner only, and keeps itself out of git.
+    """
     if folder.is_dir():
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.name == USUAL_FOLDER:
+    usual = folder.name == USUAL_FOLDER
+    folder.mkdir(mode=0o700 if usual and os.name == "posix" else 0o777, parents=True, exist_ok=True)
+    if usual:
         with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
             file.write("*\n")
+
+
+def _make_file(path: Path) -> None:
+    """Make the store's file for its owner only; SQLite gives those beside it its permissions."""
+    # What keeps it from being made SQLite says better.
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

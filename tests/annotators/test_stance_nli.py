@@ -10,7 +10,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import huggingface_hub
 import numpy as np
 import pytest
 import torch
@@ -27,6 +26,7 @@ from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.sentences import sentences
 from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
 from tests.encoders.tiny_models import make_bert
+from tests.servers.hf_hub import COMMIT, ask_hub, serving_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -369,30 +369,16 @@ def test_the_signature(model: Path, encoder: Path, tmp_path: Path) -> None:
 def test_a_model_of_the_hub(
     model: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is signed with its commit, and its weights are fetched when they are needed."""
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    snapshot = tmp_path / commit
-    asked = []
-
-    def download(name: str, **how: Any) -> str:
-        asked.append((name, how["revision"], tuple(how["allow_patterns"])))
-        if how.get("local_files_only"):
-            raise huggingface_hub.errors.LocalEntryNotFoundError("not here")  # noqa: EM101, TRY003
-        snapshot.mkdir(exist_ok=True)
-        for path in model.iterdir():
-            if any(path.match(pattern) for pattern in how["allow_patterns"]):
-                shutil.copy(path, snapshot)
-        return str(snapshot)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    annotator = StanceNli(stance="nli:a/nli@main", device="cpu", encoder=str(encoder))
-    annotator.check()
-    assert [] == asked
-    signed: Any = annotator.signed()
-    assert ("a/nli", commit) == (signed["stance"]["name"], signed["stance"]["revision"])
-    assert not (snapshot / "model.safetensors").exists()
-    assert found(nli(model), [answer(TEXTS[0])]) == found(annotator, [answer(TEXTS[0])])
-    assert ("a/nli", commit, ("*.safetensors",)) in asked
+    """It is signed with its commit; its weights are listed first, and fetched when needed."""
+    with serving_hub("a/nli", model) as (address, asked):
+        ask_hub(monkeypatch, address, cache=tmp_path / "hub")
+        annotator = StanceNli(stance="nli:a/nli@main", device="cpu", encoder=str(encoder))
+        annotator.check()
+        signed: Any = annotator.signed()
+        assert ("a/nli", COMMIT) == (signed["stance"]["name"], signed["stance"]["revision"])
+        assert not [path for path in asked if path.endswith(".safetensors")]
+        assert found(nli(model), [answer(TEXTS[0])]) == found(annotator, [answer(TEXTS[0])])
+    assert f"/a/nli/resolve/{COMMIT}/model.safetensors" in asked
 
 
 @pytest.mark.parametrize(
@@ -411,18 +397,18 @@ def test_specs_that_lead_nowhere(stance: str, message: str) -> None:
         StanceNli(stance=stance).check()
 
 
-def test_the_hub_does_not_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_does_not_have_it(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name nobody knows is called that of a model for stances, not of an encoder."""
-
-    def download(name: str, **how: Any) -> str:
-        if how.get("local_files_only"):
-            raise huggingface_hub.errors.LocalEntryNotFoundError("not here")  # noqa: EM101, TRY003
-        msg = f"404 for {name}"
-        raise OSError(msg)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    with pytest.raises(ConfigError, match=r"^stance nli:a/b: .*404 for a/b.*three-way NLI model"):
-        StanceNli(stance="nli:a/b", device="cpu").load()
+    with serving_hub("a/nli", model) as (address, _):
+        ask_hub(monkeypatch, address, cache=tmp_path / "hub")
+        for use in ("check", "load"):
+            with pytest.raises(
+                ConfigError,
+                match=r"^stance nli:a/b: .*no model of the hub's.*three-way NLI.*--xling-stance",
+            ):
+                getattr(StanceNli(stance="nli:a/b", device="cpu"), use)()
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def _answer(model: str, text: str) -> dict[str, Any]:
 
 
 def _write(folder: Path, *entries: dict[str, Any], kind: str = "agnostic") -> Path:
-    (folder / "datasets").mkdir(exist_ok=True)
+    (folder / "datasets").mkdir(parents=True, exist_ok=True)
     file = folder / "datasets" / f"dataset-{kind}-hindi.json"
     file.write_text(json.dumps({"entries": list(entries)}), encoding="utf-8")
     return file
@@ -93,14 +93,15 @@ def test_a_specific_entry_has_no_parallel_and_a_human_reference(tmp_path: Path) 
     assert ("specific", "history") == (sample.metadata["set"], sample.metadata["category"])
 
 
-def test_checkout_and_its_datasets_folder_are_recognised(tmp_path: Path) -> None:
-    """Both name the same data; our own reader takes neither for its own."""
-    _write(tmp_path, _entry())
-    for folder in (tmp_path, tmp_path / "datasets"):
+def test_checkout_and_its_folders_are_recognised(tmp_path: Path) -> None:
+    """All name the same data, which a checkout has in ``data``; our own reader takes none."""
+    _write(tmp_path / "data", _entry())
+    folders = (tmp_path, tmp_path / "data", tmp_path / "data" / "datasets")
+    for folder in folders:
         assert CalmqaReader.recognises(folder)
         assert not JsonlReader.recognises(folder)
         assert ("hi",) == CalmqaReader.languages(folder)
-    assert _read(tmp_path) == _read(tmp_path / "datasets")
+        assert _read(folders[-1]) == _read(folder)
 
 
 def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
@@ -108,7 +109,9 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "dataset-other-hindi.json").write_text("{}")
     for folder in (tmp_path, tmp_path / "missing"):
         assert not CalmqaReader.recognises(folder)
-        with pytest.raises(DataError, match="not a CaLMQA checkout; expected datasets/dataset-"):
+        with pytest.raises(
+            DataError, match="not a CaLMQA checkout; expected data/datasets/dataset-"
+        ):
             CalmqaReader.languages(folder)
 
 

@@ -8,16 +8,16 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import huggingface_hub
 import pytest
 from huggingface_hub import constants
 
-from pytest_xling.encoders import opening
-from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.encoders.opening import check_encoder, open_encoder
+from pytest_xling.encoders.source import Source
 from pytest_xling.encoders.transformer import TransformerEncoder
 from pytest_xling.errors import ConfigError
 from pytest_xling.models import loading
 from tests.encoders.tiny_models import add_modules, make_gpt2, make_t5
+from tests.servers.hf_hub import COMMIT, ask_hub, serving_hub
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,26 +219,20 @@ def test_hub_weights_fetched_at_the_commit(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Settings are enough to sign; the weights are asked for when loaded, at the same commit."""
-    _hub(monkeypatch, tmp_path / "hub", bert)
-    snapshot = tmp_path / "hub" / "models--some--model" / "snapshots" / _COMMIT
-    (snapshot / "model.safetensors").unlink()
-    asked = []
-    real = huggingface_hub.snapshot_download
+    with serving_hub("some/encoder", bert) as (address, asked):
+        ask_hub(monkeypatch, address, cache=tmp_path / "hub")
+        check_encoder("some/encoder")
+        encoder = _open("some/encoder")
+        assert COMMIT == encoder.signed()["revision"]
+        assert not [path for path in asked if path.endswith(".safetensors")]
+        encoder.load()
+        assert f"/some/encoder/resolve/{COMMIT}/model.safetensors" in asked
 
-    def download(name: str, **options: object) -> str:
-        if options.get("local_files_only"):
-            return str(real(name, revision=None, local_files_only=True))
-        asked.append((name, options["revision"], options["allow_patterns"]))
-        shutil.copy(bert / "model.safetensors", snapshot)
-        return str(snapshot)
 
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    opening._open.cache_clear()
-    encoder = _open("some/model")
-    assert _COMMIT == encoder.signed()["revision"]
-    assert [] == asked
-    encoder.load()
-    assert [("some/model", _COMMIT, ["*.safetensors"])] == asked
+def test_weights_of_modules_lie_in_folders() -> None:
+    """Those of other programs do not count."""
+    names = ["2_Dense/model.safetensors", "onnx/model.safetensors", "pytorch_model.bin"]
+    assert ["2_Dense/model.safetensors"] == Source.weight_files(names)
 
 
 def test_prefix_and_limit_of_sentence_transformers(bert: Path, tmp_path: Path) -> None:
@@ -266,13 +260,12 @@ def test_nothing_large_is_imported_to_load_the_module() -> None:
 
 
 def test_checked_before_anything_is_loaded(tmp_path: Path) -> None:
-    """A directory of something else is refused without torch; a hub's name is looked up later."""
+    """A directory of something else is refused without torch."""
     script = (
         "import sys\n"
         "from pytest_xling.encoders.opening import check_encoder\n"
         "from pytest_xling.errors import ConfigError\n"
         "check_encoder('embedded')\n"
-        "check_encoder('some/name')\n"
         f"for place in ({str(tmp_path)!r}, {str(tmp_path / 'none')!r}):\n"
         "    try:\n"
         "        check_encoder(place)\n"

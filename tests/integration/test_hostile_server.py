@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 KEY = "sk-proj-Tn0tARealKey0123456789"
 BASIC = "Y2hlZi1hZG1pbjA5OnMzY3IzdCZQYXNz"
 SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "chef-admin09", BASIC, "qu3ryValue")
-LEAKS = ("answer", "error", "html", "half", "tool", "400", "404", "500")
+ENDS = (KEY[-8:], BASIC[:8], BASIC[-8:])
+LEAKS = ("answer", "ends", "ends_400", "error", "html", "half", "tool", "400", "404", "500")
 ANSWER = "Bread rises because of the hot gas in the soft dough."
 
 
@@ -31,7 +32,8 @@ def leaked(project: Project, outcome: Outcome) -> list[str]:
         if path.is_file() and path.suffix != ".pyc"
     }
     assert {"junit.xml", "report.html", "summary.md", ".xling/store.sqlite"} <= texts.keys()
-    return [f"{s} in {name}" for name, text in texts.items() for s in SECRETS if s.encode() in text]
+    secrets = (*SECRETS, *ENDS)
+    return [f"{s} in {name}" for name, text in texts.items() for s in secrets if s.encode() in text]
 
 
 @pytest.mark.parametrize(("where", "processes"), [("key", "0"), ("url", "2")])
@@ -53,8 +55,9 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
         outcome = project.run(MODEL, *options, "--xling-report=report.html")
     assert outcome.code == 3, outcome.out[-3000:]
     assert [] == leaked(project, outcome)
-    (answer,) = project.answers()
-    assert "***" in str(answer.response["text"])
+    for answer in project.answers():
+        assert "***" in str(answer.response["text"])
+    assert 2 == len(project.answers())
     assert outcome.out.count("***") >= len(LEAKS) - 2  # the longest are cut before they repeat it
 
 

@@ -51,6 +51,21 @@ def test_unknown_ids_are_named(project: Project) -> None:
     assert len(project.answers()) == 1
 
 
+def test_unknown_keys_are_named_and_the_run_goes_on(project: Project) -> None:
+    """At the head, with how many rows have them and what they may mean."""
+    rows = [
+        {"sample_id": f"q000{n}", "language": "en", "text": ENGLISH, "stop_resaon": "length"}
+        for n in range(3)
+    ]
+    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    outcome = project.run("--model=transcript:a.jsonl", "-n2")
+    assert outcome.code == 0, outcome.out
+    assert 3 == len(project.answers())
+    head = " ".join(outcome.out.partition("test_answer")[0].split())
+    told = "a.jsonl: keys that are not read: 'stop_resaon' (3 rows). Did you mean 'stop_reason'?"
+    assert told in head
+
+
 def test_what_nobody_asked_is_not_unknown(project: Project) -> None:
     """A sample that was left out in all languages is one of the benchmark's all the same."""
     rows = [

@@ -149,16 +149,26 @@ def test_the_first_choice_of_weights_is_safetensors() -> None:
     """Of several formats one is taken, with all its parts and nothing that is no weights."""
     shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
     others = ["pytorch_model.bin", "training_args.bin", "model.fp16.safetensors", "config.json"]
-    assert shards == _hf_files.weight_names([*others, *reversed(shards)], of="m")
-    assert [] == _hf_files.weight_names(["tf_model.h5"], of="m")
+    weight_files = _hf_files.ModelFiles.weight_files
+    assert shards == weight_files([*others, *reversed(shards)])
+    assert [] == weight_files(["tf_model.h5", "pytorch_model.bin", "other/model.safetensors"])
 
 
-def test_pickled_weights_are_refused() -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("pytorch_model.bin",),
+        ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"),
+    ],
+)
+def test_pickled_weights_are_refused(llama: Path, names: tuple[str, ...]) -> None:
     """By us, before torch is asked: reading a pickle may run any code; the fix is named."""
-    shards = ["pytorch_model-00002-of-00002.bin", "pytorch_model-00001-of-00002.bin"]
-    for names, named in ((["pytorch_model.bin"], "pytorch_model.bin"), (shards, shards[1])):
-        with pytest.raises(ConfigError, match=f"hf:m has its weights in {named} only.*safetens"):
-            _hf_files.weight_names([*names, "config.json"], of="m")
+    weights = (llama / "model.safetensors").read_bytes()
+    (llama / "model.safetensors").unlink()
+    for name in names:
+        (llama / name).write_bytes(weights)
+    assert f"only {names[0]}, a pickle" in (refusal := _refusal(llama))
+    assert "save_pretrained" in refusal
 
 
 def test_weights_in_parts_need_all_of_them(llama: Path) -> None:
@@ -187,6 +197,8 @@ def test_a_name_that_is_nowhere(offline: Path, llama: Path) -> None:
     snapshot = _cache(offline, "someone/tiny", llama)
     (snapshot / "model.safetensors").unlink()
     assert "hf download someone/tiny" in _refusal("someone/tiny")
+    (snapshot / "pytorch_model.bin").write_bytes(b"")
+    assert "only pytorch_model.bin, a pickle" in _refusal("someone/tiny")
     assert "no name the hub could have" in _refusal("not a name!")
 
 

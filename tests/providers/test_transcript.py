@@ -170,7 +170,10 @@ def test_the_models_in_it_are_known(tmp_path: Path) -> None:
         ("[1]", ":2: not a JSON object"),
         ('{"sample_id": "q2", "sample_id": "q3"}', ":2: .*'sample_id' is given twice"),
         ("[" * 100_000, ":2: not valid JSON"),
-        (_ROW | {"sampel_id": "q"}, ":2: unknown key 'sampel_id'.*Did you mean 'sample_id'"),
+        (
+            {"sampel_id": "q2", "language": "hi", "text": "x"},
+            ":2: key 'sample_id' is missing; 'sampel_id' may be meant to be it",
+        ),
         ({"language": "hi", "text": "x"}, ":2: key 'sample_id' is missing"),
         ({"sample_id": "q2", "language": "hi"}, ":2: key 'text' is missing"),
         (_ROW | {"sample_id": 2}, ":2: key 'sample_id' must be a text"),
@@ -198,6 +201,20 @@ def test_mistakes_name_the_line_the_key_and_the_fix(
     """Whatever is wrong in the second line is said of the second line."""
     with pytest.raises(DataError, match=said):
         _write(tmp_path, _ROW, second).check()
+
+
+def test_unknown_keys_are_named_and_counted(tmp_path: Path) -> None:
+    """With the rows they are in and what they may mean; the rest of the row holds."""
+    rows = [_ROW | {"sample_id": f"q{n}", "stop_resaon": "length", "a\nb": n} for n in range(3)]
+    provider = _write(tmp_path, *rows, _ROW | {"sample_id": "q9", "latency": 3})
+    (told,) = provider.oddities
+    keys = "'stop_resaon' (3 rows), 'a b' (3 rows), 'latency' (1 row)"
+    assert f"answers.jsonl: keys that are not read: {keys}. Did you mean 'stop_reason'? " in told
+    assert "stop" == _look_up(provider, _request("q0")).stop_reason
+    (told,) = _write(tmp_path, _ROW | {f"key{n}{'x' * 999}": n for n in range(9)}).oddities
+    assert "and 6 more" in told
+    assert len(told) < 600
+    assert () == _write(tmp_path, _ROW).oddities
 
 
 def test_a_file_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:

@@ -9,20 +9,31 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from huggingface_hub import constants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["COMMIT", "serving_hub"]
+    import pytest
+
+__all__ = ["COMMIT", "ask_hub", "serving_hub"]
 
 COMMIT = "89abcdef0123456789abcdef0123456789abcdef"
+"""Of the main branch."""
+_HEADS = "refs/heads/"
+_PULLS = "refs/pr/"
 
 
 class _Hub(BaseHTTPRequestHandler):
-    def __init__(self, *args: Any, name: str, folder: Path, asked: list[str]) -> None:
+    def __init__(
+        self, *args: Any, name: str, refs: Mapping[str, Path], status: int, asked: list[str]
+    ) -> None:
         self._name = name
-        self._folder = folder
+        self._refs = refs
+        self._status = status
         self._asked = asked
         super().__init__(*args)
 
@@ -36,33 +47,70 @@ class _Hub(BaseHTTPRequestHandler):
         self._answer(body=True)
 
     def _answer(self, *, body: bool) -> None:
-        path = self.path.partition("?")[0]
+        path = unquote(self.path.partition("?")[0])
         self._asked.append(path)
-        api, files = f"/api/models/{self._name}", f"/{self._name}/resolve/{COMMIT}/"
-        there = [p for p in self._folder.iterdir() if p.is_file()]
-        data: bytes | None = None
-        if path in {f"{api}/revision/main", f"{api}/revision/{COMMIT}", api}:
-            siblings = [{"rfilename": p.name} for p in there]
-            data = json.dumps({"id": self._name, "sha": COMMIT, "siblings": siblings}).encode()
-        elif path == f"{api}/tree/{COMMIT}":
-            tree = [
-                {"type": "file", "path": p.name, "size": p.stat().st_size, "oid": _oid(p)}
-                for p in there
-            ]
-            data = json.dumps(tree).encode()
-        elif path.startswith(files) and (file := self._folder / path[len(files) :]).is_file():
-            data = file.read_bytes()
-        self.send_response(200 if data is not None else 404)
-        if data is None:
-            self.send_header("X-Error-Code", "RepoNotFound")
-            data = b"{}"
-        elif path.startswith(files):
-            self.send_header("ETag", f'"{_oid(self._folder / path[len(files) :])}"')
-            self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("Content-Length", str(len(data)))
+        status, answer = self._status, None
+        headers: dict[str, str] = {}
+        if status == 200:
+            headers, answer = self._found(path)
+        if status == 200 and answer is None:
+            known = path.startswith((f"/api/models/{self._name}/", f"/{self._name}/"))
+            status = 404
+            headers = {"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"}
+        self.send_response(status)
+        for header, value in headers.items():
+            self.send_header(header, value)
+        answer = b"{}" if answer is None else answer
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         if body:
-            self.wfile.write(data)
+            self.wfile.write(answer)
+
+    def _found(self, path: str) -> tuple[dict[str, str], bytes | None]:
+        """Return the headers and what is at *path*; None where there is nothing."""
+        api = f"/api/models/{self._name}"
+        if path == f"{api}/refs":
+            return {}, json.dumps(self._listed_refs()).encode()
+        for ref, folder in self._refs.items():
+            commit = _commit(ref)
+            there = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
+            for revision in (ref.removeprefix(_HEADS), commit):
+                files = f"/{self._name}/resolve/{revision}/"
+                if path == f"{api}/revision/{revision}" or (path == api and revision == "main"):
+                    siblings = [{"rfilename": p.as_posix()} for p in there]
+                    about = {"id": self._name, "sha": commit, "siblings": siblings}
+                    return {}, json.dumps(about).encode()
+                if path == f"{api}/tree/{revision}":
+                    tree = [_entry(p, folder) for p in there]
+                    return {}, json.dumps(tree).encode()
+                if path.startswith(files) and (file := folder / path[len(files) :]).is_file():
+                    etag = {"ETag": f'"{_oid(file)}"', "X-Repo-Commit": commit}
+                    return etag, file.read_bytes()
+        return {}, None
+
+    def _listed_refs(self) -> dict[str, list[dict[str, str]]]:
+        refs = [
+            {"name": ref.rpartition("/")[2], "ref": ref, "targetCommit": _commit(ref)}
+            for ref in self._refs
+        ]
+        return {
+            "branches": [ref for ref in refs if ref["ref"].startswith(_HEADS)],
+            "converts": [],
+            "tags": [],
+            "pullRequests": [ref for ref in refs if ref["ref"].startswith(_PULLS)],
+        }
+
+
+def _commit(ref: str) -> str:
+    main = ref == f"{_HEADS}main"
+    return COMMIT if main else hashlib.sha1(ref.encode(), usedforsecurity=False).hexdigest()
+
+
+def _entry(path: Path, folder: Path) -> dict[str, str | int]:
+    """Return what a listing says of a file."""
+    file = folder / path
+    size = file.stat().st_size
+    return {"type": "file", "path": path.as_posix(), "size": size, "oid": _oid(file)}
 
 
 def _oid(path: Path) -> str:
@@ -72,10 +120,21 @@ def _oid(path: Path) -> str:
 
 
 @contextmanager
-def serving_hub(name: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Serve the model in *folder* as *name*; yield the address, and what was asked so far."""
+def serving_hub(
+    name: str, folder: Path, *, pulls: Mapping[int, Path] | None = None, status: int = 200
+) -> Iterator[tuple[str, list[str]]]:
+    """Serve a model; yield the address, and what was asked so far.
+
+    Args:
+        name: of the model.
+        folder: with the files of its main branch.
+        pulls: by number the files of its pull requests.
+        status: what every request is answered with, where it is not 200.
+    """
     asked: list[str] = []
-    handler = partial(_Hub, name=name, folder=folder, asked=asked)
+    refs = {f"{_HEADS}main": folder}
+    refs |= {f"{_PULLS}{number}": files for number, files in (pulls or {}).items()}
+    handler = partial(_Hub, name=name, refs=refs, status=status, asked=asked)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -85,3 +144,12 @@ def serving_hub(name: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def ask_hub(monkeypatch: pytest.MonkeyPatch, address: str, *, cache: Path) -> None:
+    """Have the client in this process, which has read its environment, ask the hub at *address*."""
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, address)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)

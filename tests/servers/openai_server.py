@@ -274,7 +274,7 @@ _SENDS: dict[str, tuple[int, bytes]] = {
 }
 
 
-# What each mode that repeats secrets sends; KEYS stands for them.
+# What each mode that repeats secrets sends; KEYS stands for them, ENDS for how they begin and end.
 _REPEATS: dict[str, tuple[int, str]] = {
     "key_answer": (200, _completion(_choice("You are KEYS, I think.")).decode()),
     "key_error": (200, _error("I do not know KEYS.", "bad_key").decode()),
@@ -284,6 +284,8 @@ _REPEATS: dict[str, tuple[int, str]] = {
     "key_400": (400, _error(f"{'You ' * 64}KEYS {'and ' * 500}").decode()),
     "key_404": (404, f"<html>{'<br> ' * 54}KEYS</html>"),
     "key_500": (500, f"{'Oh no. ' * 38}KEYS and"),
+    "key_ends": (200, _completion(_choice("Are you ENDS?")).decode()),
+    "key_ends_400": (400, '{"error": {"message": "Incorrect API key provided: ENDS"}}'),
     "key_redirect": (307, ""),
 }
 
@@ -530,7 +532,9 @@ class Connection(asyncio.Protocol):
             status, text = _REPEATS[mode]
             keys = _credentials(head)
             header = f"X-Keys: {keys}\r\nLocation: http://{keys.replace(' ', '/')}/"
-            self._send(status, text.replace("KEYS", keys).encode(), header=header)
+            ends = " or ".join(f"{key[:8]}\\u2026{key[-8:]}" for key in keys.split())
+            text = text.replace("KEYS", keys).replace("ENDS", ends)
+            self._send(status, text.encode(), header=header)
         else:
             self._send(*_SENDS[mode], dated=mode == "429_date")
 

@@ -136,3 +136,27 @@ def _enter(use: Callable[[], AbstractContextManager[object] | None]) -> None:
     if (context := use()) is not None:
         with context:
             pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_a_new_store_is_its_owners(tmp_path: Path) -> None:
+    """With the files that SQLite has beside it, whatever the umask; one that is there stays."""
+    mask = os.umask(0)
+    try:
+        store = tmp_path / "project" / ".xling" / "store.sqlite"
+        database = Database(store)
+        with database.write() as connection:
+            connection.exec_driver_sql("INSERT INTO inputs VALUES (x'00', 'kept')")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in store.parent.iterdir()}
+        database.close()
+        shared = tmp_path / "shared.sqlite"
+        shared.touch(0o664)
+        Database(shared).close()
+    finally:
+        os.umask(mask)
+    assert {"store.sqlite", "store.sqlite-wal", "store.sqlite-shm", ".gitignore"} == modes.keys()
+    del modes[".gitignore"]
+    assert {0o600} == set(modes.values())
+    assert 0o700 == store.parent.stat().st_mode & 0o777
+    assert 0o777 == store.parent.parent.stat().st_mode & 0o777
+    assert 0o664 == shared.stat().st_mode & 0o777

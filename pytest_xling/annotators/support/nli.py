@@ -10,7 +10,7 @@ from pytest_xling.annotators.support import SupportAnnotator, pair_of, support_v
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AnswerAnnotator
 from pytest_xling.judging.annotator import too_long
-from pytest_xling.models.nli.checkpoint import Checkpoint
+from pytest_xling.models.nli.checkpoint import ADVICE, Checkpoint
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class SupportCheckpoint(Checkpoint):
 
     of: ClassVar[str] = "support"
     label: ClassVar[str] = "support nli:{}"
+    named_by: ClassVar[str] = "--xling-support=nli:{}"
+    advice: ClassVar[str] = f"{ADVICE} (--xling-support)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

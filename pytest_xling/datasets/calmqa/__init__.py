@@ -1,4 +1,4 @@
-"""The questions of a CaLMQA checkout, or of its ``datasets`` folder."""
+"""The questions of a CaLMQA checkout, or of its ``data/datasets`` folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CalmqaReader:
 
     @staticmethod
     def recognises(path: Path) -> bool:
-        """Tell whether *path* or its ``datasets`` folder holds CaLMQA's files."""
+        """Tell whether *path* or its ``data/datasets`` folder holds CaLMQA's files."""
         return folder(path) is not None
 
     @staticmethod

@@ -36,7 +36,7 @@ def transcript_rows(path: Path, *, answers_by: str) -> Iterator[dict[str, JsonVa
     ``error`` unless that was nothing; an empty answer of a model that answered is an empty text.
 
     Args:
-        path: a CaLMQA checkout or its ``datasets`` folder.
+        path: a CaLMQA checkout or its ``data/datasets`` folder.
         answers_by: the model's name as stored, in any case; the host in parentheses after it
             may be left out: ``Llama 3 70B`` for ``Llama 3 70B (together.ai)``.
 

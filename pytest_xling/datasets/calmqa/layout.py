@@ -1,4 +1,4 @@
-"""CaLMQA's own layout: ``datasets/dataset-{agnostic,specific}-{language}.json`` in its checkout.
+"""CaLMQA's own layout: ``dataset-{agnostic,specific}-{language}.json`` in ``data/datasets``.
 
 A file holds ``{"entries": [{"question": {…}, "answers": […]}]}`` (github.com/2015aroras/CaLMQA).
 """
@@ -53,8 +53,8 @@ class Entry:
 
 
 def folder(path: Path) -> Path | None:
-    """Return the folder with the dataset files: *path* or its ``datasets``; None if neither is."""
-    for candidate in (path / "datasets", path):
+    """Return the folder with the dataset files; None if neither *path* nor one in it is."""
+    for candidate in (path / "data" / "datasets", path / "datasets", path):
         if any(_FILE.fullmatch(file.name) for file in candidate.glob("dataset-*.json")):
             return candidate
     return None
@@ -68,7 +68,10 @@ def files_by_language(path: Path) -> dict[str, list[Path]]:
     """
     where = folder(path)
     if where is None:
-        msg = f"{path}: not a CaLMQA checkout; expected datasets/dataset-agnostic-english.json etc."
+        msg = (
+            f"{path}: not a CaLMQA checkout; expected data/datasets/dataset-agnostic-english.json "
+            "etc."
+        )
         raise DataError(msg)
     files: dict[str, list[Path]] = {}
     for file in sorted(where.glob("dataset-*.json")):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.digest import files_sha256
 from pytest_xling.models import loading
 from pytest_xling.models.directory import ModelDirectory
-from pytest_xling.models.hub import split_name
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Checkpoint", "Label"]
+__all__ = ["ADVICE", "Checkpoint", "Label"]
 
 Label: TypeAlias = Literal["entailment", "neutral", "contradiction"]
 """What a premise may be to a hypothesis."""
@@ -46,7 +44,7 @@ _TOKENIZERS = (
     "spiece.model",
 )
 _SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json")
-_ADVICE = (
+ADVICE = (
     "name a three-way NLI model (entailment, neutral, contradiction), such as "
     "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
 )
@@ -61,7 +59,6 @@ class Checkpoint(ModelDirectory):
 
     of: ClassVar[str]
     """What it finds: ``stance`` for ``--xling-stance`` and ``stance_nli``."""
-    advice: ClassVar[str] = _ADVICE
 
     @classmethod
     def find(cls, spec: str) -> Self:
@@ -88,14 +85,10 @@ class Checkpoint(ModelDirectory):
     def check_named(cls, value: str) -> None:
         """Raise ConfigError where *value* leads to no three-way NLI model, or an extra is missing.
 
-        Loads neither torch nor weights. Names on the hub are looked up when the checkpoint is
-        opened.
+        Loads neither torch nor weights: of a name on the hub, its settings and a list of its files.
         """
         cls.check_packages()
-        spec = cls._spec(value)
-        path = Path(spec).expanduser()
-        if path.exists() or path.is_absolute() or split_name(spec) is None:
-            _ = cls.find(spec).weights
+        cls.named(value).check_weights()
 
     @classmethod
     def check_packages(cls) -> None:

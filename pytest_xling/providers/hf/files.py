@@ -19,14 +19,14 @@ from pytest_xling.models import hub, loading
 from pytest_xling.models.directory import ModelDirectory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle
 
-__all__ = ["Family", "ModelFiles", "check_packages", "digest", "weight_names"]
+__all__ = ["Family", "ModelFiles", "check_packages", "digest"]
 
 Family: TypeAlias = Literal["m2m100", "mbart50", "nllb", "opus", "small100"]
 """The translation models there are; they differ in how they are told the languages."""
@@ -46,7 +46,6 @@ _TOKENIZERS = (
 # Twelve layers that read and three that write: no M2M-100 proper is made so.
 _SMALL100_LAYERS = (12, 3)
 _WEIGHTS = re.compile(r"model(-\d+-of-\d+)?\.safetensors")
-_PICKLED = re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 _SMALL = {pattern.removeprefix("*") for pattern in hub.SETTINGS}
 _KEEP_FROM = 64 * 1024 * 1024
 """Bytes from which on the digest is kept in a file: reading a large model takes a minute."""
@@ -56,36 +55,15 @@ def check_packages(*, family: Family | None = None) -> None:
     """Raise ConfigError unless the packages that run a model are installed."""
     needs_sentencepiece = family in {"m2m100", "opus", "small100"}
     extra = ("sentencepiece",) if needs_sentencepiece else ()
-    loading.check_packages("--model=hf needs", ("torch", "transformers", *extra))
-
-
-def weight_names(names: list[str], *, of: str) -> list[str]:
-    """Return which of a folder's files hold the weights, in the one format that runs no code.
-
-    Args:
-        names: of the files.
-        of: what messages call the model.
-
-    Raises:
-        ConfigError: there are only pickled ones, which may run any code when they are read.
-    """
-    weights = sorted(name for name in names if _WEIGHTS.fullmatch(name))
-    pickled = [name for name in names if _PICKLED.fullmatch(name)]
-    if not weights and pickled:
-        msg = (
-            f"--model=hf:{of} has its weights in {min(pickled)} only, a pickle, which may run any "
-            "code when it is read, and so is not; where you trust it, load it with transformers "
-            "and save it with save_pretrained(…), which writes model.safetensors"
-        )
-        raise ConfigError(msg)
-    return weights
+    loading.check_packages("hf: needs", ("torch", "transformers", *extra))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFiles(ModelDirectory):
     """A directory with a model, as ``save_pretrained`` writes it or the hub's cache holds it."""
 
-    label: ClassVar[str] = "--model=hf:{}"
+    label: ClassVar[str] = "hf:{}"
+    named_by: ClassVar[str] = "hf:{}"
     advice: ClassVar[str] = "name a directory, or a model of the hub"
     weights_named: ClassVar[str] = "model.safetensors or model-…-of-….safetensors"
 
@@ -97,10 +75,7 @@ class ModelFiles(ModelDirectory):
             ConfigError: there is no such directory or model, or the hub does not give it.
         """
         if not spec.strip():
-            msg = (
-                "--model=hf needs a model: hf:DIRECTORY, or hf:NAME for one from the Hugging Face "
-                "hub"
-            )
+            msg = "hf: needs a model: hf:DIRECTORY, or hf:NAME for one from the Hugging Face hub"
             raise ConfigError(msg)
         return super().find(spec)
 
@@ -201,52 +176,12 @@ class ModelFiles(ModelDirectory):
             )
             raise ConfigError(msg)
 
-    def check_weights(self) -> None:
-        """Raise ConfigError unless the weights are there, or can be fetched when they are needed.
-
-        The hub is not asked, unless it may not be reached later either.
-        """
-        if self._weights():
-            return
-        if self.revision is not None:
-            from huggingface_hub import constants  # noqa: PLC0415  half a second
-
-            if not constants.HF_HUB_OFFLINE:
-                return
-        self.fetch()
-
-    def fetch(self) -> None:
-        """Make sure the weights are there.
-
-        Raises:
-            ConfigError: they are neither there nor to be had.
-        """
-        if self.revision is not None and not self._weights():
-            self._download((*self._weights_on_hub(), *hub.SETTINGS))
-        _ = self.weights
-
-    def _weights_on_hub(self) -> list[str]:
-        try:
-            names = hub.list_files(self.name, self.revision)
-        except ConfigError as error:
-            msg = f"{self.called}: {error}; {self.advice}"
-            raise ConfigError(msg) from error
-        if names := weight_names(names, of=self.name):
-            return names
-        msg = f"{self.called}: has no weights for torch on the hub"
-        raise ConfigError(msg)
-
-    def _weights(self) -> tuple[Path, ...]:
-        """Return the files with the weights; none unless all parts are here.
-
-        Raises:
-            ConfigError: they are pickled.
-        """
-        names = weight_names([path.name for path in self.path.iterdir()], of=self.name)
-        parts = re.search(r"-of-(\d+)", names[0]) if names else None
-        if parts is not None and len(names) != int(parts[1]):
-            return ()
-        return tuple(self.path / name for name in names)
+    @staticmethod
+    def weight_files(names: Sequence[str]) -> list[str]:
+        """Return the file with the weights, or all its parts; none where a part is missing."""
+        files = sorted(name for name in names if _WEIGHTS.fullmatch(name))
+        parts = re.search(r"-of-(\d+)", files[0]) if files else None
+        return files if parts is None or len(files) == int(parts[1]) else []
 
 
 def _has_tokenizer(path: Path) -> bool:

@@ -6,18 +6,26 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.errors import ConfigError, DataError, PermanentFault
-from pytest_xling.providers.transcript.rows import rows
+from pytest_xling.errors import ConfigError, DataError, PermanentFault, did_you_mean
+from pytest_xling.files.whole import display_path
+from pytest_xling.providers.transcript.rows import KEYS, rows
 from pytest_xling.records import Condition, Response
+from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.transcript.rows import Row
     from pytest_xling.records import PromptStyle, Request
 
 __all__ = ["TranscriptProvider"]
+
+_NAMED = 3
+"""How many unknown keys are named before the rest are only counted."""
+_KEY_CHARS = 40
+_COMPARED = 100
+"""How many unknown keys are compared with those there are: a hostile file may have millions."""
 
 
 class TranscriptProvider:
@@ -27,7 +35,7 @@ class TranscriptProvider:
     ``repeat``, ``stop_reason``, ``model``, ``error`` and ``thoughts`` (or ``reasoning``). A row
     without a temperature, if it is the only one for its sample, language and repeat, answers at
     every temperature. A row whose ``asked`` is false says that there is no answer because nobody
-    asked: a run leaves it out.
+    asked: a run leaves it out. Other keys are not read, and told.
 
     Args:
         spec: the file's path.
@@ -48,6 +56,7 @@ class TranscriptProvider:
         self._models: tuple[str, ...] = ()
         self._rows: dict[tuple[str, str, int], list[Row]] | None = None
         self._left_out: frozenset[tuple[str, str, int]] = frozenset()
+        self._unknown: Mapping[str, int] = {}
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -80,6 +89,29 @@ class TranscriptProvider:
         for sample_id, language, _ in self._index():
             by_language.setdefault(language, set()).add(sample_id)
         return {code: frozenset(by_language[code]) for code in sorted(by_language)}
+
+    @property
+    def oddities(self) -> tuple[str, ...]:
+        """What is allowed and may not be meant: keys that nobody reads.
+
+        Raises:
+            DataError: as :meth:`check`.
+        """
+        self._index()
+        if not self._unknown:
+            return ()
+        hints = {key: did_you_mean(key, KEYS) for key in sorted(self._unknown)[:_COMPARED]}
+        named = sorted(hints, key=lambda key: not hints[key])[:_NAMED]
+        listed = ", ".join(
+            f"{printable(key, limit=_KEY_CHARS)!r} ({_rows(self._unknown[key])})" for key in named
+        )
+        others = len(self._unknown) - len(named)
+        told = (
+            f"{display_path(self._path)}: keys that are not read: {listed}"
+            f"{f' and {others:,} more' if others else ''}.{''.join(hints[key] for key in named)} "
+            f"Known: {', '.join(KEYS)}"
+        )
+        return (told,)
 
     def unread(self, asked: Iterable[tuple[str, str, Condition]]) -> list[Condition]:
         """Return the conditions of answers that nothing of *asked* reads, of the samples in it.
@@ -129,7 +161,8 @@ class TranscriptProvider:
             raise DataError(msg) from error
         index: dict[tuple[str, str, int], list[Row]] = {}
         models = set()
-        for row in rows(raw, self._path):
+        read, self._unknown = rows(raw, self._path)
+        for row in read:
             stored = index.setdefault((row.sample_id, row.language, row.repeat), [])
             for other in stored:
                 if other.temperature == row.temperature:
@@ -203,6 +236,10 @@ def _row_at(temperature: float, stored: Sequence[Row]) -> Row | None:
 def _is_for_any(row: Row, stored: Sequence[Row]) -> bool:
     """Tell whether *row*, one of *stored*, answers at every temperature."""
     return len(stored) == 1 and not row.temperature
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _temperature(request: Request) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import math
+from collections import Counter
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -16,13 +18,13 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Row", "rows"]
+__all__ = ["KEYS", "Row", "rows"]
 
-_KEYS = (
+KEYS = (
     "sample_id", "language", "text", "temperature", "repeat", "stop_reason", "model", "error",
     "asked", "thoughts", "reasoning",
 )  # fmt: skip
-_KNOWN = frozenset(_KEYS)
+_KNOWN = frozenset(KEYS)
 _STOP_REASONS: tuple[str, ...] = get_args(StopReason)
 _TEXT_OR_NULL = (str, type(None))
 _WITHOUT_TEXT = ("content_filter", "refusal", "error")
@@ -46,25 +48,28 @@ class Row(NamedTuple):
     thoughts: str
 
 
-def rows(raw: bytes, path: Path) -> list[Row]:
-    """Return the rows of the file *path*, whose bytes are *raw*.
+def rows(raw: bytes, path: Path) -> tuple[list[Row], Counter[str]]:
+    """Return the rows of the file *path*, whose bytes are *raw*, and in how many a key is unknown.
 
     Raises:
         DataError: names the file, the line, the key and the fix.
     """
     rows_read = []
+    unknown: Counter[str] = Counter()
     for number, line in enumerate(_decoded(raw, path).split("\n"), start=1):
         if not line or line.isspace():
             continue
         try:
-            rows_read.append(_row(line.strip(), number))
+            read = _parse(line.strip())
+            unknown.update(read.keys() - _KNOWN)
+            rows_read.append(_row(read, number))
         except _MistakeError as mistake:
             msg = f"{path}:{number}: {mistake}"
             raise DataError(msg) from mistake.__cause__
     if not rows_read:
         msg = f"{path}: the file is empty; write one answer a line"
         raise DataError(msg)
-    return rows_read
+    return rows_read, unknown
 
 
 class _MistakeError(Exception):
@@ -94,8 +99,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode = json.JSONDecoder(object_pairs_hook=_unique).decode
 
 
-def _row(line: str, number: int) -> Row:
-    read = _parse(line)
+def _row(read: dict[str, Any], number: int) -> Row:
     _check_keys(read)
     text, stop_reason = _answer(read)
     error = read.get("error")
@@ -133,12 +137,11 @@ def _parse(line: str) -> dict[str, Any]:
 
 
 def _check_keys(read: dict[str, Any]) -> None:
-    for key in read.keys() - _KNOWN:
-        msg = f"unknown key {key!r}.{did_you_mean(key, _KEYS)} Known: {', '.join(_KEYS)}"
-        raise _MistakeError(msg)
     for key in ("sample_id", "language", "text"):
         if key not in read:
-            msg = f"key {key!r} is missing; a row looks like {_EXAMPLE}"
+            close = get_close_matches(key, read.keys() - _KNOWN, n=1)
+            meant = f"{close[0]!r} may be meant to be it; " if close else ""
+            msg = f"key {key!r} is missing; {meant}a row looks like {_EXAMPLE}"
             raise _MistakeError(msg)
     for key in ("sample_id", "language"):
         if not isinstance(read[key], str) or not read[key].strip():

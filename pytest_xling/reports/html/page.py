@@ -10,7 +10,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.whole import whole
+from pytest_xling.files.whole import OWNER_ONLY, kept_mode, whole
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.offline import content_policy, inert
 from pytest_xling.text.display import clean, printable
@@ -62,7 +62,7 @@ def write_report(
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with whole(file) as page:
+        with whole(file, mode=kept_mode(file, new=OWNER_ONLY)) as page:
             page.write(render(model))
     except OSError as error:
         msg = (

@@ -9,7 +9,7 @@ from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_v
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AnswerAnnotator
 from pytest_xling.judging.annotator import too_long
-from pytest_xling.models.nli.checkpoint import Checkpoint
+from pytest_xling.models.nli.checkpoint import ADVICE, Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +27,8 @@ class StanceCheckpoint(Checkpoint):
 
     of: ClassVar[str] = "stance"
     label: ClassVar[str] = "stance nli:{}"
+    named_by: ClassVar[str] = "--xling-stance=nli:{}"
+    advice: ClassVar[str] = f"{ADVICE} (--xling-stance)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
