@@ -3,7 +3,7 @@
 const STATES = {
   open: ["✓", "Every gate passed or only reports: nothing here keeps the release back."],
   closed: ["✗", "At least one gate keeps the release back. Each is listed below with its reason."],
-  undecided: ["?", "Answers are missing, so nothing is decided: run again, what is there is kept."],
+  undecided: ["?", "This decides nothing, for the reason above. Answers that are there are kept: run again to ask for the rest only."],
   none: ["–", "No gate was judged: the numbers below are for reading only."],
 };
 const MEANINGS = {
