@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.judging.verdict import Form, Verdict, continued
+from pytest_xling.records import Response
 from pytest_xling.text.stance import STANCES
 from tests.annotators.judges import KEY, says
 
@@ -100,6 +101,14 @@ def test_a_judge_may_decline() -> None:
     assert Verdict(wrong="the judge declines to judge") == read(says("none"))
 
 
+def test_a_reply_that_was_cut_off_has_no_verdict() -> None:
+    """Even one that seems whole: the judge had not come to its end."""
+    reply = says("agree").replace(KEY, FORM.key)
+    assert "agree" == FORM.verdict(Response(text=reply, stop_reason="stop")).label
+    cut_off = Verdict(wrong="it was cut off at the token limit", unparsed=True)
+    assert cut_off == FORM.verdict(Response(text=reply, stop_reason="length"))
+
+
 def test_the_key_hangs_on_all_of_the_question() -> None:
     """The same question has the same key; one that names that key has another."""
     assert FORM.key == Form.of(QUESTION, labels=STANCES, reasons="other").key
@@ -151,5 +160,14 @@ def test_reasoning_never_changes_the_verdict(stance: str, reasoning: str) -> Non
 def test_how_a_base_model_continues(reply: str, stance: str | None) -> None:
     """Only its first word counts."""
     words = {"agree": "agree", "disagrees": "disagree", "neutral": "neutral"}
-    verdict = continued(reply, first_words=words)
+    verdict = continued(Response(text=reply, stop_reason="stop"), first_words=words)
     assert (stance, stance is None) == (verdict.label, verdict.unparsed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "stance"), [(" agree", None), (" agree,", "agree"), ("agree\nneu", "agree")]
+)
+def test_a_first_word_that_may_go_on(reply: str, stance: str | None) -> None:
+    """Where a base model was cut off in it."""
+    response = Response(text=reply, stop_reason="length")
+    assert stance == continued(response, first_words={"agree": "agree"}).label
