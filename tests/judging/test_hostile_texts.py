@@ -21,10 +21,8 @@ from tests.annotators.judges import KEY, says
 from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
-
-    from pytest_xling.keys import JsonValue
 
 STATED = "Hot water cures influenza"
 LISTS = json.dumps({KEY: [{"sentence": 1, "claim": f"{STATED}."}]})
@@ -139,20 +137,17 @@ def judged(
     """Return the judge, the reply, the text, and what that is called: of all that there are."""
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    own: Mapping[str, JsonValue] = {"relevance_llm.clean_only": False}
+    factory = StepFactory(own={"relevance_llm.clean_only": False})
 
     async def annotated(template: int) -> list[tuple[str, str, str, set[str | None]]]:
-        judge = (f"judge-{template}-",)
-        settings = Settings(model="scripted", judge=judge, translator="scripted")
+        settings = Settings(model="scripted", judge=(f"judge-{template}-",), translator="scripted")
         provider = make_provider(settings)
         roles = make_roles(settings, provider)
         tested, others = make_models(
             settings, provider, roles, model=settings.model, executor=LocalExecutor()
         )
         database = Database(folder / f"{template}.sqlite")
-        run = Run(
-            run_id="", database=database, tested=tested, roles=others, factory=StepFactory(own=own)
-        )
+        run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
         rows = []
         try:
             for judge, asked in ASKED.items():
