@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.text.display import clean, shorten
-from pytest_xling.text.thoughts import split_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["CUT_OFF", "Form", "Verdict", "continued", "nonce_key", "without_thoughts"]
+__all__ = ["CUT_OFF", "Form", "Verdict", "continued", "nonce_key"]
 
 CUT_OFF = "it was cut off at the token limit"
 """What is wrong with a reply that ended before its judge did."""
@@ -113,7 +112,7 @@ class Form:
         """
         if len(reply) > _LONGEST:
             return _unread(f"it has more than {_LONGEST} characters")
-        text = without_thoughts(reply)
+        text = clean(reply).strip()
         if not text:
             return _unread("it is empty")
         match sorted(self._named(text)):
@@ -179,11 +178,3 @@ def continued(response: Response, *, first_words: Mapping[str, str]) -> Verdict:
 
 def _unread(wrong: str) -> Verdict:
     return Verdict(wrong=wrong, unparsed=True)
-
-
-def without_thoughts(reply: str) -> str:
-    """Return what a judge replies after the thoughts its reply begins with; "" if all is thoughts.
-
-    A closing tag elsewhere ends none: the judge may have quoted it.
-    """
-    return split_thoughts(clean(reply), begun_by_prompt=False)[1].strip()

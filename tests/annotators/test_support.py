@@ -54,7 +54,7 @@ def test_one_word_is_a_verdict(reply: str, supported: bool) -> None:  # noqa: FB
     "reply",
     [
         *("The text says so.", "yes and no", "Yes. No.", CLAIM, "", "yes, since it says so"),
-        *("maybe", "The text ends so: </think>yes", "</think>yes", "<think>Hm, yes"),
+        *("maybe", "The text ends so: </think>yes", "</think>yes"),
     ],
 )
 def test_other_replies_are_asked_for_once_more(reply: str) -> None:

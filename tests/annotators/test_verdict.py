@@ -34,12 +34,11 @@ def read(reply: str) -> Verdict:
         "\n {}\n",
         "```json\n{}\n```",
         "Here is my judgement:\n```json\n{}\n```\nI hope that it helps.",
-        f'<think>Is it "{{{KEY}}}": "agree"? Hm, {{{{</think>\n\n{{}}',
         "It may agree. Or not.</think>{}",
     ],
 )
 def test_the_object_wherever_it_stands(form: str, stance: str) -> None:
-    """Bare, in a code fence, among words or after thoughts."""
+    """Bare, in a code fence or among words."""
     expected = Verdict(label=stance, reasoning="It calls that a myth.")
     assert expected == read(form.format(says(stance, "It calls that a myth.")))
 
@@ -70,8 +69,6 @@ def test_what_is_around_the_key_does_not_matter(reply: str) -> None:
     ("reply", "wrong"),
     [
         ("", "it is empty"),
-        ("<think>It may agree.", "it is empty"),
-        (f"<think>{says('agree')}</think>", "it is empty"),
         ("agree", NO_VERDICT),
         ('{"reasoning": "r", "stance": "agree"}', NO_VERDICT),
         ('{"verdict_0123456789abcdef": "agree"}', NO_VERDICT),

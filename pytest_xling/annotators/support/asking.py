@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.annotators.support import support_value
 from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
 from pytest_xling.judging.shots import one_line
-from pytest_xling.judging.verdict import CUT_OFF, continued, without_thoughts
+from pytest_xling.judging.verdict import CUT_OFF, continued
 from pytest_xling.records import Message
 from pytest_xling.text.fence import NOTE, fenced
 
@@ -97,7 +97,7 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
             (Message(role="user", content=_prompt(pair, wrong=wrong)),),
             params={**params, likeliest: _LIKELIEST},
         )
-        word = without_thoughts(response.text or "").strip(_AROUND).casefold()
+        word = (response.text or "").strip(_AROUND).casefold()
         if word not in _VERDICTS:
             wrong = "it was not one word, yes or no"
         elif response.stop_reason == "length":
