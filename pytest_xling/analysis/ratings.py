@@ -50,6 +50,8 @@ __all__ = [
 
 COLUMNS = ("rating", "model", "language", "annotator", "question")
 RANK = "rank"
+DIGEST = "digest"
+"""Of the answer that was rated, as a page of ours saves it."""
 FEW_GROUPS = 5
 """A variance estimated of fewer groups is hardly known."""
 _TIE = 1e-6
@@ -119,7 +121,7 @@ def read_ratings(
 ) -> list[Rating]:
     """Read ratings from tables (CSV, TSV, JSON or JSONL) with the columns :data:`COLUMNS`.
 
-    Columns called ``rank`` or as one of :data:`ASPECTS` are read where there are any.
+    Columns called ``rank``, ``digest`` or as one of :data:`ASPECTS` are read where there are any.
 
     Args:
         files: one after the other.
@@ -134,6 +136,7 @@ def read_ratings(
     called = {name: (names or {}).get(name, name) for name in (*COLUMNS, *predictors.columns)}
     rated: list[tuple[Place, Rating]] = []
     seen: dict[tuple[str, ...], Place] = {}
+    shown: dict[tuple[str, ...], tuple[str, Place]] = {}
     for file in files:
         for place, row in table_rows(file, required=tuple(called.values())):
             cells = {name: _cell(row[column], place, column) for name, column in called.items()}
@@ -154,6 +157,9 @@ def read_ratings(
                     f"{cells['question']!r} in {first} already; keep one"
                 )
                 raise DataError(msg)
+            if digest := _text(row.get(DIGEST)):
+                answer = tuple(cells[name] for name in ("model", "language", "question"))
+                _check_same_answer(digest, place, *shown.setdefault(answer, (digest, place)))
             remarks = {
                 aspect.name: choice for aspect in ASPECTS if (choice := _choice(row, aspect, place))
             }
@@ -161,6 +167,16 @@ def read_ratings(
             rated.append((place, Rating(value=value, cells=cells, remarks=remarks, rank=rank)))
     _check_ranks(rated)
     return [rating for _, rating in rated]
+
+
+def _check_same_answer(digest: str, place: Place, first: str, first_place: Place) -> None:
+    """Check that what was rated is the answer that was rated before under the same names."""
+    if digest != first:
+        msg = (
+            f"{place}: column {DIGEST!r} is {digest!r}, and {first!r} in {first_place}: another "
+            "answer of the model to the question was rated; keep the ratings of one run"
+        )
+        raise DataError(msg)
 
 
 def _choice(row: Mapping[str, JsonValue], aspect: Aspect, place: Place) -> str:

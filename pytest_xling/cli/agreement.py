@@ -35,6 +35,7 @@ from pytest_xling.reports.review.calibration import (
     calibration_rows,
     check_calibrates,
 )
+from pytest_xling.reports.review.document import answer_digest
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.ratings import check_ratings, put_together, read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
@@ -92,12 +93,13 @@ def run(args: argparse.Namespace) -> int:
             connection, record.run_id, metric=rated[0].metric, benchmark=rated[0].benchmark
         )
         population = read_population(connection, record.run_id, scheme)
-        check_ratings(rated, population, scheme)
+        cases = {rating.case_id for rater_file in rated for rating in rater_file.ratings}
+        texts = texts_of(connection, record.run_id, benchmark=scheme.benchmark, case_ids=cases)
+        digests = {case: answer_digest(asked, answer) for case, (asked, _, answer) in texts.items()}
+        check_ratings(rated, population, scheme, digests=digests)
         labels = []
         if args.calibration is not None:
             check_calibrates(scheme)
-            cases = {rating.case_id for rater_file in rated for rating in rater_file.ratings}
-            texts = texts_of(connection, record.run_id, benchmark=scheme.benchmark, case_ids=cases)
             answers = {case: answer for case, (*_, answer) in texts.items()}
             labels = calibration_rows(population, rated, answers)
     kept = values_of_labels(scheme, population, rated)

@@ -279,6 +279,8 @@ class Steps:
         # What is asked of one, once, is signed as it was before there were panels.
         if repeats > 1:
             told["judge_repeats"] = repeats
+        if repeats * len(asks) > 1:
+            told["quorum"] = "more than half"
         if edition:
             told["edition"] = edition
         return [ask.anew(edition, number) for ask in asks for number in range(repeats)], told

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.judging.verdict import Form, Verdict, continued
+from pytest_xling.judging.verdict import CUT_OFF, Form, Verdict, continued
 from pytest_xling.records import Message
 from pytest_xling.text.display import printable, shorten
 from pytest_xling.text.fence import NOTE, fenced
@@ -88,14 +88,14 @@ async def judged(
             (Message(role="user", content=question.completion),),
             params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n"]},
         )
-        verdict = continued(response.text or "", first_words=question.first_words)
+        verdict = continued(response, first_words=question.first_words)
         return _explained(verdict, response)
 
     async def answered(prompt: str, form: Form) -> tuple[Verdict, Response]:
         schema = {"response_format": form.response_format} if structured and ask.structured else {}
         messages = (Message(role="user", content=prompt),)
         response = await ask(messages, params={**params, **schema})
-        return form.read(response.text or ""), response
+        return form.verdict(response), response
 
     first, response = await answered(*question.prompt())
     if not first.unparsed or response.stop_reason in NO_REPLY:
@@ -116,7 +116,7 @@ def _explained(verdict: Verdict, response: Response) -> Verdict:
         return verdict
     elif not verdict.unparsed:
         wrong = verdict.wrong
-    elif response.stop_reason == "length":
+    elif response.stop_reason == "length" and verdict.wrong != CUT_OFF:
         wrong = f"the judge's reply was cut off at the token limit, and {verdict.wrong}"
     else:
         wrong = f"the judge's reply cannot be read, {verdict.wrong}"

@@ -19,7 +19,8 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
     """Return what a panel says of one answer, as one value of *annotator*.
 
     Each aspect has the label of the majority with the reasoning of the first who gave it, and how
-    many gave which before that; where there is no majority it has none. ``votes`` keeps all labels.
+    many gave which before that; where there is no majority, or no quorum, it has none. ``votes``
+    keeps all labels.
 
     Args:
         annotator: one that is ``calibrated``.
@@ -38,10 +39,9 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
         speaker = next(
             (value for value, given in zip(voters, labels, strict=True) if given == label), None
         )
-        if label is None and any(labels):
-            reasons.append(f"the judges are split{f' on {aspect}' if aspect else ''}")
-        elif speaker is not None and label is None:
-            reasons.append(speaker["reason"])
+        if label is None:
+            silent = "" if speaker is None else speaker["reason"]
+            reasons.append(_why_none(labels, aspect=aspect, silent=silent))
         if speaker is not None and not aspect:
             merged = dict(speaker)
         merged[key] = None if speaker is None else speaker[key]
@@ -60,10 +60,13 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
 
 
 def majority(labels: Sequence[str | None]) -> str | None:
-    """Return the label that more than half have given of those who gave one; None without."""
+    """Return the label that more than half have given of those who gave one; None without.
+
+    Without a quorum there is none either: more than half must have given a label.
+    """
     given = Counter(label for label in labels if label is not None)
     label, count = max(given.items(), key=lambda item: item[1], default=(None, 0))
-    return label if 2 * count > given.total() else None
+    return label if _is_quorum(labels) and 2 * count > given.total() else None
 
 
 def votes_in(value: JsonValue, aspect: str = "") -> list[str | None]:
@@ -71,6 +74,22 @@ def votes_in(value: JsonValue, aspect: str = "") -> list[str | None]:
     read: Any = value
     votes: list[str | None] = read.get("votes", {}).get(aspect, [])
     return votes
+
+
+def _is_quorum(labels: Sequence[str | None]) -> bool:
+    return 2 * (len(labels) - labels.count(None)) > len(labels)
+
+
+def _why_none(labels: Sequence[str | None], *, aspect: str, silent: str) -> str:
+    """Say why *labels* have no majority; *silent* is the reason of the first who gave none."""
+    on = f" on {aspect}" if aspect else ""
+    given = len(labels) - labels.count(None)
+    if _is_quorum(labels):
+        return f"the judges are split{on}"
+    if not given:
+        return silent
+    votes = "vote" if given == 1 else "votes"
+    return f"{given} {votes} of {len(labels)}{on}, and more than half are needed: {silent}"
 
 
 def _tally(labels: Sequence[str | None]) -> str:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Response
 
-__all__ = ["Form", "Verdict", "continued", "nonce_key", "without_thoughts"]
+__all__ = ["CUT_OFF", "Form", "Verdict", "continued", "nonce_key"]
+
+CUT_OFF = "it was cut off at the token limit"
+"""What is wrong with a reply that ended before its judge did."""
 
 _NONCE_CHARS = 16
 _DECLINES = "none"
@@ -30,9 +34,6 @@ _BLANK = "…"
 """What stands for a value in the form: a judge that repeats the form says nothing by it."""
 _LONGEST = 100_000
 _LONGEST_REASONING = 4_000
-_THOUGHTS_END = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
-_THOUGHTS_BEGIN = re.compile(r"\s*<(?:think|thinking|thought)>", re.IGNORECASE)
-_REASONING_FIRST = ("{", "[", "`")
 _AROUND_VALUE = " \t.*_`"
 
 
@@ -97,6 +98,12 @@ class Form:
             "json_schema": {"name": "verdict", "strict": True, "schema": schema},
         }
 
+    def verdict(self, response: Response) -> Verdict:
+        """Return the one verdict of *response*; one that was cut off has none."""
+        verdict = self.read(response.text or "")
+        cut_off = response.stop_reason == "length" and verdict.label is not None
+        return _unread(CUT_OFF) if cut_off else verdict
+
     def read(self, reply: str) -> Verdict:
         """Return the one verdict that *reply* gives under the key, or why there is none.
 
@@ -105,7 +112,7 @@ class Form:
         """
         if len(reply) > _LONGEST:
             return _unread(f"it has more than {_LONGEST} characters")
-        text = without_thoughts(clean(reply)).strip()
+        text = clean(reply).strip()
         if not text:
             return _unread("it is empty")
         match sorted(self._named(text)):
@@ -150,33 +157,24 @@ def nonce_key(name: str, question: str) -> str:
     return f"{name}_{hashlib.sha256(hashed).hexdigest()[:_NONCE_CHARS]}"
 
 
-def continued(reply: str, *, first_words: Mapping[str, str]) -> Verdict:
+def continued(response: Response, *, first_words: Mapping[str, str]) -> Verdict:
     """Read how a base model continued a line that asks for a label.
 
     Its first word counts and nothing else: the prompt ends where the label belongs, so that no
-    quote can stand before it.
+    quote can stand before it. It has no more tokens than a label needs, so that only a first word
+    that may go on is cut off.
 
     Args:
-        reply: anything.
+        response: of any text.
         first_words: what a label may begin with, in lower case, and the label.
     """
-    words = re.findall(r"\w+", reply.partition("\n")[0].casefold())
-    label = first_words.get(words[0]) if words else None
+    reply = response.text or ""
+    word = re.search(r"\w+", reply.partition("\n")[0])
+    label = first_words.get(word[0].casefold()) if word else None
+    if label and word and response.stop_reason == "length" and word.end() == len(reply):
+        return _unread(CUT_OFF)
     return Verdict(label=label) if label else _unread("its first word is no label")
 
 
 def _unread(wrong: str) -> Verdict:
     return Verdict(wrong=wrong, unparsed=True)
-
-
-def without_thoughts(text: str) -> str:
-    """Return *text* without what the judge thinks first; nothing where that has no end.
-
-    The prompt of some models begins the thoughts, so that only their end is in the reply.
-    """
-    if text.lstrip().startswith(_REASONING_FIRST):
-        return text
-    end = _THOUGHTS_END.search(text)
-    if end is not None:
-        return text[end.end() :]
-    return "" if _THOUGHTS_BEGIN.match(text) else text

@@ -34,9 +34,12 @@ _INVISIBLE = "[\u200b-\u200f\u2060\ufeff]*"
 _MORE = f"(?:{_INVISIBLE}{_BRACKET})"
 # Three angle brackets or what looks like it, whatever invisible characters are between them.
 _MARKS = re.compile(f"{_BRACKET}{_MORE}{{2,}}|[{_DOUBLE}]{_MORE}|{_BRACKET}{_INVISIBLE}[{_DOUBLE}]")
-# What models with open weights read as the end of a turn, not as text.
+# What models with open weights read as the end of a turn, or readers of a reply that quotes it as
+# the end of thoughts: not as text.
 _TURNS = re.compile(
-    r"<(?=[|｜]|/?(?:s|bos|eos|start_of_turn|end_of_turn)>)|\[(?=/?INST\])", re.IGNORECASE
+    r"<(?=[|｜]|/?(?:s|bos|eos|start_of_turn|end_of_turn|(?:seed:)?think|thinking|thoughts?)>)"
+    r"|\[(?=/?(?:INST|THINK)\])|◁(?=/?think▷)",
+    re.IGNORECASE,
 )
 # Also what a reader, or a tokenizer, may take for the end of a line.
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -59,7 +62,7 @@ def fenced(parts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _harmless(text: str) -> str:
-    """Return *text* with spaces within what looks like a fence or the end of a turn."""
+    """Return *text* with spaces within what looks like a fence, a turn's end or thoughts' tag."""
     text = _MARKS.sub(_apart, _LINE_ENDS.sub("\n", text))
     return _TURNS.sub(lambda turn: f"{turn.group()} ", text)
 

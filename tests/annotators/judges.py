@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.records import Response
+from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +40,10 @@ def filled(reply: str, prompt: str) -> str:
 
 
 class Judge:
-    """Replies by a function of the prompt and its number, and keeps what it was asked."""
+    """Replies by a function of the prompt and its number, and keeps what it was asked.
+
+    Thoughts that a reply begins with are apart, as those of all models with a role.
+    """
 
     def __init__(
         self,
@@ -70,4 +74,5 @@ class Judge:
         made = self._reply(message.content, len(self.prompts))
         if isinstance(made, str):
             made = Response(text=made, stop_reason="stop")
-        return replace(made, text=made.text and filled(made.text, message.content))
+        made = replace(made, text=made.text and filled(made.text, message.content))
+        return split_response(made, begun_by_prompt=False)

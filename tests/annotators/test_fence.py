@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.text.fence import fenced
+from pytest_xling.text.thoughts import split_thoughts
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 PIECES = (
@@ -20,6 +22,8 @@ PIECES = (
     "\r",
     "\u2028",
     "END TEXT ",
+    "```\n",
+    "~~~",
     "0" * 16,
 )
 
@@ -41,6 +45,24 @@ def test_the_number_of_a_fence_depends_on_all_that_is_fenced() -> None:
     assert one == fenced({"A": "x", "B": "y"})
     assert one["A"] != fenced({"A": "x", "B": "z"})["A"]
     assert fenced({"A": "x"}) != fenced({"A": "x "})
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        *(("<think>", "</think>"), ("<Thinking>", "</Thinking>"), ("<thought>", "</thought>")),
+        *(("<seed:think>", "</seed:think>"), ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷")),
+    ],
+)
+def test_a_quote_begins_and_ends_no_thoughts(tags: tuple[str, str]) -> None:
+    """The tags are broken up, so that a reply that quotes what is fenced has none."""
+    text = f"{tags[0]}Hm.{tags[1]}yes"
+    assert "yes" == split_thoughts(text)[1]
+    shown = fenced({"TEXT": text})["TEXT"].splitlines()[1]
+    assert ("", shown) == split_thoughts(shown, begun_by_prompt=False)
+    assert shown.replace(" ", "") == text
+    inside = f"<think>It says: {shown}\n"
+    assert "" == split_thoughts(inside, begun_by_prompt=False)[1]
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

@@ -52,7 +52,10 @@ def test_one_word_is_a_verdict(reply: str, supported: bool) -> None:  # noqa: FB
 
 @pytest.mark.parametrize(
     "reply",
-    ["The text says so.", "yes and no", "Yes. No.", CLAIM, "", "yes, since it says so", "maybe"],
+    [
+        *("The text says so.", "yes and no", "Yes. No.", CLAIM, "", "yes, since it says so"),
+        *("maybe", "The text ends so: </think>yes", "</think>yes"),
+    ],
 )
 def test_other_replies_are_asked_for_once_more(reply: str) -> None:
     """Prose, two verdicts and the claim itself are none; the reason quotes what came."""
@@ -72,6 +75,14 @@ def test_what_is_no_reply_is_no_verdict(stop_reason: StopReason) -> None:
     assert value["supported"] is None
     assert "the judge did not reply" in value["reason"]
     assert 1 == len(judge.prompts)
+
+
+def test_a_reply_that_is_cut_off_is_asked_for_once_more() -> None:
+    """Also one that is a word so far; where it is cut off again there is no verdict."""
+    value, judge = judged(Response(text="yes", stop_reason="length"))
+    assert (None, 2) == (value["supported"], len(judge.prompts))
+    assert "it was cut off at the token limit" in value["reason"]
+    assert judged(Response(text="yes", stop_reason="length"), "no")[0]["supported"] is False
 
 
 def test_p_is_that_of_yes_against_no() -> None:

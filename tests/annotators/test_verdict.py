@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.judging.verdict import Form, Verdict, continued
+from pytest_xling.records import Response
 from pytest_xling.text.stance import STANCES
 from tests.annotators.judges import KEY, says
 
@@ -33,12 +34,11 @@ def read(reply: str) -> Verdict:
         "\n {}\n",
         "```json\n{}\n```",
         "Here is my judgement:\n```json\n{}\n```\nI hope that it helps.",
-        f'<think>Is it "{{{KEY}}}": "agree"? Hm, {{{{</think>\n\n{{}}',
         "It may agree. Or not.</think>{}",
     ],
 )
 def test_the_object_wherever_it_stands(form: str, stance: str) -> None:
-    """Bare, in a code fence, among words or after thoughts."""
+    """Bare, in a code fence or among words."""
     expected = Verdict(label=stance, reasoning="It calls that a myth.")
     assert expected == read(form.format(says(stance, "It calls that a myth.")))
 
@@ -69,8 +69,6 @@ def test_what_is_around_the_key_does_not_matter(reply: str) -> None:
     ("reply", "wrong"),
     [
         ("", "it is empty"),
-        ("<think>It may agree.", "it is empty"),
-        (f"<think>{says('agree')}</think>", "it is empty"),
         ("agree", NO_VERDICT),
         ('{"reasoning": "r", "stance": "agree"}', NO_VERDICT),
         ('{"verdict_0123456789abcdef": "agree"}', NO_VERDICT),
@@ -98,6 +96,14 @@ def test_no_verdict(reply: str, wrong: str) -> None:
 def test_a_judge_may_decline() -> None:
     """It has replied, and its reply can be read."""
     assert Verdict(wrong="the judge declines to judge") == read(says("none"))
+
+
+def test_a_reply_that_was_cut_off_has_no_verdict() -> None:
+    """Even one that seems whole: the judge had not come to its end."""
+    reply = says("agree").replace(KEY, FORM.key)
+    assert "agree" == FORM.verdict(Response(text=reply, stop_reason="stop")).label
+    cut_off = Verdict(wrong="it was cut off at the token limit", unparsed=True)
+    assert cut_off == FORM.verdict(Response(text=reply, stop_reason="length"))
 
 
 def test_the_key_hangs_on_all_of_the_question() -> None:
@@ -151,5 +157,14 @@ def test_reasoning_never_changes_the_verdict(stance: str, reasoning: str) -> Non
 def test_how_a_base_model_continues(reply: str, stance: str | None) -> None:
     """Only its first word counts."""
     words = {"agree": "agree", "disagrees": "disagree", "neutral": "neutral"}
-    verdict = continued(reply, first_words=words)
+    verdict = continued(Response(text=reply, stop_reason="stop"), first_words=words)
     assert (stance, stance is None) == (verdict.label, verdict.unparsed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "stance"), [(" agree", None), (" agree,", "agree"), ("agree\nneu", "agree")]
+)
+def test_a_first_word_that_may_go_on(reply: str, stance: str | None) -> None:
+    """Where a base model was cut off in it."""
+    response = Response(text=reply, stop_reason="length")
+    assert stance == continued(response, first_words={"agree": "agree"}).label

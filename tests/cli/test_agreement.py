@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from pytest_xling.reports.review.scheme import SCHEMES, Scheme
 from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, human_labels_of
+from tests.cli.conftest import Xling
 from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 NAMES = {1.0: "agree", 0.0: "neutral", -1.0: "disagree", None: None}
 OTHER = {"agree": "neutral", "neutral": "disagree", "disagree": "agree"}
+UNLABELLED = {"case": "c00-l0-en", "label": None, "digest": stances()[0].digest}
 
 
 @pytest.fixture
@@ -59,7 +62,8 @@ def _saved(
         label = judge or "neutral"
         if wrong and number % wrong == 0:
             label = OTHER[label]
-        items.append({"case": one.case, "judge": judge, "label": label, "reason": ""})
+        said = {"label": label, "reason": "", "digest": one.digest}
+        items.append({"case": one.case, "judge": judge, **said})
     saved: dict[str, Any] = {
         "format": "xling-review-labels",
         "version": 1,
@@ -205,7 +209,15 @@ def test_a_page_and_back(
             {"items": [{"case": "c00-l0-en", "label": "agree", "judge": "neutral"}]},
             "the review is of another run called so",
         ),
-        ({"items": [{"case": "c00-l0-en", "label": None}]}, "ana has labelled nothing"),
+        (
+            {"items": [{"case": "c00-l0-en", "label": "agree", "digest": "0123456789abcdef"}]},
+            "a.json: items[0]: case 'c00-l0-en' was labelled of another answer than this store's",
+        ),
+        (
+            {"items": [{"case": "c00-l0-en", "label": "agree"}]},
+            "a.json: items[0]: case 'c00-l0-en' has no digest of the answer that was labelled",
+        ),
+        ({"items": [UNLABELLED]}, "ana has labelled nothing"),
         ({"items": []}, "ana has labelled nothing"),
     ],
 )
@@ -232,7 +244,9 @@ def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], st
     flags = {
         "metric": "repetition",
         "benchmark": "culture",
-        "items": [{"case": "q00-en", "judge": "yes", "label": "no"}],
+        "items": [
+            {"case": "q00-en", "judge": "yes", "label": "no", "digest": told_flags()[0].digest}
+        ],
     }
     _saved(tmp_path / "a.json", [], "ana", more=flags)
     assert 0 == xling("agreement", "a.json").code
@@ -331,6 +345,53 @@ def test_what_a_label_says_of_a_metric(
     assert expected == values.get(metric, {})
 
 
+def test_labels_of_another_store_open_no_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its run has the same name and cases, all flagged, and people who say that none is bad.
+
+    As a page saves them, and as Label Studio exports them, which says nothing of the judge.
+    """
+    monkeypatch.chdir(tmp_path)
+    mine, other = (
+        Xling(
+            put_told(
+                tmp_path / f"{len(text)}.sqlite",
+                [replace(one, text=text) for one in told_flags(flagged=30, clear=0)],
+            ),
+            capsys,
+        )
+        for text in ("Again and again.", "All is well.")
+    )
+    asked = ["review", "run-1", "--metric", "repetition", "--sample", "30"]
+    assert 0 == other(*asked, "--label-studio", "t.json").code
+    tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+    said = {"from_name": "label", "to_name": "answer", "type": "choices"}
+    for task in tasks:
+        result = [said | {"value": {"choices": ["no"]}}]
+        task["annotations"] = [{"completed_by": 4, "was_cancelled": False, "result": result}]
+    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    items = [
+        {"case": task["data"]["case"], "label": "no", "digest": task["data"]["digest"]}
+        for task in tasks
+    ]
+    more = {"benchmark": "culture", "metric": "repetition", "items": items}
+    _saved(tmp_path / "a.json", [], "ana", more=more)
+    (tmp_path / "t.yaml").write_text(
+        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, min_n: 10}\n", encoding="utf-8"
+    )
+    for file, place in (("a.json", "items[0]"), ("export.json", "task [0]")):
+        refused = mine("agreement", file)
+        assert 4 == refused.code, refused.out
+        assert f"{file}: {place}: case '{items[0]['case']}' was labelled of another" in refused.err
+        assert 1 == mine("gate", "run-1", "--thresholds", "t.yaml").code
+        assert 0 == other("agreement", file).code
+    del tasks[0]["data"]["digest"]
+    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    refused = other("agreement", "export.json")
+    assert "write the tasks again (xling review --label-studio) and take over" in refused.err
+
+
 def test_a_gate_is_judged_again_by_what_people_say(
     tmp_path: Path, xling: Callable[..., Any], store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +407,7 @@ def test_a_gate_is_judged_again_by_what_people_say(
             "case": one.case,
             "judge": "yes" if number < 4 else "no",
             "label": "yes" if number < 16 else "no",
-            "reason": "",
+            "digest": one.digest,
         }
         for number, one in enumerate(answers)
         if number < 22 or number >= 32

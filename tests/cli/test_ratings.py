@@ -258,6 +258,19 @@ def test_what_else_was_said_of_answers(tmp_path: Path, capsys: pytest.CaptureFix
     assert {"1": 1} == made[0]["rank"]
 
 
+def test_ratings_of_two_answers_are_not_mixed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page saves a digest of each answer; files from elsewhere have none."""
+    head = f"{HEAD},digest"
+    lines = [f"{line},{'' if 'two' in line else 'd1'}" for line in LINES]
+    assert GOOD == main(["ratings", written(tmp_path, *lines, head=head)])
+    file = written(tmp_path, "4,one,hi,zoe,q1,d2", head=head, name="z.csv")
+    assert BAD == main(["ratings", str(tmp_path / "r.csv"), file])
+    err = capsys.readouterr().err
+    assert f"{file}:2: column 'digest' is 'd2', and 'd1' in {tmp_path / 'r.csv'}:2: another" in err
+
+
 def test_codes_have_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without it they are told of; a code that it lacks is an error, a model's name is not."""
     lines = [line.replace(",one,", ",model-00000a,") for line in LINES]

@@ -76,13 +76,14 @@ def label(
     Every *untold*-th answer cannot be told.
     """
     data = page_data(tmp_path / page)
-    cases = [item["case"] for item in data["items"]]
+    digests = {item["case"]: item["digest"] for item in data["items"]}
+    cases = list(digests)
     items = []
     for place, case in enumerate(cases, start=1):
         number = int(case.removeprefix("q").partition("-")[0])
         judge = "yes" if number < flagged else "no"
         truth = "yes" if number < flagged or number % 8 == 0 else "no"
-        item = {"case": case, "judge": judge, "label": truth, "reason": ""}
+        item = {"case": case, "judge": judge, "label": truth, "digest": digests[case]}
         cannot = {"label": None, "cannot_tell": True} if untold and place % untold == 0 else {}
         items.append(item | cannot)
     saved: dict[str, Any] = {

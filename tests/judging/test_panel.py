@@ -51,9 +51,28 @@ def test_judges_that_are_split_give_no_label() -> None:
 
 def test_a_judge_that_says_nothing_has_no_vote() -> None:
     """Those who gave a label decide; where nobody did, the first says why."""
-    assert "agree" == stances(None, "agree", None)["stance"]
+    assert "agree" == stances(None, "agree", "agree")["stance"]
     made = stances(None, None)
     assert (None, "declines") == (made["stance"], made["reason"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "stance", "reason"),
+    [
+        (("agree", None, None, None, None), None, "1 vote of 5, and more than half are needed"),
+        (("agree", "agree", None, None), None, "2 votes of 4, and more than half are needed"),
+        (("agree", "agree", None, None, "agree"), "agree", ""),
+        (("agree", "agree", "neutral", None, None), "agree", ""),
+        ((None, "agree"), None, "1 vote of 2, and more than half are needed: declines"),
+    ],
+)
+def test_a_panel_needs_a_quorum(
+    labels: tuple[Stance | None, ...], stance: Stance | None, reason: str
+) -> None:
+    """More than half of the votes must be there; else the reason says how many are, and why."""
+    made = stances(*labels)
+    assert stance == made["stance"]
+    assert made["reason"].startswith(reason) if reason else "" == made["reason"]
 
 
 def test_aspects_are_voted_on_one_by_one() -> None:
@@ -87,10 +106,12 @@ def test_probabilities_are_averaged() -> None:
 
 @given(LABELS)
 def test_the_majority_is_more_than_half_whatever_the_order(labels: list[str | None]) -> None:
-    """Of those who gave a label; and who votes first does not matter."""
+    """Of those who gave a label, which more than half must have; who votes first is all one."""
     label = majority(labels)
     votes = [each for each in labels if each is not None]
-    assert (label is not None) == any(2 * votes.count(each) > len(votes) for each in votes)
+    quorum = 2 * len(votes) > len(labels)
+    most = any(2 * votes.count(each) > len(votes) for each in votes)
+    assert (label is not None) == (quorum and most)
     assert label == majority(labels[::-1])
 
 

@@ -51,8 +51,10 @@ __all__ = [
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\n(?:authorization: *bearer|api-key:) *([^\r]*)", re.IGNORECASE)
-_VERDICT_KEY = re.compile(r"verdict_[0-9a-f]{16}")
+_VERDICT_KEY = re.compile(r"(?:verdict|claims)_[0-9a-f]{16}")
 _KEY_BLANK = "{verdict_key}"
+_QUOTED, _RESTORED = "{quoted}", "{restored}"
+_TAG_APART = re.compile(r"([<\[◁]) (?=/?[A-Za-z:]+[>\]▷])")
 _BASIC = re.compile(rb"\r\nauthorization: *basic *([^\r]*)", re.IGNORECASE)
 _REDIRECTS = frozenset({"301", "302", "303", "307", "308"})
 _DRIP_S = 0.05
@@ -80,7 +82,9 @@ class Behaviour:
     mode: str = "ok"
     """How the others are treated: a mode's name."""
     answer: str = "The answer is forty-two."
-    """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use."""
+    """``{verdict_key}`` in it, or in ``answers``, is the key that a judge is asked to use, and
+    ``{quoted}`` the longest of the texts that it is shown; ``{restored}``, with the tags in it as
+    they were before they were fenced."""
     finish: str = "stop"
     """Why ``answer`` ends where it does."""
     message: str = ""
@@ -369,10 +373,14 @@ class OpenaiServer:
 def _with_key(said: str, prompt: str) -> str:
     """Return *said* with the key *prompt* asks for, which stands behind all that is judged."""
     keys = _VERDICT_KEY.findall(prompt)
-    return said.replace(_KEY_BLANK, keys[-1]) if keys else said
+    said = said.replace(_KEY_BLANK, keys[-1]) if keys else said
+    texts = [text for name, _, text in _FENCED.findall(prompt) if name != "EARLIER REPLY"]
+    quoted = max(texts, key=len, default="")
+    said = said.replace(_RESTORED, _TAG_APART.sub(r"\1", quoted))
+    return said.replace(_QUOTED, quoted)
 
 
-_FENCED = re.compile(r"<<<BEGIN ([A-Z]+) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
+_FENCED = re.compile(r"<<<BEGIN ([A-Z12 ]+) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
 _CLAIMS_KEY = re.compile(r"claims_[0-9a-f]{16}")
 
 
@@ -542,9 +550,9 @@ class Connection(asyncio.Protocol):
         """Answer as the behaviour says."""
         server = self._server
         reply = server.answer
-        if _KEY_BLANK.encode() in reply:
-            said = json.loads(reply)["choices"][0]["message"]["content"]
-            reply = server.named(_completion(_choice(_with_key(said, _prompt(body)))))
+        if any(blank.encode() in reply for blank in (_KEY_BLANK, _QUOTED, _RESTORED)):
+            said = _with_key(json.loads(reply)["choices"][0]["message"]["content"], _prompt(body))
+            reply = server.named(_completion(_choice(said, server.behaviour.finish)))
         if server.behaviour.claims and (said := judged(_prompt(body))):
             reply = server.named(_completion(_choice(said)))
         if (how := server.behaviour.translator) and (said := translated(_prompt(body), how)):
@@ -561,7 +569,8 @@ class Connection(asyncio.Protocol):
             if marker := _MARKER.fullmatch(said.encode()):
                 self._answer(marker[1].decode(), head, body)
                 return
-            reply = server.named(_completion(_choice(_with_key(said, prompt))))
+            choice = _choice(_with_key(said, prompt), server.behaviour.finish)
+            reply = server.named(_completion(choice))
         elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
             first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
             reply = _completion(_choice(server.behaviour.answer) | {"logprobs": first})

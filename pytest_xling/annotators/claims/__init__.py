@@ -37,7 +37,7 @@ class Claims(JudgingAnnotator):
     """
 
     name = "claims"
-    version = "1"
+    version = "2"
     verifiable: ClassVar[bool] = False
     """Whether only claims are listed that sources could confirm or refute. Answers are then read
     even where they decline somewhere: they may state facts elsewhere."""

@@ -15,7 +15,7 @@ import regex
 
 from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
 from pytest_xling.judging.shots import one_line
-from pytest_xling.judging.verdict import nonce_key, without_thoughts
+from pytest_xling.judging.verdict import CUT_OFF, nonce_key
 from pytest_xling.records import Message
 from pytest_xling.text.display import clean
 from pytest_xling.text.fence import NOTE, fenced
@@ -244,12 +244,11 @@ def _read(response: Response, *, key: str, window: Window) -> list[Claim]:
         _UnreadableError: it lists none; says what is wrong.
     """
     if response.stop_reason == "length":
-        msg = "it was cut off at the token limit"
-        raise _UnreadableError(msg)
+        raise _UnreadableError(CUT_OFF)
     if len(response.text or "") > _LONGEST_REPLY:
         msg = f"it has more than {_LONGEST_REPLY} characters"
         raise _UnreadableError(msg)
-    text = without_thoughts(clean(response.text or "")).strip()
+    text = clean(response.text or "").strip()
     place = text.find(f'"{key}"')
     if place >= 0:
         return _claims(_under_key(text, place), window)

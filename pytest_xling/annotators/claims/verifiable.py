@@ -27,7 +27,7 @@ class VerifiableClaims(Claims):
     """
 
     name = "verifiable_claims"
-    version = "1"
+    version = "2"
     verifiable = True
 
     text_in: TextIn = field(default="english", init=False)

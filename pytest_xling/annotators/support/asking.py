@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from pytest_xling.annotators.support import support_value
 from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
 from pytest_xling.judging.shots import one_line
-from pytest_xling.judging.verdict import continued, without_thoughts
+from pytest_xling.judging.verdict import CUT_OFF, continued
 from pytest_xling.records import Message
-from pytest_xling.text.display import clean
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
                 "top_logprobs": _LIKELIEST,
             },
         )
-        verdict = continued(response.text or "", first_words={word: word for word in _VERDICTS})
+        verdict = continued(response, first_words={word: word for word in _VERDICTS})
         return _value(verdict.label, verdict.wrong, response)
     # Servers that judge by schema may refuse log-probabilities: they are asked without, then.
     likeliest = "optional_logprobs" if ask.structured else "top_logprobs"
@@ -98,11 +97,16 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
             (Message(role="user", content=_prompt(pair, wrong=wrong)),),
             params={**params, likeliest: _LIKELIEST},
         )
-        word = without_thoughts(clean(response.text or "")).strip(_AROUND).casefold()
-        if word in _VERDICTS or response.stop_reason in NO_REPLY:
+        word = (response.text or "").strip(_AROUND).casefold()
+        if word not in _VERDICTS:
+            wrong = "it was not one word, yes or no"
+        elif response.stop_reason == "length":
+            wrong = CUT_OFF
+        else:
+            return _value(word, "", response)
+        if response.stop_reason in NO_REPLY:
             break
-        wrong = "it was not one word, yes or no"
-    return _value(word if word in _VERDICTS else None, wrong, response)
+    return _value(None, wrong, response)
 
 
 def _prompt(pair: Pair, *, wrong: str) -> str:

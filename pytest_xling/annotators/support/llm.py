@@ -27,7 +27,7 @@ class SupportLlm(SupportAnnotator, JudgingAnnotator):
     """
 
     name = "support_llm"
-    version = "1"
+    version = "2"
 
     async def annotate(self, answer: Answer, ask: Ask, /) -> JsonValue:
         """Return whether the text of *answer* supports the claim it came with.

@@ -24,6 +24,7 @@ __all__ = [
     "VERSION",
     "Item",
     "Review",
+    "answer_digest",
     "draw_review",
     "english_claims",
     "languages_of",
@@ -52,6 +53,11 @@ class Item:
     veracity: str
     """"" unless asked for."""
     answer: str
+
+    @property
+    def digest(self) -> str:
+        """What tells the answer from any other; stands beside its label."""
+        return answer_digest(self.question, self.answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +124,7 @@ class Review:
                     "reference": item.reference,
                     "veracity": item.veracity,
                     "answer": item.answer,
+                    "digest": item.digest,
                     "judge": item.judged.label,
                     "reasoning": item.judged.reasoning,
                 }
@@ -129,6 +136,11 @@ class Review:
 def review_id(named: JsonValue) -> str:
     """Return the short name of a review that all of *named* makes what it is."""
     return content_key(named).hex()[:_HEX]
+
+
+def answer_digest(question: str, answer: str) -> str:
+    """Return what is the same for the same answer to the same question only."""
+    return content_key([question, answer]).hex()[:_HEX]
 
 
 def languages_of(codes: Collection[str]) -> dict[str, dict[str, str]]:

@@ -54,6 +54,11 @@ function restore() {
   return items.get(state.at) || null;
 }
 
+// Files of earlier pages have no digest.
+function isOfAnother(record, digest) {
+  return record.digest !== undefined && record.digest !== digest;
+}
+
 function readReason(text) {
   return typeof text === "string" ? text.slice(0, LONGEST_REASON) : null;
 }

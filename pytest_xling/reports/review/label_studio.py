@@ -53,6 +53,7 @@ def label_studio_tasks(review: Review) -> list[dict[str, Any]]:
                 "veracity": item.veracity,
                 "reference": item.reference,
                 "answer": item.answer,
+                "digest": item.digest,
             }
         }
         for item in review.items

@@ -22,8 +22,8 @@ const ACTIONS = {
   d: disagree,
 };
 
-function blank() {
-  return { label: null, cannot_tell: false, verdict: "", reason: "", saw_judge: false, seen: false };
+function blank({ digest }) {
+  return { label: null, cannot_tell: false, verdict: "", reason: "", saw_judge: false, seen: false, digest };
 }
 
 function isDone(record) {
@@ -38,8 +38,9 @@ function isTouched(record) {
   return isDone(record) || record.seen || record.verdict !== "" || record.reason !== "";
 }
 
-function readRecord(record) {
+function readRecord(record, { digest }) {
   if (record === null || typeof record !== "object") return null;
+  if (isOfAnother(record, digest)) return null;
   const { label = null, cannot_tell = false, verdict = "", reason = "" } = record;
   if (label !== null && !LABELS.includes(label)) return null;
   if (readReason(reason) === null) return null;
@@ -50,6 +51,7 @@ function readRecord(record) {
     reason: readReason(reason),
     saw_judge: record.saw_judge === true,
     seen: record.seen === true || record.saw_judge === true,
+    digest,
   };
 }
 

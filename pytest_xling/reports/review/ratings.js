@@ -25,7 +25,7 @@ let at = 0; // the answer that keys are about
 
 function blank(item) {
   const unsaid = Object.fromEntries(review.aspects.map(({ name }) => [name, null]));
-  return { answers: item.answers.map(() => ({ ...unsaid, rank: null, text: "" })), rank_reason: "" };
+  return { answers: item.answers.map(({ digest }) => ({ ...unsaid, rank: null, text: "", digest })), rank_reason: "" };
 }
 
 function isDone({ answers }) {
@@ -38,7 +38,7 @@ function isHalf(record) {
 }
 
 function isTouched({ answers, rank_reason }) {
-  return rank_reason !== "" || answers.some((answer) => Object.values(answer).some(Boolean));
+  return rank_reason !== "" || answers.some(({ digest, ...given }) => Object.values(given).some(Boolean));
 }
 
 function readRecord(record, item) {
@@ -48,6 +48,7 @@ function readRecord(record, item) {
   const free = new Set(item.answers.map((_, place) => place + 1));
   read.answers.forEach((answer, place) => {
     const given = record.answers[place] || {};
+    if (isOfAnother(given, answer.digest)) return;
     for (const { name, choices } of review.aspects) {
       if (choices.some((choice) => choice.name === String(given[name]))) answer[name] = String(given[name]);
     }

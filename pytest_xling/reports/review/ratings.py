@@ -15,7 +15,7 @@ from pytest_xling.reports.review.label_studio import CANNOT_TELL, LABEL, REASON
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.reports.review.population import Population
@@ -43,6 +43,8 @@ class Rating:
     """The judge's label as the file has it."""
     has_judge: bool = False
     """Whether the file says what the judge's label was."""
+    digest: str = ""
+    """Of the answer that was shown; "" where the file has none."""
     where: str = ""
     """In the file."""
 
@@ -137,6 +139,7 @@ def _rating(item: object, *, where: str) -> Rating:
         saw_judge=item.get("saw_judge") is True,
         judge=judge,
         has_judge="judge" in item,
+        digest=_text(item, "digest", where=where) if "digest" in item else "",
         where=where,
     )
 
@@ -177,6 +180,7 @@ def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
             raise DataError(msg)
         named = {key: _text(data, key, where=f"{where}: data") for key in _REVIEW_KEYS}
         case = _text(data, "case", where=f"{where}: data")
+        digest = _text(data, "digest", where=f"{where}: data") if "digest" in data else ""
         for key, value in named.items():
             if first.setdefault(key, value) != value:
                 msg = (
@@ -195,7 +199,7 @@ def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
                     "annotations"
                 )
                 raise DataError(msg)
-            ratings[case] = _annotation(annotation, case=case, where=where)
+            ratings[case] = _annotation(annotation, case=case, digest=digest, where=where)
     if not by_rater:
         msg = f"{path}: no task has an annotation; label some and export again"
         raise DataError(msg)
@@ -216,7 +220,7 @@ def _rater(name: object, *, where: str) -> str:
     raise DataError(msg)
 
 
-def _annotation(annotation: dict[str, Any], *, case: str, where: str) -> Rating:
+def _annotation(annotation: dict[str, Any], *, case: str, digest: str, where: str) -> Rating:
     result = annotation.get("result")
     values: dict[str, Any] = {
         part["from_name"]: part["value"]
@@ -232,6 +236,7 @@ def _annotation(annotation: dict[str, Any], *, case: str, where: str) -> Rating:
         label=None if cannot_tell else label,
         cannot_tell=cannot_tell,
         reason=clean("\n".join(map(str, reasons))),
+        digest=digest,
         where=where,
     )
 
@@ -288,8 +293,16 @@ def put_together(rated: Sequence[Rated]) -> list[Rated]:
     return [*raters.values()]
 
 
-def check_ratings(rated: Sequence[Rated], population: Population, scheme: Scheme) -> None:
+def check_ratings(
+    rated: Sequence[Rated], population: Population, scheme: Scheme, *, digests: Mapping[str, str]
+) -> None:
     """Check that each rating is of an answer of the run, judged as the file says, with a label.
+
+    Args:
+        rated: by each rater.
+        population: the run's answers.
+        scheme: what was asked.
+        digests: of the run's answers, by case.
 
     Raises:
         DataError: names file, place and fix.
@@ -297,6 +310,7 @@ def check_ratings(rated: Sequence[Rated], population: Population, scheme: Scheme
     for rater_file in rated:
         for rating in rater_file.ratings:
             _check(rating, rater_file, population, scheme)
+            _check_answer(rating, rater_file, digests[rating.case_id])
         if not any(rating.label is not None for rating in rater_file.ratings):
             who = f"{rater_file.source}: {rater_file.rater}"
             msg = f"{who} has labelled nothing; label some answers first"
@@ -325,3 +339,27 @@ def _check(rating: Rating, of: Rated, population: Population, scheme: Scheme) ->
             " of another run called so; name its store with --xling-store"
         )
         raise DataError(msg)
+
+
+def _check_answer(rating: Rating, of: Rated, stored: str) -> None:
+    """Check that what was labelled is the answer that the run has: a name is soon used again."""
+    if rating.digest == stored:
+        return
+    if rating.digest:
+        msg = (
+            f"{rating.where}: case {rating.case_id!r} was labelled of another answer than this "
+            f"store's run {of.run!r} has: the review is of another run called so. Name its store "
+            "with --xling-store, or label this run's answers: xling review"
+        )
+        raise DataError(msg)
+    again = (
+        "make the page again with the same options of xling review, load this file there, save it"
+        if rating.has_judge
+        else "write the tasks again (xling review --label-studio) and take over their 'digest'"
+    )
+    msg = (
+        f"{rating.where}: case {rating.case_id!r} has no digest of the answer that was labelled, "
+        f"which may be another than run {of.run!r} has: the review is by an earlier pytest-xling. "
+        f"To go on with its labels {again}"
+    )
+    raise DataError(msg)

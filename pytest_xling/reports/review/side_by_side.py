@@ -13,6 +13,7 @@ from pytest_xling.keys import content_key
 from pytest_xling.reports.review.document import (
     FORMAT,
     VERSION,
+    answer_digest,
     languages_of,
     review_id,
 )
@@ -103,7 +104,10 @@ class SideBySide:
                     "set": asked.set,
                     "question": asked.question,
                     "reference": asked.reference,
-                    "answers": [{"model": code, "text": text} for code, text in asked.answers],
+                    "answers": [
+                        {"model": code, "text": text, "digest": answer_digest(asked.question, text)}
+                        for code, text in asked.answers
+                    ],
                 }
                 for asked in self.questions
             ],

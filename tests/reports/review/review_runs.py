@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord
+from pytest_xling.reports.review.document import answer_digest
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, put, step_id
 from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps, finish_run
@@ -79,6 +80,11 @@ class Told:
     def case(self) -> str:
         """The case's id."""
         return "-".join(filter(None, (self.id, self.language, self.condition)))
+
+    @property
+    def digest(self) -> str:
+        """What stands beside a label of the answer."""
+        return answer_digest(self.question, self.text or "")
 
 
 def put_told(
@@ -277,6 +283,7 @@ def saved_ratings(
             "omissions": "minor",
             "rank": models.index(answer["model"]) + 1,
             "text": "अच्छा",
+            "digest": answer["digest"],
             "rank_reason": "",
             "seed": data["seed"],
             "saved_at": "2026-11-22T10:00:00.000Z",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
+from tests.reports.review.review_runs import HOSTILE, page_data, put_told, stances, told_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,6 +152,8 @@ def test_labels_are_saved(tmp_path: Path, page: Path, rater: Rater) -> None:
     )
     items = {item["case"]: item for item in saved["items"]}
     assert 30 == len(items)
+    shown = {item["case"]: item["digest"] for item in page_data(page)["items"]}
+    assert shown == {case: item["digest"] for case, item in items.items()}
     one, two, three, four = (items[case] for case in (first, second, third, fourth))
     assert ("agree", False, False) == (one["label"], one["cannot_tell"], one["saw_judge"])
     assert (None, True, "1 0 n v: all of it") == (two["label"], two["cannot_tell"], two["reason"])

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-ITEM = {"case": "q1-en", "judge": "yes", "label": "no", "reason": "look", "saw_judge": True}
+ITEM = {
+    "case": "q1-en",
+    "judge": "yes",
+    "label": "no",
+    "reason": "look",
+    "saw_judge": True,
+    "digest": "d1",
+}
 PAGE = {
     "format": "xling-review-labels",
     "version": 1,
@@ -26,7 +33,7 @@ PAGE = {
 }
 
 
-def _task(case: str, *annotations: dict[str, Any], **data: str) -> dict[str, Any]:
+def _task(case: str, *annotations: dict[str, Any], **data: object) -> dict[str, Any]:
     named = {"run": "run-1", "benchmark": "culture", "metric": "repetition", "case": case}
     return {"id": 1, "data": named | data, "annotations": list(annotations), "predictions": []}
 
@@ -74,12 +81,14 @@ def test_what_a_page_has_saved(write: Callable[..., Path]) -> None:
         rated.metric,
     )
     one, two = rated.ratings
-    assert ("q1-en", "no", "look", True, "yes") == (
+    assert ("q1-en", "no", "look", True, "yes", "d1", "") == (
         one.case_id,
         one.label,
         one.reason,
         one.saw_judge,
         one.judge,
+        one.digest,
+        two.digest,
     )
     assert (None, True, False, True) == (
         two.label,
@@ -130,6 +139,8 @@ def test_an_export_of_label_studio(write: Callable[..., Path]) -> None:
         (PAGE | {"items": [ITEM | {"label": 1}]}, "items[0]: key 'label' must be a text or null"),
         (PAGE | {"items": [ITEM | {"judge": []}]}, "items[0]: key 'judge' must be a text or null"),
         (PAGE | {"items": [ITEM | {"reason": 1}]}, "items[0]: key 'reason' must be a text"),
+        (PAGE | {"items": [ITEM | {"digest": 1}]}, "items[0]: key 'digest' must be a text"),
+        ([_task("q1", digest=1)], "task [0]: data: key 'digest' must be a text"),
         ([{"label": "yes", "case": "q1"}], "in the format JSON, not JSON-MIN"),
         ([_task("q1")], "no task has an annotation"),
         ([_task("q1", _annotation("yes", by=None))], "does not say who made it"),

@@ -220,7 +220,10 @@ def test_ratings_are_saved(tmp_path: Path, page: Path, rater: Rater) -> None:
     data = page_data(page)
     mimicked = saved_ratings(data, "आना")
     assert [list(row) for row in mimicked[:6]] == [list(row) for row in rows]
-    for key in ("review", "question", "language", "set", "annotator", "model", "position", "seed"):
+    for key in (
+        *("review", "question", "language", "set", "annotator", "model", "position", "seed"),
+        "digest",
+    ):
         assert [row[key] for row in mimicked[:6]] == [row[key] for row in rows]
     said = ("rating", "correct_language", "factual", "omissions", "rank", "text", "rank_reason")
     assert [
