@@ -111,13 +111,9 @@ class Answering:
         return fault
 
 
-def request_key(provider: Provider, request: Request, *, edition: str = "") -> bytes:
-    """Return the content key of a request: all that determines the answer, and the repeat.
-
-    With an edition it is another one, by which requests that are under way are told apart.
-    """
-    identity = _identity(provider, request)
-    return content_key({**identity, "edition": edition} if edition else identity)
+def request_key(provider: Provider, request: Request) -> bytes:
+    """Return the content key of a request: all that determines the answer, and the repeat."""
+    return content_key(_identity(provider, request))
 
 
 def provider_digest(provider: Provider, model: str = "") -> str:

@@ -120,7 +120,7 @@ class Models:
                 provider,
                 name=provider.name,
                 model=model.limit.breaker.name,
-                key=partial(request_key, provider, edition=edition),
+                key=partial(request_key, provider),
                 store=self._store,
                 breaker=model.limit.breaker,
                 cap=model.cap,

@@ -49,6 +49,18 @@ class BatchRow:
     total: int
 
 
+_of = batches.alias("of")
+# An answer of before the batch is an earlier edition's: --xling-fresh has asked anew.
+_STORED = exists(
+    select(outputs.c.input_key)
+    .where(
+        outputs.c.input_key == batched.c.input_key,
+        _of.c.id == batched.c.batch,
+        outputs.c.created_at >= _of.c.created_at,
+    )
+    .correlate(batched)
+)
+
 _COLUMNS = [batches.c[name] for name in BatchRow.__slots__]
 _holding = (
     select(*_COLUMNS, batched.c.left_out)
@@ -141,16 +153,15 @@ def drop(connection: Connection, row: BatchRow) -> int:
 
 def tidy(connection: Connection) -> None:
     """Forget what has come to its end: requests whose answers are stored, and empty batches."""
-    connection.execute(
-        delete(batched).where(exists().where(outputs.c.input_key == batched.c.input_key))
-    )
+    connection.execute(delete(batched).where(_STORED))
     connection.execute(delete(batches).where(~exists().where(batched.c.batch == batches.c.id)))
 
 
 def list_batches(connection: Connection) -> list[tuple[BatchRow, int]]:
     """Return the batches, oldest first, each with how many answers are yet to be stored."""
-    stored = exists().where(outputs.c.input_key == batched.c.input_key)
-    waiting = select(func.count()).where(batched.c.batch == batches.c.id, ~stored).scalar_subquery()
+    waiting = (
+        select(func.count()).where(batched.c.batch == batches.c.id, ~_STORED).scalar_subquery()
+    )
     query = select(*_COLUMNS, waiting.label("waiting")).order_by(batches.c.id)
     rows = [dict(row) for row in connection.execute(query).mappings()]
     return [(BatchRow(**row), waits) for row in rows for waits in (row.pop("waiting"),)]

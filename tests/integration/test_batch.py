@@ -75,6 +75,23 @@ def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
     assert {1.0} == {s.value for s in project.scores() if s.metric == "information_precision"}
 
 
+def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
+    project: Project, server: BatchServer
+) -> None:
+    """What the store has is asked anew; what was handed in and left, whichever way, is not lost."""
+    assert 0 == project.run(*OPTIONS).code
+    asked = dict(server.asked)
+    server.fates.append("stuck")
+    left = project.run(*OPTIONS, "--xling-fresh", "--xling-batch-wait=0")
+    assert 3 == left.code, left.out
+    server.stuck()
+    taken = project.run(*OPTIONS, "--xling-fresh")
+    assert 0 == taken.code, taken.out
+    assert "answers: asked 8" in taken.out
+    # The eight questions twice; the judge has read these very answers before.
+    assert (sum(asked.values()) + 8, 2) == (server.asked.total(), max(server.asked.values()))
+
+
 def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) -> None:
     """US$ 2 for a million tokens is 1 in a batch."""
     options = ("--xling-estimate", "--xling-price=2e6,0")
