@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GateCheck", "Gates"]
 
+_SMALLEST_P = 1e-300
+"""No p is 0: stands in the JUnit file for what is no larger."""
 _LONGEST_REASON = 2000
 """Characters of a reason in the JUnit file: what decided a gate stands at its end."""
 
@@ -139,7 +141,12 @@ class GateCheck(GateTest):
             ("xling_signature", made.signature),
             *(
                 (f"xling_{name}", f"{number:.6g}")
-                for name in ("value", "low", "high", "p", "p_holm")
+                for name in ("value", "low", "high")
+                if (number := getattr(made, name)) is not None
+            ),
+            *(
+                (f"xling_{name}", f"{max(number, _SMALLEST_P):.6g}")
+                for name in ("p", "p_holm")
                 if (number := getattr(made, name)) is not None
             ),
         ]

@@ -124,6 +124,8 @@ def wrapped(text: str, *, width: int, hanging: int = 2) -> str:
 
 def cut_to_columns(text: str, columns: int) -> str:
     """Return *text* cut in its middle so that it takes at most *columns* columns."""
+    if not text:
+        return ""
     limit = len(text)
     while limit > 1 and columns_of(shorten(text, limit=limit, cut="middle")) > columns:
         limit -= 1

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.project import write_questions
+
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -88,6 +90,14 @@ def test_few_answers_that_are_all_wrong_close(project: Project) -> None:
     outcome = project.run(project.script(REFUSES), "--langs=hi")
     assert outcome.code == 1, outcome.out
     assert "3 of 3 answers flagged: 100.0%" in " ".join(outcome.out.split())
+
+
+def test_no_p_is_zero(project: Project) -> None:
+    """However far beyond the limit: a number that readers of JUnit can take a logarithm of."""
+    write_questions(project, count=240, languages=("hi",))
+    project.write("thresholds.yaml", LIMITS.replace("0.1", "0.01"))
+    outcome = project.run(project.script(REFUSES), "--langs=hi")
+    assert 0 < float(outcome.properties("test_gate[no_answer-hi]")["xling_p"]) <= 1e-300
 
 
 def test_nothing_was_decided(project: Project) -> None:

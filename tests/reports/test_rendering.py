@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from pytest_xling.reports.rendering import MIN_SHORTENED, listing, wrapped
+from pytest_xling.reports.rendering import MIN_SHORTENED, cut_to_columns, listing, wrapped
 
 NAME = "20261121-114612-some-model-93e2"
 MODEL = "some-organisation/a-model-with-a-long-name-70b-instruct"
@@ -24,6 +24,13 @@ def test_what_fits_is_whole() -> None:
         "─" * 92,
         f"{NAME}  {MODEL}  12",
     ] == _lines(92)
+
+
+def test_nothing_is_cut_to_nothing() -> None:
+    """A column that is shortened may have empty rows: `xling tune` of many limits has."""
+    assert ["", "a…c"] == [cut_to_columns("", 3), cut_to_columns("abbbc", 3)]
+    lines = _lines(64, model="")
+    assert NAME in lines[-1]
 
 
 @pytest.mark.parametrize("width", [50, 64, 80, 91])

@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import blocks, reason_of
-from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.gates.wording import NONE, Figures, limit_of
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.judges import measured_day
@@ -35,6 +35,7 @@ __all__ = [
     "MetricTraits",
     "about",
     "estimated",
+    "figures_of",
     "table_of",
     "traits_of",
     "verdict_model",
@@ -129,14 +130,21 @@ def _judge(behind: Behind) -> dict[str, JsonValue]:
     quality = behind.measured.quality
     return of | {
         "n": quality.n,
-        "f1": compact(quality.macro_f1.value),
-        "lo": compact(quality.macro_f1.low),
-        "hi": compact(quality.macro_f1.high),
-        "kappa": compact(quality.kappa.value),
+        "f1": _with_interval(quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high),
+        "kappa": _with_interval(quality.kappa.value),
         "labels": visible(behind.measured.source),
         "human": behind.measured.human,
         "day": measured_day(behind),
     }
+
+
+def _with_interval(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Word a measure of agreement: ``0.75 (0.70–0.80)``."""
+    if value is None:
+        return NONE
+    figures = Figures(share=False, digits=2)
+    interval = figures.interval(low, high)
+    return f"{figures.value(value)} ({interval})" if interval else figures.value(value)
 
 
 def _p(made: Estimate) -> float | None:
@@ -205,28 +213,31 @@ def table_of(
     gates: list[JsonValue] = []
     for metric in metrics:
         row: dict[str, JsonValue] = {}
-        made: list[Estimate] = []
+        made: dict[str, Estimate] = {}
         for language in languages:
-            key = (metric.name, language)
-            here = scores.get((benchmark, *key), ())
-            value = gated.get((*key, "limit"))
+            here = scores.get((benchmark, metric.name, language), ())
+            value = gated.get((metric.name, language, "limit"))
             if value is None and here:
                 value = estimated(metric, here, language=language)
-            if value is None:
-                continue
-            made.append(value)
-            cell = as_json(value)
+            if value is not None:
+                made[language] = value
+        ends = [number for each in made.values() for number in (each.value, each.high)]
+        figures = Figures.fitting(ends, share=metric.share)
+        for language, value in made.items():
+            key = (metric.name, language)
+            here = scores.get((benchmark, *key), ())
+            cell = as_json(value, figures)
             there = scores.get((benchmark, metric.name, pivot), ())
             gap = gated.get((*key, "gap"))
             if gap is None and language != pivot and here and there:
                 gap = _gap(metric, here, there, language=language, pivot=pivot)
             if gap is not None:
-                cell["gap"] = as_json(gap)
+                worse = {} if gap.value is None else {"s": _worse(gap.value, figures)}
+                cell["gap"] = as_json(gap, _differing(figures)) | worse
             if (grown := changes.get((benchmark, *key))) is not None:
-                cell["change"] = _change(grown)
+                cell["change"] = _change(grown, metric, figures)
             row[language] = cell
         cells[metric.name] = row
-        ends = [number for estimate in made for number in (estimate.value, estimate.high)]
         gates.append(
             {
                 "name": metric.name,
@@ -235,10 +246,30 @@ def table_of(
                 "share": metric.share,
                 "unit": metric.unit,
                 "about": metric.about,
-                "digits": Figures.fitting(ends, share=metric.share).digits,
+                "digits": figures.digits,
             }
         )
     return {"metrics": gates, "cells": cells}
+
+
+def figures_of(table: Mapping[str, JsonValue]) -> dict[str, Figures]:
+    """Return how the numbers of each metric of a table are worded, by its name."""
+    metrics: Any = table["metrics"]
+    return {m["name"]: Figures(share=m["share"], digits=m["digits"]) for m in metrics}
+
+
+def _differing(figures: Figures) -> Figures:
+    """Return the figures of differences of what *figures* words."""
+    return Figures(share=figures.share, difference=True, digits=max(figures.digits, 1))
+
+
+def _worse(amount: float, figures: Figures, *, words: tuple[str, str] = ("worse", "better")) -> str:
+    """Word a difference, which is above 0 where it is worse: ``3.1 pp worse``."""
+    differing = _differing(figures)
+    size = differing.value(abs(amount))
+    if size == differing.value(0.0):
+        return "no difference"
+    return f"{size} {words[0] if amount > 0 else words[1]}"
 
 
 def estimated(
@@ -289,9 +320,16 @@ def _gap(
         )
 
 
-def _change(grown: Change) -> dict[str, JsonValue]:
+def _change(grown: Change, metric: MetricTraits, figures: Figures) -> dict[str, JsonValue]:
     """Return by how much a metric has grown since the baseline, on the questions both have."""
+    worded = None
+    if grown.change is not None:
+        words = ("more", "less") if metric.better is None else ("worse", "better")
+        amount = -grown.change if metric.better == "higher" else grown.change
+        worded = _worse(amount, figures, words=words)
     values: dict[str, JsonValue] = {
+        "s": worded,
+        "i": _differing(figures).interval(grown.low, grown.high) or None,
         "v": compact(grown.change),
         "lo": compact(grown.low),
         "hi": compact(grown.high),

@@ -35,7 +35,7 @@ function chart(report, bench, curve) {
   const { width, height, left, right, top, bottom } = CHART;
   const x = (index) => left + (index * (width - left - right)) / (curve.x.length - 1);
   const y = (value) => top + ((high - value) * (height - top - bottom)) / (high - low);
-  const ends = spread(codes.map((code) => ({ code, at: y(lastValue(curve.lines[code]) ?? low) })), height - bottom);
+  const ends = spread(codes.map((code) => ({ code, at: y(last(curve.lines[code])?.v ?? low) })), height - bottom);
   const drawing = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "group",
     "aria-label": `${curve.metric} by ${curve.axis}, a line for each language` },
   ticks.map((tick) => [
@@ -54,12 +54,12 @@ function chart(report, bench, curve) {
       ...band.reverse().map((p) => [p[0], y(clamp(p[2].lo, low, high))])];
     const label = ends.get(code);
     return svg("g", { class: `curve kind-${code === bench.pivot ? "pivot" : order % KINDS}`, tabindex: 0, role: "img",
-      "aria-label": `${languageName(report, code)}: ${shown.map((point) => wordValue(metric, point[2].v)).join(", ")}` },
+      "aria-label": `${languageName(report, code)}: ${shown.map((point) => wordValue(point[2])).join(", ")}` },
     band.length > 1 ? svg("path", { class: "band", d: `M${path(around)}Z` }) : null,
     shown.length ? svg("path", { class: "line", d: `M${path(shown.map((point) => point.slice(0, 2)))}` }) : null,
     shown.map((point) => mark(order, point[0], point[1])),
     svg("text", { class: "label", x: width - right + 10, y: label + 4 },
-      `${languageName(report, code)} ${wordValue(metric, lastValue(curve.lines[code]))}`));
+      `${languageName(report, code)} ${wordValue(last(curve.lines[code]))}`));
   }));
   return el("div", { class: "scroll" }, drawing);
 }
@@ -81,8 +81,8 @@ function niceTicks(metric, values) {
   return Array.from({ length: Math.max(last, first + 1) - first + 1 }, (_, index) => (first + index) * step);
 }
 
-function lastValue(line) {
-  return line.findLast((made) => made?.v !== undefined)?.v;
+function last(line) {
+  return line.findLast((made) => made?.v !== undefined);
 }
 
 /* Dots, squares and diamonds in turn: lines can be told apart without colour. */
@@ -109,13 +109,12 @@ function spread(ends, lowest) {
 }
 
 function curveTable(report, bench, curve) {
-  const metric = bench.metrics.find((one) => one.name === curve.metric);
   const head = curve.x.map((at) => el("th", { scope: "col" },
     curve.axis === "level" ? wordLevel(report, at) : String(at)));
   const rows = bench.languages.filter((code) => curve.lines[code]).map((code) => el("tr", null,
     el("th", { scope: "row" }, languageName(report, code)),
-    curve.lines[code].map((made) => el("td", null, made ? wordValue(metric, made.v) : "",
-      made ? el("div", { class: "sub" }, wordInterval(metric, made)) : null))));
+    curve.lines[code].map((made) => el("td", null, made ? wordValue(made) : "",
+      made ? el("div", { class: "sub" }, wordInterval(made)) : null))));
   return el("details", { class: "more" }, el("summary", null, "the same as a table, with intervals"),
     scrolled(`${curve.metric} by ${curve.axis}`, el("table", { class: "plain" },
       el("thead", null, el("tr", null, el("th", { scope: "col" }, "language"), head)), el("tbody", null, rows))));

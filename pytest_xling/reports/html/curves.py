@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
     from pytest_xling.reports.html.cells import MetricTraits
@@ -39,6 +40,7 @@ def curves_of(
     scores: Mapping[Place, Sequence[Score]],
     *,
     languages: Sequence[str],
+    figures: Mapping[str, Figures],
 ) -> list[JsonValue]:
     """Return for each metric its curve over what the benchmark varies, by language."""
     curves: list[JsonValue] = []
@@ -54,7 +56,9 @@ def curves_of(
                 continue
             lines: dict[str, JsonValue] = {
                 language: [
-                    as_json(estimated(metric, group[at], language=language))
+                    as_json(
+                        estimated(metric, group[at], language=language), figures.get(metric.name)
+                    )
                     if at in group
                     else None
                     for at in places

@@ -48,41 +48,13 @@ function plural(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/* How numbers of one metric are worded: shares in percent, their differences in percentage points,
-   others with the digits they need. */
-function wordValue(metric, value) {
-  if (value === null || value === undefined) return "–";
-  if (metric.share) return `${(100 * value).toFixed(1)}%`;
-  return value.toFixed(metric.digits);
+/* Numbers come worded: they are rounded in one place, in Python. */
+function wordValue(made) {
+  return made?.s ?? "–";
 }
 
-function wordInterval(metric, made) {
-  if (made?.lo === undefined || made?.hi === undefined) return "";
-  const [scale, digits] = metric.share ? [100, 1] : [1, metric.digits];
-  const between = made.lo < 0 ? " to " : "–";
-  return `${(scale * made.lo).toFixed(digits)}${between}${(scale * made.hi).toFixed(digits)}`;
-}
-
-function wordAmount(metric, amount) {
-  const size = Math.abs(amount);
-  if (metric.share) return `${(100 * size).toFixed(1)} pp`;
-  return size.toFixed(Math.max(metric.digits, 1));
-}
-
-/* Worse is above 0: "3.1 pp worse". */
-function wordWorse(metric, worse) {
-  const amount = wordAmount(metric, worse);
-  if (Number.parseFloat(amount) === 0) return "no difference";
-  return `${amount} ${worse > 0 ? "worse" : "better"}`;
-}
-
-/* Now minus then, said as worse or better where the metric has a good end. */
-function wordChange(metric, change) {
-  if (metric.better === "lower") return wordWorse(metric, change.v);
-  if (metric.better === "higher") return wordWorse(metric, -change.v);
-  const amount = wordAmount(metric, change.v);
-  if (Number.parseFloat(amount) === 0) return "no difference";
-  return `${amount} ${change.v > 0 ? "more" : "less"}`;
+function wordInterval(made) {
+  return made?.i ?? "";
 }
 
 /* Whether an interval leaves 0 out. */

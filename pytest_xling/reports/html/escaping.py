@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
+    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Estimate
 
@@ -51,12 +52,20 @@ def compact(value: float | None) -> float | None:
     return int(short) if short.is_integer() and abs(short) < _LARGE else short
 
 
-def as_json(made: Estimate) -> dict[str, JsonValue]:
-    """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n`` and so on."""
+def as_json(made: Estimate, figures: Figures | None = None) -> dict[str, JsonValue]:
+    """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n`` and so on.
+
+    Args:
+        made: the estimate.
+        figures: word its value as ``s`` and its interval as ``i``; None where they are not shown.
+            Numbers are rounded here alone: JavaScript rounds halves otherwise.
+    """
     values: dict[str, JsonValue] = {
         "v": compact(made.value),
         "lo": compact(made.low),
         "hi": compact(made.high),
+        "s": None if figures is None or made.value is None else figures.value(made.value),
+        "i": None if figures is None else figures.interval(made.low, made.high) or None,
         "n": made.n,
         "unscored": made.unscored or None,
         "flagged": made.flagged or None,

@@ -51,12 +51,12 @@ function cell(report, bench, metric, code, browser) {
   const others = gates.filter((gate) => gate !== main && gate !== gap && gate !== drop);
   const button = el("button", { type: "button", tabindex: -1 },
     el("span", { class: "spoken" }, `${languageName(report, code)}, ${metric.name}: `),
-    el("span", { class: "value" }, wordValue(metric, made.v)), main ? badge(main.outcome) : null,
-    el("span", { class: "interval" }, wordInterval(metric, made)),
+    el("span", { class: "value" }, wordValue(made)), main ? badge(main.outcome) : null,
+    el("span", { class: "interval" }, wordInterval(made)),
     made.gap?.v !== undefined ? el("span", { class: isClear(made.gap) ? "line clear" : "line" },
-      `gap ${wordWorse(metric, made.gap.v)} `, gap ? badge(gap.outcome) : null) : null,
+      `gap ${wordValue(made.gap)} `, gap ? badge(gap.outcome) : null) : null,
     made.change ? el("span", { class: isClear(made.change) ? "line clear" : "line" },
-      `Δ ${made.change.v === undefined ? "not compared" : wordChange(metric, made.change)} `,
+      `Δ ${made.change.v === undefined ? "not compared" : wordValue(made.change)} `,
       drop ? badge(drop.outcome) : null) : null,
     others.map((gate) => el("span", { class: "line" },
       `${gateName(gate).slice(metric.name.length)} `, badge(gate.outcome))));
@@ -85,18 +85,18 @@ function lines(report, bench, metric, made, gates) {
   if (made.flagged) counted.push(`${made.flagged} ${metric.kind === "flag" ? "flagged" : "with 1"}`);
   if (made.unscored) counted.push(`${made.unscored} unscored`);
   if (made.labelled) counted.push(`corrected by ${made.labelled} labels of people`);
-  const interval = wordInterval(metric, made);
-  const said = [`${wordValue(metric, made.v)}${interval ? `, ${100 * (1 - level)}% interval ${interval}` : ""}`,
+  const interval = wordInterval(made);
+  const said = [`${wordValue(made)}${interval ? `, ${100 * (1 - level)}% interval ${interval}` : ""}`,
     counted.join(", ")];
   if (made.why) said.push(made.why);
   if (made.gap) {
-    const amount = made.gap.v === undefined ? made.gap.why : `${wordWorse(metric, made.gap.v)}${
-      wordInterval(metric, made.gap) ? ` (${wordInterval(metric, made.gap)})` : ""} on ${plural(made.gap.n, "question")}`;
+    const amount = made.gap.v === undefined ? made.gap.why : `${wordValue(made.gap)}${
+      wordInterval(made.gap) ? ` (${wordInterval(made.gap)})` : ""} on ${plural(made.gap.n, "question")}`;
     said.push(`against ${languageName(report, bench.pivot)}: ${amount}`);
   }
   if (made.change) {
-    const amount = made.change.v === undefined ? made.change.why : `${wordChange(metric, made.change)}${
-      wordInterval(metric, made.change) ? ` (now minus then ${wordInterval(metric, made.change)})` : ""
+    const amount = made.change.v === undefined ? made.change.why : `${wordValue(made.change)}${
+      wordInterval(made.change) ? ` (now minus then ${wordInterval(made.change)})` : ""
     } on ${plural(made.change.n, "question")}`;
     said.push(`against ${report.baseline}: ${amount}`);
   }
@@ -176,8 +176,8 @@ function groupTable(report, bench, trait) {
     el("th", { scope: "row" }, group.name, el("div", { class: "sub" }, group.languages.join(" "))),
     bench.metrics.map((metric) => {
       const made = group.cells[metric.name];
-      return el("td", null, made ? wordValue(metric, made.v) : "",
-        made ? el("div", { class: "sub" }, wordInterval(metric, made)) : null);
+      return el("td", null, made ? wordValue(made) : "",
+        made ? el("div", { class: "sub" }, wordInterval(made)) : null);
     })));
   return scrolled(`${bench.name} by ${trait}`, el("table", { class: "plain" },
     el("caption", null, el("strong", null, bench.name), `: by ${trait}`),

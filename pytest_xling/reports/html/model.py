@@ -8,7 +8,13 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.html.browser import Costs, case_columns
-from pytest_xling.reports.html.cells import estimated, table_of, traits_of, verdict_model
+from pytest_xling.reports.html.cells import (
+    estimated,
+    figures_of,
+    table_of,
+    traits_of,
+    verdict_model,
+)
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
 from pytest_xling.reports.judges import judges_behind
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.comparison import Change, Comparison
+    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.reports.freshness import Freshness
@@ -89,6 +96,7 @@ def groups_of(
     scores: Mapping[Place, Sequence[Score]],
     *,
     languages: Mapping[str, Mapping[str, JsonValue]],
+    figures: Mapping[str, Figures],
 ) -> dict[str, JsonValue]:
     """Return averages over scripts and over families; families only of languages that have one.
 
@@ -111,7 +119,9 @@ def groups_of(
                     for score in scores.get((benchmark, metric.name, code), ())
                 ]
                 if pooled:
-                    cells[metric.name] = as_json(estimated(metric, pooled))
+                    cells[metric.name] = as_json(
+                        estimated(metric, pooled), figures.get(metric.name)
+                    )
             rows.append({"name": name, "languages": codes, "cells": cells})
         averages[trait] = rows
     return averages
@@ -271,6 +281,7 @@ def _benchmark(
         verdicts=verdicts,
         changes=changes,
     )
+    figures = figures_of(table)
     mine_traits = {code: languages[code] for code in order}
     return {
         "name": name,
@@ -278,7 +289,7 @@ def _benchmark(
         "answers": dict(answers),
         "languages": order,
         **table,
-        "groups": groups_of(name, metrics, scores, languages=mine_traits),
-        "curves": curves_of(name, metrics, scores, languages=order),
+        "groups": groups_of(name, metrics, scores, languages=mine_traits, figures=figures),
+        "curves": curves_of(name, metrics, scores, languages=order, figures=figures),
         "stances": stance_figures(connection, run.run_id, name),
     }

@@ -38,7 +38,7 @@ function judges(report) {
   if (!rows.length) return null;
   const number = (value) => el("td", { class: "n" }, value);
   const cells = (row) => (row.n === undefined ? el("td", { colspan: 5 }, "not measured")
-    : [number(row.n.toLocaleString("en")), number(wordMeasure(row)), number(row.kappa?.toFixed(2) ?? "–"),
+    : [number(row.n.toLocaleString("en")), number(row.f1), number(row.kappa),
       el("td", null, row.human ? "your own: " : "", el("span", { class: "signature" }, row.labels)), el("td", null, row.day)]);
   return el("details", { class: "more", open: rows.some((row) => row.n === undefined) },
     el("summary", null, "how good the judges and classifiers are that gates rest on"),
@@ -49,11 +49,6 @@ function judges(report) {
         ["labels", "measured"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", null, rows.map((row) => el("tr", null, el("th", { scope: "row" }, row.annotator),
         el("td", null, languageName(report, row.language)), cells(row)))))));
-}
-
-function wordMeasure(row) {
-  if (row.f1 === null) return "–";
-  return row.f1.toFixed(2) + (row.lo === null ? "" : ` (${row.lo.toFixed(2)}–${row.hi.toFixed(2)})`);
 }
 
 function folded(report, groups, word) {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,10 @@ import pytest
 
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import compare
-from pytest_xling.reports.html import browser
-from pytest_xling.reports.html.escaping import cut_to, visible
+from pytest_xling.gates.wording import Figures
+from pytest_xling.records import Estimate
+from pytest_xling.reports.html import browser, cells
+from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import answers, get_run, read_verdicts, scores
@@ -22,7 +26,6 @@ from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, ma
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -55,6 +58,31 @@ def test_cells_hold_the_means(
     assert pytest.approx(fmean(found), rel=1e-5) == cell["v"]
     assert len(found) == cell["n"]
     assert cell["lo"] <= cell["v"] <= cell["hi"]
+
+
+@pytest.mark.parametrize(
+    ("value", "worded"), [(0.3625, "36.2%"), (0.0625, "6.2%"), (0.1875, "18.8%"), (0.125, "12.5%")]
+)
+def test_a_page_rounds_as_the_terminal_does(value: float, worded: str) -> None:
+    """The page gets words: JavaScript would round the first two to 36.3 and 6.3."""
+    figures = Figures.fitting([value], share=True)
+    made = Estimate(
+        metric="m", language="hi", value=value, low=value, high=value, n=80, unscored=0, share=True
+    )
+    cell = as_json(made, figures)
+    assert [figures.value(value), worded] == [cell["s"], worded]
+    assert f"{worded[:-1]}–{worded[:-1]}" == cell["i"]
+
+
+def test_no_script_words_a_statistic() -> None:
+    """What is rounded there are places on a drawing, prices, times and single readings."""
+    folder = Path(cells.__file__).parent
+    rounded = {
+        file.name: len(re.findall(r"toFixed|toPrecision|Math\.round", file.read_text("utf-8")))
+        for file in sorted(folder.glob("*.js"))
+    }
+    expected = {"cases.js": 1, "curves.js": 3, "dom.js": 4, "heatmap.js": 1}
+    assert expected == {name: count for name, count in rounded.items() if count}
 
 
 def test_gaps_are_paired_by_claim(run: Connection, model: dict[str, Any]) -> None:
