@@ -560,8 +560,9 @@ class Selection:
                 )
             elif left:
                 more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+                were = "was" if len(left) == 1 else "were"
                 lines.append(
-                    f"{len(left)} of {len(due)} gates of {name} were not judged (exit 3): "
+                    f"{len(left)} of {len(due)} gates of {name} {were} not judged (exit 3): "
                     f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for"
                     " work by hand with --xling-partial"
                 )

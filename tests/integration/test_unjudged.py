@@ -68,17 +68,17 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
         outcome = project.run(*asked, *how)
         assert outcome.code == 3, outcome.out
         shown = " ".join(outcome.out.split())
-        assert "1 of 3 gates of bread were not judged (exit 3): wrong_language-hi;" in shown
-        assert "gate undecided: 1 of 3 gates were not judged: 2 of 2 gates passed" in shown
+        assert "1 of 3 gates of bread was not judged (exit 3): wrong_language-hi;" in shown
+        assert "gate undecided: 1 of 3 gates was not judged: 2 of 2 gates passed" in shown
         assert "gate open" not in shown
         assert project.latest().status == "complete"
     shown = project.xling("show", "latest").stdout
-    assert "gate undecided: 1 of 3 gates were not judged" in shown
+    assert "gate undecided: 1 of 3 gates was not judged" in shown
     project.write("pytest.ini", f"[pytest]\naddopts = --deselect={gate}\n")
     assert project.run(*asked).code == 3
     by_hand = project.run(*asked, "--xling-partial")
     assert by_hand.code == 0, by_hand.out
-    assert "gate undecided: 1 of 3 gates were not judged" in by_hand.out
+    assert "gate undecided: 1 of 3 gates was not judged" in by_hand.out
     project.write("pytest.ini", "[pytest]\n")
     whole = project.run(*asked)
     assert (whole.code, "gate open: 3 of 3 gates passed" in whole.out) == (0, True)

@@ -223,7 +223,8 @@ def gate_headline(
     if not is_closed(verdicts):
         word, style = "gate open", "bold green"
         if unjudged:
-            left_out = f"{unjudged} of {unjudged + len(verdicts)} gates were not judged"
+            were = "was" if unjudged == 1 else "were"
+            left_out = f"{unjudged} of {unjudged + len(verdicts)} gates {were} not judged"
             word, style = f"gate undecided: {left_out}", "bold yellow"
         elif not is_decided(verdicts):
             word, style = "nothing was decided", "bold yellow"
