@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.planning.plan import Case, Planned
@@ -545,27 +546,8 @@ class Selection:
             due = [gate for gate in every if gate.language in languages]
             left = [gate.id for gate in due if (name, gate.id) not in judged]
             gates += ((name, gate) for gate in left)
-            where = file.line(name, metrics[0])
-            if not due:
-                lines.append(
-                    f"no gate of {name} was judged (exit 3): {where} limits it in other languages, "
-                    "for other models or beside a --baseline only; add a limit that holds here, or "
-                    "remove it"
-                )
-            elif len(left) == len(due):
-                lines.append(
-                    f"no gate of {name} was judged (exit 3): {where} limits it, and no test of a "
-                    "gate was run; select test_gate as well, or judge what was answered: `xling "
-                    f"gate latest --thresholds {file.file.name}`"
-                )
-            elif left:
-                more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-                were = "was" if len(left) == 1 else "were"
-                lines.append(
-                    f"{len(left)} of {len(due)} gates of {name} {were} not judged (exit 3): "
-                    f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for"
-                    " work by hand with --xling-partial"
-                )
+            if left or not due:
+                lines.append(_left_out(name, due, left, file))
             required, written = file.required_languages(name)
             if gone := [code for code in required if code in chosen and code not in languages]:
                 lines.append(
@@ -592,6 +574,38 @@ class Selection:
     def pivot_of(self, benchmark: str) -> str | None:
         """Return the language others are compared with; None where none is."""
         return self._setup.pivots().get(benchmark)
+
+
+def _left_out(
+    benchmark: str, due: Sequence[GateSpec], left: Sequence[str], file: ThresholdFile
+) -> str:
+    """Say that gates of a benchmark were not judged, and what to do.
+
+    Args:
+        benchmark: its name.
+        due: the gates that were to be judged.
+        left: the ids of those that were not; all of them, or none where none is due.
+        file: limits the benchmark.
+    """
+    where = file.line(benchmark, file.metrics(benchmark)[0])
+    if not due:
+        return (
+            f"no gate of {benchmark} was judged (exit 3): {where} limits it in other languages, for "
+            "other models or beside a --baseline only; add a limit that holds here, or remove it"
+        )
+    if len(left) == len(due):
+        return (
+            f"no gate of {benchmark} was judged (exit 3): {where} limits it, and no test of a gate "
+            "was run; select test_gate as well, or judge what was answered: `xling gate latest "
+            f"--thresholds {file.file.name}`"
+        )
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    were = "was" if len(left) == 1 else "were"
+    return (
+        f"{len(left)} of {len(due)} gates of {benchmark} {were} not judged (exit 3): "
+        f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for work by hand "
+        "with --xling-partial"
+    )
 
 
 @contextmanager
