@@ -590,8 +590,8 @@ def _left_out(
     where = file.line(benchmark, file.metrics(benchmark)[0])
     if not due:
         return (
-            f"no gate of {benchmark} was judged (exit 3): {where} limits it in other languages, for "
-            "other models or beside a --baseline only; add a limit that holds here, or remove it"
+            f"no gate of {benchmark} was judged (exit 3): {where} limits it in other languages, "
+            "for other models or beside a --baseline only; add a limit that holds here, or remove it"
         )
     if len(left) == len(due):
         return (
@@ -603,8 +603,8 @@ def _left_out(
     were = "was" if len(left) == 1 else "were"
     return (
         f"{len(left)} of {len(due)} gates of {benchmark} {were} not judged (exit 3): "
-        f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for work by hand "
-        "with --xling-partial"
+        f"{', '.join(left[:_NAMED])}{more}; select all of test_gate, or accept that for work by "
+        "hand with --xling-partial"
     )
 
 
