@@ -591,7 +591,8 @@ def _left_out(
     if not due:
         return (
             f"no gate of {benchmark} was judged (exit 3): {where} limits it in other languages, "
-            "for other models or beside a --baseline only; add a limit that holds here, or remove it"
+            "for other models or beside a --baseline only; add a limit that holds here, or remove "
+            "it"
         )
     if len(left) == len(due):
         return (
