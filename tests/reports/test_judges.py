@@ -143,7 +143,8 @@ def test_the_page_has_the_numbers(run: Connection) -> None:
     """Of one that nobody has measured there are none."""
     verdict: Any = report_model(run, "run-1")["verdict"]
     of_english, of_hindi, of_swahili = verdict["judges"]
-    assert (1, 40, "2026-11-22") == tuple(of_english[key] for key in ("f1", "n", "day"))
+    measured = tuple(of_english[key] for key in ("f1", "kappa", "n", "day"))
+    assert ("1.00 (0.91–1.00)", "1.00", 40, "2026-11-22") == measured
     assert (True, "ours.csv@1") == (of_hindi["human"], of_hindi["labels"])
     assert {"annotator": "correctness_label", "language": "sw"} == of_swahili
 
