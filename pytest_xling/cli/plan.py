@@ -19,11 +19,12 @@ from pytest_xling.store.runs import get_run, scores
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.sizing import Expected, Goal
-    from pytest_xling.records import RunRecord
+    from pytest_xling.records import RunRecord, Score
     from pytest_xling.reports.terminal.plan_sheet import Study
 
 __all__ = ["add_arguments", "run"]
@@ -169,6 +170,8 @@ def _from_run(args: argparse.Namespace) -> Study:
                 for code in languages
             }
             against, compared = f"baseline {before.run_id}", languages
+        elif share and named_pivot(record, benchmark) not in languages:
+            return _by_own_rates(args, record, benchmark, metric, ours)
         else:
             pivot = _pivot(record, benchmark, languages)
             theirs = dict.fromkeys(languages, ours[pivot])
@@ -222,6 +225,64 @@ def _from_run(args: argparse.Namespace) -> Study:
         tokens=args.tokens or tokens,
         price=args.price or _price(record),
         icc_given=args.icc is not None,
+    )
+
+
+def _by_own_rates(
+    args: argparse.Namespace,
+    record: RunRecord,
+    benchmark: str,
+    metric: str,
+    ours: Mapping[str, Sequence[Score]],
+) -> Study:
+    """Plan a comparison with a baseline of the same rates, for a run without a pivot language.
+
+    Half a flagged answer and half a clean one are thought added: that none of a few was flagged
+    does not make the rate 0.
+
+    Raises:
+        ConfigError: no answer has a value, or no such difference can be.
+    """
+    from pytest_xling.analysis.sizing import Expected  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  likewise
+
+    values = {
+        code: [score.value for score in of_language if score.value is not None]
+        for code, of_language in ours.items()
+    }
+    rates = {code: (sum(v) + 0.5) / (len(v) + 1) for code, v in values.items() if v}
+    if not rates:
+        msg = f"run {record.run_id!r} has no value of {metric!r}; plan without --run"
+        raise ConfigError(msg)
+    icc = ICC if args.icc is None else args.icc
+    asked = args.languages or len(ours)
+    comparisons = _comparisons(asked, baseline=record.run_id)
+    goal = _goal(args, metric=metric, share=True, comparisons=comparisons)
+    expected = {
+        code: Expected(icc=icc, rate=rate, correlation=CORRELATION) for code, rate in rates.items()
+    }
+    try:
+        for each in expected.values():
+            each.rates(goal.effect)
+    except ValueError as error:
+        msg = f"no such shares: {error}; give another --detect"
+        raise ConfigError(msg) from error
+    listed = ", ".join(f"{code} {percent(rate)}" for code, rate in rates.items())
+    return Study(
+        goal=goal,
+        alpha=args.alpha,
+        share=True,
+        metric=metric,
+        benchmark=benchmark,
+        run=record.run_id,
+        against="a baseline like this run",
+        languages=asked,
+        comparisons=comparisons,
+        repeats=args.repeats,
+        expected=expected,
+        tokens=args.tokens,
+        price=args.price or _price(record),
+        assumed=f"{listed}, correlation {CORRELATION:g} within a question, ICC {icc:g}",
     )
 
 

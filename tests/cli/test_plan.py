@@ -49,6 +49,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put_run(path, _answers(2), run_id="before")
     put_run(path, _answers(3, repeats=1), run_id="once")
     put_run(path, _answers(3), run_id="other", version="2")
+    without = [scored for scored in _answers(4) if scored.language != "en"]
+    put_run(path, without, run_id="no-english")
     return path
 
 
@@ -67,6 +69,23 @@ def plan(
         return code, " ".join(out.split()), err
 
     return run
+
+
+def test_a_run_without_the_pivot_language(plan: Callable[..., tuple[int, str, str]]) -> None:
+    """Planned as beside a baseline like it, by its own rates; a number needs the other side."""
+    made = _json(plan, "--detect=5pp", "--run=no-english", "--metric=no_answer")
+    assert ("a baseline like this run", 2) == (made["against"], made["comparisons"])
+    assert made["assumed"].startswith("es 21.9%, hi 39.3%, correlation 0.3 ")
+    by_rate = _json(plan, "--detect=5pp", "--metric=no_answer", "--rate=0.1", "--languages=3")
+    asked = [design["questions"] for design in made["designs"]]
+    # By Hindi's rate, .4, it takes more than by .1.
+    assert all(a > b["questions"] for a, b in zip(asked, by_rate["designs"], strict=True))
+    code, out, _ = plan("--detect=5pp", "--run=no-english", "--metric=no_answer")
+    assert 0 == code
+    assert "run no-english has no language that others are compared with: by its own rates" in out
+    code, _, err = plan("--detect=0.1", "--run=no-english", "--metric=sim_sent")
+    assert 4 == code
+    assert "--baseline=RUN" in err
 
 
 def _json(plan: Callable[..., tuple[int, str, str]], *arguments: str) -> dict[str, Any]:

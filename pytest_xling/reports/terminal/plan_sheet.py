@@ -213,6 +213,9 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
 
 
 def _noise(study: Study, rows: list[_Row]) -> list[str]:
+    if study.assumed and study.run:
+        why = f"run {study.run} has no language that others are compared with"
+        return [f"{why}: by its own rates, {study.assumed}"]
     if study.assumed:
         return [f"assumed, for want of a run (--run=latest): {study.assumed}"]
     noisiest = next(iter(dict.fromkeys(row.language for row in rows)))
