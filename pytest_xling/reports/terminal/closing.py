@@ -228,6 +228,9 @@ def gate_headline(
             word, style = f"gate undecided: {left_out}", "bold yellow"
         elif not is_decided(verdicts):
             word, style = "nothing was decided", "bold yellow"
+            advice = any(v.outcome == "pass" and v.threshold.tier == "advisory" for v in verdicts)
+            alone = "rules and advice" if advice else "budgets of 0"
+            passed += f", by {alone} alone" if counts["pass"] else ""
         return Text(", ".join((f"{word}: {passed}", *_others(verdicts))), style=style)
     first, *others = _others(verdicts, stopped=stopped)
     number, word = first.split(" ", 1)
