@@ -86,8 +86,8 @@ def two_sided_z(alpha: float) -> float:
 def p_by_interval(interval: Callable[[float], tuple[float, float] | None], limit: float) -> float:
     """Return the two-sided p of the truth being *limit*, by the intervals that leave it out.
 
-    That is the smallest alpha whose interval does; 0 below a thousand millionth, and above a half
-    only near.
+    That is the smallest alpha whose interval does; a thousand millionth where it is smaller, and
+    above a half only near.
 
     Args:
         interval: gives the interval that misses with some probability; None where there is none.
@@ -102,7 +102,7 @@ def p_by_interval(interval: Callable[[float], tuple[float, float] | None], limit
     near, low, high = _NEAR, two_sided_z(0.5), two_sided_z(_SMALLEST)
     outer, inner = inside(low), inside(high)
     if inner < 0:
-        return 0.0
+        return _SMALLEST
     if outer >= 0:
         near, low, high, outer, inner = _NEAR_ONE, 0.0, low, -math.inf, outer
     # Of z an interval's end is nearly a line: false position needs few intervals. Where a step did

@@ -78,3 +78,8 @@ def test_p_by_interval_without_one() -> None:
     p = p_by_interval(lambda alpha: (-two_sided_z(alpha), two_sided_z(alpha)), 0.3)
     assert pytest.approx(two_sided_p(0.3, 1e9), abs=1e-3) == p
     assert 1 == p_by_interval(lambda _alpha: None, 0.5)
+
+
+def test_p_by_interval_far_away() -> None:
+    """Beyond the widest interval that is asked for it is that one's alpha: no less is known."""
+    assert 1e-9 == p_by_interval(lambda alpha: (-two_sided_z(alpha), two_sided_z(alpha)), 50)

@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import blocks, reason_of
-from pytest_xling.gates.wording import NONE, Figures, limit_of
+from pytest_xling.gates.wording import NONE, Figures, limit_of, p_value
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.judges import measured_day
@@ -147,9 +147,9 @@ def _with_interval(value: float | None, low: float | None = None, high: float | 
     return f"{figures.value(value)} ({interval})" if interval else figures.value(value)
 
 
-def _p(made: Estimate) -> float | None:
+def _p(made: Estimate) -> str | None:
     p = made.p if made.p_holm is None else made.p_holm
-    return None if p is None else float(f"{p:.3g}")
+    return None if p is None else f"p {p_value(p)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ function openCell(report, bench, metric, code, browser) {
     el("ul", { class: "gates" }, gates.map((gate) => el("li", { class: gate.outcome },
       badge(gate.outcome), " ", el("strong", null, gateName(gate)), `: ${gate.limit}`,
       el("div", { dir: "auto" }, gate.reason),
-      el("div", { class: "sub" }, [gate.p === null ? "" : `p ${gate.p}`, gate.origin].filter(Boolean).join(" · "))))),
+      el("div", { class: "sub" }, [gate.p ?? "", gate.origin].filter(Boolean).join(" · "))))),
     signed ? el("p", { class: "signature" }, signed.signature) : "",
     el("div", { class: "actions" },
       metric.kind === "flag" ? el("button", { type: "button", onclick: show("flagged") }, "flagged cases") : "",
