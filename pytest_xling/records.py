@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 __all__ = [
+    "ALL_LANGUAGES",
     "LARGEST",
     "MIN_N",
     "MOST_TOKENS",
@@ -237,6 +238,9 @@ class Reading:
     reason: str = ""
 
 
+ALL_LANGUAGES: Final = "all"
+"""The language of an estimate that pools several, and of a gate over all of them together."""
+
 MIN_N: Final = 20
 """By fewer answers, or paired questions, a gate decides nothing unless its threshold says so."""
 
@@ -377,11 +381,15 @@ class Threshold:
     ``judge``: by what it says alone. None: corrected where there are labels enough."""
     alpha: float = 0.05
     min_n: int = MIN_N
-    on_inconclusive: Literal["fail", "warn"] = "fail"
+    on_inconclusive: Literal["estimate", "fail", "warn"] = "fail"
+    """What an inconclusive gate does: close; only warn; or, where all languages together pass, as
+    its own estimate says."""
     tier: Literal["advisory", "block"] = "block"
     """``advisory``: judged and reported, and whatever is decided, the release is not kept back."""
     origin: str = ""
     """Where it was written: ``thresholds.yaml:12``."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """Of a gate over all languages together: each with its share; together 1."""
 
     @property
     def has_level(self) -> bool:
@@ -413,6 +421,9 @@ class Verdict:
     threshold: Threshold
     reason: str
     findings: tuple[Finding, ...] = ()
+    held: Literal["", "beyond", "unbacked", "within"] = ""
+    """Of an inconclusive gate that is held to its own estimate: whether that is within its limit or
+    beyond, or all languages together did not pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import within
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.registry import OWN_METRIC
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DROP",
     "GAP",
+    "OVERALL",
     "REQUIRED",
     "TREND",
+    "WEIGHTS",
     "Limits",
     "MetricLimits",
     "MetricReader",
@@ -41,7 +44,7 @@ POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive", "tier
 
 _WORDS = {
     "estimate": ("corrected", "judge"),
-    "on_inconclusive": ("fail", "warn"),
+    "on_inconclusive": ("estimate", "fail", "warn"),
     "tier": ("advisory", "block"),
 }
 """What is said by one of several words."""
@@ -63,6 +66,12 @@ TREND = "max_trend"
 
 REQUIRED = "required_languages"
 """Languages without which a benchmark is not asked, at the head of the file or below its name."""
+
+WEIGHTS = "weights"
+"""By language how much it counts in what is judged of all together, at the same places."""
+
+OVERALL = "overall"
+"""What all languages together are held to, below a metric or a level."""
 
 _COMPARED = (DROP, GAP, TREND)
 
@@ -290,7 +299,7 @@ def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
     words = _WORDS.get(place[-1])
     if words is not None:
         if not isinstance(value, str) or value not in words:
-            raise file.error(*place, what=f"expected {' or '.join(words)}, not {value!r}")
+            raise file.error(*place, what=f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
         return value
     if place[-1] == "max_flagged":
         written = _OF_REPEATS.fullmatch(str(value))
@@ -331,9 +340,14 @@ class MetricLimits:
     models: tuple[ModelLimits, ...]
     levels: Mapping[int, MetricLimits] = field(default_factory=dict)
     """By the number of the level."""
+    overall: Limits = field(default_factory=Limits)
+    """What is said of all languages together."""
 
     def resolve(self, language: str, model: str, *, level: int | None = None) -> Limits:
-        """Return what holds for a language and a model, at a level or at all together."""
+        """Return what holds for a language and a model, at a level or at all together.
+
+        For :data:`ALL_LANGUAGES` that is what is said below ``overall:``, and how to judge.
+        """
         models = [entry for entry in self.models if fnmatchcase(model, entry.pattern)]
         limits = self._merged(language, models)
         if level is None:
@@ -345,12 +359,18 @@ class MetricLimits:
     def combinations(self) -> Iterator[Limits]:
         """Yield what holds for every language and every pattern that is named, and for others."""
         languages = {"", *self.languages, *(code for m in self.models for code in m.languages)}
+        languages |= {ALL_LANGUAGES} if self.overall.values else set()
         for language in sorted(languages):
             for models in ([], *([model] for model in self.models)):
                 yield self._merged(language, models)
 
     def _merged(self, language: str, models: list[ModelLimits]) -> Limits:
         """Return what holds for a language and for models that match all of *models*."""
+        if language == ALL_LANGUAGES:
+            policy = self.base.policy()
+            for model in models:
+                policy = model.own.policy().over(policy)
+            return self.overall.over(policy)
         limits = self.languages.get(language, Limits()).over(self.base)
         for model in models:
             limits = model.own.over(limits)
@@ -387,7 +407,7 @@ class MetricReader:
             defaults = own.over(defaults)
         metrics = {}
         for name in names:
-            if name in {"defaults", REQUIRED}:
+            if name in {"defaults", REQUIRED, WEIGHTS}:
                 continue
             if name not in self.metrics:
                 if place[-1] in self.elsewhere:
@@ -415,6 +435,32 @@ class MetricReader:
                 raise self.file.error(*at, what=str(error)) from error
         return tuple(codes)
 
+    def weights(self, place: Place) -> dict[str, float]:
+        """Return by code how much each language counts, as ``weights:`` at *place* says.
+
+        Raises:
+            ConfigError: a language is unknown or named twice, or its weight is no number of at
+                least 0; all of them are 0.
+        """
+        place = (*place, WEIGHTS)
+        weights: dict[str, float] = {}
+        for name, weight in expect_mapping(self.file, place).items():
+            try:
+                code = self.language_code(str(name))
+            except ConfigError as error:
+                raise self.file.error(*place, name, what=str(error)) from error
+            if code in weights:
+                what = f"{code!r} has a weight already; keep one of them"
+                raise self.file.error(*place, name, what=what)
+            number = not isinstance(weight, bool)
+            if not isinstance(weight, int | float) or not number or not 0 <= weight < math.inf:
+                what = f"expected a number of at least 0, such as 0.4, not {weight!r}"
+                raise self.file.error(*place, name, what=what)
+            weights[code] = float(weight)
+        if not any(weights.values()):
+            raise self.file.error(*place, what="no language has a weight above 0")
+        return weights
+
     def _metric(
         self,
         place: Place,
@@ -423,7 +469,7 @@ class MetricReader:
         *,
         one_level: bool = False,
     ) -> MetricLimits:
-        nested = (LANGUAGES, MODELS) if one_level else (LANGUAGES, LEVELS, MODELS)
+        nested = (LANGUAGES, MODELS, OVERALL, *(() if one_level else (LEVELS,)))
         name = place[2]
         own = read_limits(self.file, place, metric=metric, nested=nested, one_level=one_level)
         given = expect_mapping(self.file, place)
@@ -438,6 +484,7 @@ class MetricReader:
                 for pattern in patterns
             ),
             levels=self._levels(place, metric) if LEVELS in given and not one_level else {},
+            overall=self._overall(place, metric, one_level=one_level),
         )
         combinations = list(read.combinations())
         if not read.levels and not any(limits.bounded for limits in combinations):
@@ -453,6 +500,33 @@ class MetricReader:
                 )
                 raise self.file.error(*limits.places["estimate"], what=what)
         return read
+
+    def _overall(self, parent: Place, metric: type[Metric[Any]], *, one_level: bool) -> Limits:
+        """Read what all languages together are held to."""
+        if OVERALL not in expect_mapping(self.file, parent):
+            return Limits()
+        place = (*parent, OVERALL)
+        limits = read_limits(self.file, place, metric=metric, one_level=one_level)
+        for key in _PER_CASE:
+            if key in limits.values:
+                what = f"{key} is judged in each language; write it beside `{OVERALL}:`"
+                raise self.file.error(*place, key, what=what)
+        if isinstance(limits.values.get(DROP), str):
+            what = (
+                f"{DROP} of all languages together is in the metric's units, such as 0.02; as a "
+                "share of the baseline it is judged in each language"
+            )
+            raise self.file.error(*place, DROP, what=what)
+        if limits.values.get("max_rate") == 0:
+            what = "a budget of 0 holds for each answer; write it beside `overall:`, not below it"
+            raise self.file.error(*place, "max_rate", what=what)
+        if limits.values.get("on_inconclusive") == "estimate":
+            what = "`estimate` is for single languages, which this gate backs; use fail or warn"
+            raise self.file.error(*place, "on_inconclusive", what=what)
+        if not limits.bounded:
+            bounds = " or ".join(key for key in _held_to(metric) if key not in _PER_CASE)
+            raise self.file.error(*place, what=f"says no limit; add {bounds}")
+        return limits
 
     def _levels(self, parent: Place, metric: type[Metric[Any]]) -> dict[int, MetricLimits]:
         place = (*parent, LEVELS)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_xling.config.limits import (
     POLICY,
     REQUIRED,
+    WEIGHTS,
     Limits,
     MetricLimits,
     MetricReader,
@@ -24,7 +25,7 @@ from pytest_xling.config.limits import (
 from pytest_xling.config.options import OPTIONS
 from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
 from pytest_xling.errors import ConfigError
-from pytest_xling.records import Threshold
+from pytest_xling.records import ALL_LANGUAGES, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -55,6 +56,8 @@ class ThresholdFile:
 
     required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By benchmark the codes of the languages that are to be asked; "" stands for all others."""
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Likewise by language how much it counts in what is judged of all together."""
 
     def required_languages(self, benchmark: str) -> tuple[tuple[str, ...], str]:
         """Return the languages that *benchmark* is to be asked in, and where that is written."""
@@ -63,6 +66,31 @@ class ThresholdFile:
         else:
             benchmark, place = "", (REQUIRED,)
         return self.required.get(benchmark, ()), f"{self.file.name}:{self.file.line(*place)}"
+
+    def shares(self, benchmark: str, languages: Sequence[str]) -> tuple[tuple[str, float], ...]:
+        """Return the share each of *languages* has in what is judged of all together.
+
+        Languages weigh the same unless the file gives them weights; together they are 1. One of
+        weight 0 has none.
+
+        Raises:
+            ConfigError: the file gives weights, but not to all of them.
+        """
+        place: tuple[str, ...] = (WEIGHTS,)
+        weights = self.weights.get("")
+        if benchmark in self.weights:
+            weights, place = self.weights[benchmark], ("benchmarks", benchmark, WEIGHTS)
+        if weights is None:
+            return tuple((code, 1 / len(languages)) for code in languages)
+        for code in languages:
+            if code not in weights:
+                what = (
+                    f"{code} is asked and has no weight; give it one, or 0 to leave it out of what "
+                    "is judged of all languages together"
+                )
+                raise self.file.error(*place, what=what)
+        total = sum(weights[code] for code in languages)
+        return tuple((code, weights[code] / total) for code in languages if weights[code])
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
@@ -94,7 +122,7 @@ class ThresholdFile:
         Args:
             benchmark: its name.
             metric: its name.
-            language: a code.
+            language: a code, or ``all`` for what all together are held to.
             model: its name, for patterns.
             level: the one level of presupposition to be judged; None for all together.
 
@@ -109,13 +137,16 @@ class ThresholdFile:
             return None
         refuse_contradictions(self.file, limits)
         bounds = [key for key in limits.places if key not in POLICY]
+        fields = limits.fields()
+        if language == ALL_LANGUAGES and fields.get("on_inconclusive") == "estimate":
+            fields["on_inconclusive"] = "fail"  # nothing stands behind all of them
         return Threshold(
             benchmark=benchmark,
             metric=metric,
             language=language,
             level=level,
             origin=self._written(limits, bounds),
-            **limits.fields(),
+            **fields,
         )
 
     def origin(self, threshold: Threshold, model: str, *keys: str) -> str:
@@ -174,6 +205,7 @@ def read(
         elsewhere=elsewhere,
     )
     required = {"": reader.required(())} if REQUIRED in file.data else {}
+    weights = {"": reader.weights(())} if WEIGHTS in file.data else {}
     limits: dict[str, Mapping[str, MetricLimits]] = {}
     if "benchmarks" in file.data:
         for name in expect_mapping(file, ("benchmarks",)):
@@ -183,10 +215,12 @@ def read(
             limits[name] = reader.benchmark(place, defaults)
             if REQUIRED in expect_mapping(file, place):
                 required[name] = reader.required(place)
-    return ThresholdFile(file=file, run=run, benchmarks=limits, required=required)
+            if WEIGHTS in expect_mapping(file, place):
+                weights[name] = reader.weights(place)
+    return ThresholdFile(file=file, run=run, benchmarks=limits, required=required, weights=weights)
 
 
-_KEYS = ("benchmarks", "defaults", REQUIRED, "run")
+_KEYS = ("benchmarks", "defaults", REQUIRED, "run", WEIGHTS)
 
 
 def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:

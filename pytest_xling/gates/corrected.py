@@ -27,6 +27,7 @@ __all__ = [
     "by_level",
     "corrected",
     "corrected_gap",
+    "corrected_sum",
     "corrected_trend",
     "labels_at",
     "level_name",
@@ -258,6 +259,45 @@ def corrected_trend(
 
     of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
     return _put(of_whole, sides, slope, alpha=alpha, limits=limits)
+
+
+def corrected_sum(
+    estimate: Estimate,
+    sides: Mapping[str, tuple[Sequence[Score], Labels, float]],
+    *,
+    kind: MetricKind,
+    alpha: float,
+    bounds: Bounds,
+    within: Bounds,
+) -> Estimate:
+    """Return the estimate of a weighted sum likewise, such as a rate over all languages.
+
+    Args:
+        estimate: of the sum by the scores alone.
+        sides: what is summed, by what to call it: scores, labels and the factor it counts by.
+        kind: as for :func:`corrected`.
+        alpha: as there.
+        bounds: as there.
+        within: between what the sum lies; None where there is no end.
+    """
+    factors = [factor for *_, factor in sides.values()]
+
+    def summed(at: Sequence[Interval]) -> Interval:
+        made = contrast(at, factors)
+        if made.low is None or made.high is None:
+            return made
+        least, most = within
+        return replace(
+            made,
+            low=made.low if least is None else max(least, made.low),
+            high=made.high if most is None else min(most, made.high),
+        )
+
+    made = {
+        name: _Side(scores, labels, kind=kind, bounds=bounds)
+        for name, (scores, labels, _) in sides.items()
+    }
+    return _put(estimate, made, summed, alpha=alpha, limits=())
 
 
 def _put(

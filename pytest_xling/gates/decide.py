@@ -22,7 +22,8 @@ from pytest_xling.gates.corrected import (
 from pytest_xling.gates.drop import judge_drop_gate
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate
-from pytest_xling.gates.judge import judge, judge_family
+from pytest_xling.gates.judge import held_to_estimate, judge, judge_family
+from pytest_xling.gates.overall import judge_overall
 from pytest_xling.gates.pairing import at_level, cluster_of
 from pytest_xling.gates.spec import LIMITS, gate_id
 from pytest_xling.gates.trend import trend_estimate
@@ -158,7 +159,7 @@ class Decision:
                 )
             ]
         decided = {verdict.case: verdict for verdict in verdicts}
-        languages = {code for gate in gates for code in (gate.language, gate.pivot) if code}
+        languages = {code for gate in gates for code in gate.reads}
         if languages <= self._held.get((spec.benchmark, spec.metric), {}).keys():
             self._decided[spec.family] = decided
         return decided[spec.id]
@@ -167,7 +168,7 @@ class Decision:
         """Say that scores are missing, or that there are too many; "" where all is well."""
         level = spec.threshold.level
         planned = there = 0
-        for language in filter(None, (spec.language, spec.pivot)):
+        for language in spec.reads:
             planned += sum(
                 count
                 for (code, at), count in expected.scores.items()
@@ -236,7 +237,15 @@ def judge_gates(
         return said_by_people(language) if wanted and language is not None else {}
 
     verdicts = [
-        judge_gate(
+        judge_overall(
+            gate,
+            {code: scores(code) for code in gate.reads},
+            baseline=baseline,
+            labels={code: corrects(gate, code) for code in gate.reads},
+            at_look=at_look,
+        )
+        if gate.threshold.weights
+        else judge_gate(
             scores(gate.language),
             gate.threshold,
             kind=gate.kind,
@@ -254,7 +263,25 @@ def judge_gates(
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
-    return verdicts
+    return [
+        held_to_estimate(verdict, _behind(gate, gates, verdicts))
+        for gate, verdict in zip(gates, verdicts, strict=True)
+    ]
+
+
+def _behind(
+    gate: GateSpec, gates: Sequence[GateSpec], verdicts: Sequence[Verdict]
+) -> Verdict | None:
+    """Return the verdict on all languages together that stands behind a gate of one."""
+    return next(
+        (
+            verdict
+            for other, verdict in zip(gates, verdicts, strict=True)
+            if other.threshold.weights
+            and (other.family, other.threshold.level) == (gate.family, gate.threshold.level)
+        ),
+        None,
+    )
 
 
 def _limits(threshold: Threshold) -> list[float]:

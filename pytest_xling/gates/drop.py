@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["BaselineSide", "Shared", "differing", "drop_estimate", "judge_drop_gate"]
+__all__ = ["BaselineSide", "Shared", "differing", "drop_estimate", "judge_drop_gate", "undecided"]
 
 _SHOWN = 3
 
@@ -261,10 +261,10 @@ def judge_drop_gate(
         questions.
     """
     if baseline is None:
-        return _undecided(threshold, case, "baseline", "no baseline is named")
+        return undecided(threshold, case, "baseline", "no baseline is named")
     paired = baseline.shared(scores)
     if paired.refused:
-        return _undecided(threshold, case, baseline.name, paired.refused)
+        return undecided(threshold, case, baseline.name, paired.refused)
     metric = load("metric", threshold.metric)
     better: Better = metric.better or "higher"
     kind: MetricKind = "flag" if metric.share else "number"
@@ -316,7 +316,8 @@ def judge_drop_gate(
     return replace(verdict, reason=reason)
 
 
-def _undecided(threshold: Threshold, case: str, baseline: str, reason: str) -> Verdict:
+def undecided(threshold: Threshold, case: str, baseline: str, reason: str) -> Verdict:
+    """Return the error of a drop that cannot be judged, and why."""
     made = Estimate.none(
         reason,
         metric=threshold.metric,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.interfaces.metric import within
-from pytest_xling.records import LARGEST, Estimate
+from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
 from pytest_xling.stats.clusters import effective_size
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.mean import mean_interval
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Score
 
-__all__ = ["ALL_LANGUAGES", "check_scores", "estimate", "why_none"]
-
-ALL_LANGUAGES = "all"
-"""The language of an estimate that pools several."""
+__all__ = ["check_scores", "check_values", "estimate", "why_none"]
 
 NO_SPREAD = "all values are equal, and how far others may be is not known: no spread is known"
 ONE_QUESTION = "all answers are to one question: no spread is known; needs 2 questions"
@@ -75,7 +72,7 @@ def estimate(
         )
     clusters = [cluster for cluster, _ in scored]
     values = [value for _, value in scored]
-    _check_values(values, metric=metric, kind=kind, bounds=bounds)
+    check_values(values, metric=metric, kind=kind, bounds=bounds)
     mean = math.fsum(values) / len(values)
     low = high = error = None
     reason = ""
@@ -161,7 +158,13 @@ def _unsorted(signatures: Sequence[str]) -> str:
     )
 
 
-def _check_values(values: list[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
+def check_values(values: Sequence[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
+    """Refuse values that the metric cannot have.
+
+    Raises:
+        EvaluationError: one is not finite, too large or out of bounds, or a flag's is neither 0
+            nor 1.
+    """
     lowest, highest = bounds
     for value in values:
         if not abs(value) <= LARGEST:  # NaN, too

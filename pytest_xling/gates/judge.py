@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates import wording
-from pytest_xling.gates.gap import decide_gap
+from pytest_xling.gates.gap import NOISE, decide_gap
 from pytest_xling.gates.level import decide_level
 from pytest_xling.gates.rate import decide_rate
 from pytest_xling.gates.spec import LIMITS
@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["advises", "blocks", "is_decided", "judge", "judge_family", "reason_of"]
+__all__ = [
+    "advises",
+    "blocks",
+    "held_to_estimate",
+    "is_decided",
+    "judge",
+    "judge_family",
+    "reason_of",
+]
 
 
 def judge(
@@ -80,8 +88,58 @@ def blocks(verdict: Verdict) -> bool:
     if advises(verdict):
         return False
     if verdict.outcome == "inconclusive":
-        return verdict.threshold.on_inconclusive == "fail"
+        policy = verdict.threshold.on_inconclusive
+        return policy == "fail" or (policy == "estimate" and verdict.held != "within")
     return verdict.outcome != "pass"
+
+
+def held_to_estimate(verdict: Verdict, overall: Verdict | None) -> Verdict:
+    """Return an inconclusive verdict with what its own estimate says, where that decides.
+
+    Where all languages together pass, one that cannot prove itself alone closes the gate only if
+    its own rate, mean, gap or drop is beyond its limit. That is no proof that it keeps the limit:
+    docs/planning.md says how often which languages close.
+
+    Args:
+        verdict: of one language, judged with its family.
+        overall: that on all languages together, by the limit of the same kind; None where there is
+            none.
+    """
+    limits = verdict.threshold
+    if verdict.outcome != "inconclusive" or limits.on_inconclusive != "estimate":
+        return verdict
+    made = verdict.estimate
+    why = ""
+    if overall is None:
+        why = "there is no gate over all languages together to stand behind it"
+    elif overall.outcome != "pass":
+        why = "all languages together do not pass either"
+    elif made.n < limits.min_n or made.unscored > made.n or made.value is None:
+        why = "its own estimate is of too little"
+    elif limits.estimate == "corrected" and not made.labelled:
+        why = "it is not corrected by labels"
+    if why:
+        return replace(verdict, held="unbacked", reason=f"{verdict.reason}; closes: {why}")
+    beyond = is_beyond(verdict)
+    said = "is beyond its limit: closes" if beyond else "is within its limit"
+    reason = f"{verdict.reason}; all languages together pass, and its own estimate {said}"
+    return replace(verdict, held="beyond" if beyond else "within", reason=reason)
+
+
+def is_beyond(verdict: Verdict) -> bool:
+    """Tell whether the estimate itself, without its interval, is beyond the limit."""
+    limits, made = verdict.threshold, verdict.estimate
+    value = made.value or 0.0
+    if made.baseline or made.pivot or made.trend:
+        key = "max_drop" if made.baseline else "max_gap" if made.pivot else "max_trend"
+        return bool(value > (getattr(limits, key) or 0.0) + NOISE)
+    if made.per_case:
+        return value > (limits.max_cases or 0.0)
+    if limits.max_rate is not None:
+        return value > limits.max_rate
+    return (limits.floor is not None and value < limits.floor) or (
+        limits.ceiling is not None and value > limits.ceiling
+    )
 
 
 def is_decided(verdicts: Sequence[Verdict]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class GateSpec:
         return self.threshold.language
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The languages whose scores decide it, the pivot's among them where it compares."""
+        weighed = tuple(code for code, _ in self.threshold.weights) or (self.language,)
+        return weighed if self.pivot is None else (*weighed, self.pivot)
+
+    @property
     def id(self) -> str:
         """Its case id: ``wrong_language-hi``, ``wrong_language-gap-hi`` or the like."""
         return gate_id(self.metric, self.language, kind=self.kind, level=self.threshold.level)
@@ -92,7 +99,8 @@ def gate_id(
 ) -> str:
     """Return the case id of a gate.
 
-    It is ``sim_sent-hi``, of cases ``wrong_language-cases-hi``, of a gap ``sim_sent-gap-hi``, of a
+    It is ``sim_sent-hi``, of all languages together ``sim_sent-all``, of cases
+    ``wrong_language-cases-hi``, of a gap ``sim_sent-gap-hi``, of a
     drop ``sim_sent-drop-hi``, of a trend ``sim_sent-trend-hi``, and at a level ``sim_sent-l4-hi``
     or ``sim_sent-l4-gap-hi``.
     """
@@ -105,7 +113,7 @@ def gate_ids(metrics: Iterable[str], languages: Iterable[str]) -> Callable[[str]
     named = frozenset(metrics)
     tails = frozenset(
         gate_id("", language, kind=kind, level=level)
-        for language in languages
+        for language in (*languages, ALL_LANGUAGES)
         for kind in LIMITS
         for level in (None, *range(_LEVELS))
     )
@@ -140,21 +148,30 @@ def gates_of(
     benchmark, model = of
     levels = file.levels(benchmark, metric)
     gates: list[GateSpec] = []
-    for language in filter(load("metric", metric).applies_in, languages):
+    applies = [code for code in languages if load("metric", metric).applies_in(code)]
+    for language in (*applies, ALL_LANGUAGES):
         for level in (None, *levels):
             limits = file.resolve(benchmark, metric, language, model, level=level)
-            if limits is not None:
-                _check(limits, file, model, by)
-                gates += (
-                    replace(
-                        gate,
-                        threshold=replace(
-                            limits, origin=file.origin(limits, model, *LIMITS[gate.kind])
-                        ),
-                    )
-                    for gate in _gates(limits, by)
-                )
+            if limits is None:
+                continue
+            _check(limits, file, model, by)
+            for gate in _gates(limits, by):
+                origin = file.origin(limits, model, *LIMITS[gate.kind])
+                made = replace(gate, threshold=replace(limits, origin=origin))
+                if language == ALL_LANGUAGES:
+                    own = _own(metric, gate.kind, by.pivot)
+                    weights = file.shares(benchmark, [code for code in applies if code not in own])
+                    if len(weights) < 2:  # noqa: PLR2004  of one language its own gate says it all
+                        continue
+                    made = replace(made, threshold=replace(made.threshold, weights=weights))
+                gates.append(made)
     return gates
+
+
+def _own(metric: str, kind: GateKind, pivot: str | None) -> tuple[str | None, ...]:
+    """Return the languages in which a gate of this kind has nothing to say."""
+    compares = kind == "gap" or (load("metric", metric).unit == "pivot" and kind != "cases")
+    return (pivot,) if compares else ()
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:

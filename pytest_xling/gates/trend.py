@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Score, Threshold
 
-__all__ = ["decide_trend", "trend_estimate"]
+__all__ = ["claim_slopes", "decide_trend", "trend_estimate"]
 
 _NO_SPREAD = "all slopes are equal: no spread is known"
 _NO_SLOPES = "no spread is known; needs 2 claims"
@@ -72,7 +72,7 @@ def trend_estimate(
     check_scores(scores, metric=metric, language=language)
     sign = -1.0 if better == "higher" else 1.0
     claims = _by_level(scores)
-    worse = [sign * rise for rise in slopes([at for _, at in sorted(claims.items())])]
+    worse = [sign * rise for rise in claim_slopes(scores).values()]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
     if not worse:
         scored = any(score.value is not None for score in scores)
@@ -116,6 +116,15 @@ def trend_estimate(
         return replace(made, error=slope.error)
     # What does not differ at all is no sign of a difference.
     return replace(made, p=1.0 if abs(slope.mean) <= NOISE else None, reason=_NO_SPREAD)
+
+
+def claim_slopes(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
+    """Return by how much each claim with values at two levels or more rises per level.
+
+    As :func:`pytest_xling.stats.trend.slopes`: their mean is the slope common to all.
+    """
+    claims = {claim: at for claim, at in sorted(_by_level(scores).items()) if len(at) > 1}
+    return dict(zip(claims, slopes(list(claims.values())), strict=True))
 
 
 def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:

@@ -26,15 +26,18 @@ LEAST_PER_LABEL = 5
 def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> list[str]:
     """Return the languages whose answers a gate rests on: its own, and where it compares the pivot.
 
+    A gate over several languages rests on those of each.
+
     Args:
         threshold: the gate's.
         pivot: the language others are compared with, where the benchmark has one.
         gap: whether the gate is one of the gap to it.
     """
+    own = [code for code, _ in threshold.weights] or [threshold.language]
     compares = gap or load("metric", threshold.metric).unit == "pivot"
-    if not compares or pivot is None or pivot == threshold.language:
-        return [threshold.language]
-    return [threshold.language, pivot]
+    if not compares or pivot is None or pivot in own:
+        return own
+    return [*own, pivot]
 
 
 def doubt(quality: Labelling, threshold: Threshold) -> str:
@@ -78,4 +81,4 @@ def distrusted(verdict: Verdict, reason: str) -> Verdict:
     if verdict.outcome == "error":
         return verdict
     distrust = f"{reason}: nothing is decided; {verdict.reason}"
-    return replace(verdict, outcome="inconclusive", reason=distrust)
+    return replace(verdict, outcome="inconclusive", reason=distrust, held="")

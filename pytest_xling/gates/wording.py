@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_xling.records import Estimate, Threshold, Verdict
 
@@ -20,6 +20,7 @@ __all__ = [
     "NONE",
     "UNDECIDABLE",
     "Figures",
+    "demand_of",
     "interval",
     "limit_of",
     "needed",
@@ -157,6 +158,20 @@ def limit_of(verdict: Verdict) -> str:
     if limits.floor is None:
         return f"max {word(most or 0.0)}"
     return f"min {word(limits.floor)}" if most is None else f"{word(limits.floor)} to {word(most)}"
+
+
+def demand_of(verdicts: Sequence[Verdict]) -> str:
+    """Word what gates of one kind demand: ``max 10.0%``, ``max 10.0%, all 5.0%``.
+
+    Args:
+        verdicts: of single languages, and of all together.
+    """
+    single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
+    together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
+    if not single:
+        return ", ".join(together)
+    said = next(iter(single)) if len(single) == 1 else "limits vary"
+    return ", ".join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
 
 
 def p_value(p: float) -> str:

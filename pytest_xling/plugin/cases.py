@@ -12,6 +12,7 @@ from pytest_xling.gates.rate import tolerated
 from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE
 from pytest_xling.plugin.selection import CaseTest
+from pytest_xling.records import ALL_LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +63,10 @@ class Cases:
             place = (case.benchmark, metric, case.sample.language, setup.model)
             at_level = None if level is None else file.resolve(*place, level=level)
             limits = file.resolve(*place)
-            return tolerated(limits, at_level) or self.annotators.are_doubted(limits or at_level)
+            together = file.resolve(case.benchmark, metric, ALL_LANGUAGES, setup.model)
+            return tolerated(limits, at_level, together) or self.annotators.are_doubted(
+                limits or at_level
+            )
 
         return answer
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.decide import Decision
-from pytest_xling.gates.judge import advises, reason_of
+from pytest_xling.gates.judge import advises, blocks, reason_of
 from pytest_xling.gates.spec import LIMITS
 from pytest_xling.plugin.context import FAULT
 from pytest_xling.plugin.selection import GateTest
@@ -163,7 +163,7 @@ class GateCheck(GateTest):
                 pytest.skip(message)
         if advises(verdict):
             pytest.xfail(f"advisory: {message}")
-        if verdict.outcome == "inconclusive" and limits.on_inconclusive == "warn":
+        if verdict.outcome == "inconclusive" and not blocks(verdict):
             pytest.skip(message)
         pytest.fail(message, pytrace=False)
 

@@ -543,7 +543,11 @@ class Selection:
             if file is None or not languages or not (metrics := file.metrics(name)):
                 continue
             every = [gate for metric in metrics for gate in self._gates_of_metric(folder, metric)]
-            due = [gate for gate in every if gate.language in languages]
+            due = [
+                gate
+                for gate in every
+                if not languages.isdisjoint(dict(gate.threshold.weights) or {gate.language})
+            ]
             left = [gate.id for gate in due if (name, gate.id) not in judged]
             gates += ((name, gate) for gate in left)
             if left or not due:

@@ -635,7 +635,13 @@ def verdict_of(read: dict[str, Any]) -> Verdict:
         case=read["case"],
         outcome=read["outcome"],
         estimate=Estimate(**{"share": _judged_by_rate(read), **read["estimate"]}),
-        threshold=Threshold(**read["threshold"]),
+        threshold=Threshold(
+            **{
+                **read["threshold"],
+                "weights": tuple((code, w) for code, w in read["threshold"].get("weights", ())),
+            }
+        ),
         reason=read["reason"],
+        held=read.get("held", ""),
         findings=tuple(Finding(**finding) for finding in read["findings"]),
     )

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
-from pytest_xling.records import Estimate, Score
+from pytest_xling.gates.estimate import estimate
+from pytest_xling.records import ALL_LANGUAGES, Estimate, Score
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval
 

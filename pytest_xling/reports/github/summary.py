@@ -8,7 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.gates.wording import Figures, demand_of
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind, measured_day
 from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
@@ -174,14 +175,12 @@ def gated(verdicts: Sequence[Verdict]) -> list[Column]:
     columns = []
     for name, of_gate in ordered:
         figures = Figures.of(*(verdict.estimate for verdict in of_gate))
-        demands = list(dict.fromkeys(map(limit_of, of_gate)))
-        demand = demands[0] if len(demands) == 1 else "limits vary"
         cells = {
             verdict.threshold.language: f"{SIGNS[verdict.outcome]} "
             + _number(figures, verdict.estimate)
             for verdict in of_gate
         }
-        columns.append(Column(head=f"{code(name)}<br>{prose(demand)}", cells=cells))
+        columns.append(Column(head=f"{code(name)}<br>{prose(demand_of(of_gate))}", cells=cells))
     return columns
 
 
@@ -416,7 +415,12 @@ def _rows(
 ) -> dict[str, int]:
     """Return the answers of each language; one may have a gate and no answer."""
     rows = {language: n for (bench, language), n in counts.items() if bench == benchmark}
-    return rows | {v.threshold.language: 0 for v in verdicts if v.threshold.language not in rows}
+    total = sum(rows.values())
+    return rows | {
+        code: total if code == ALL_LANGUAGES else 0
+        for code in dict.fromkeys(v.threshold.language for v in verdicts)
+        if code not in rows
+    }
 
 
 def _drops(verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]) -> str:

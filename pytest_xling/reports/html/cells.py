@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.estimate import ALL_LANGUAGES, estimate
+from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import blocks, reason_of
 from pytest_xling.gates.wording import NONE, Figures, limit_of, p_value
-from pytest_xling.records import Estimate
+from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.judges import measured_day
 from pytest_xling.reports.terminal.closing import gate_headline, state_of

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind
 from pytest_xling.reports.rendering import MIN_WIDTH, counted, to_text
@@ -178,7 +179,10 @@ def _matrices(
                 gates.setdefault(named(verdict), []).append(verdict)
                 # A language may have a gate and not one answer.
                 answers.setdefault(verdict.threshold.language, 0)
+        together = answers.pop(ALL_LANGUAGES, None) is not None
         total, languages = sum(answers.values()), len(answers)
+        if together:
+            answers[ALL_LANGUAGES] = total
         yield Text.assemble(
             (benchmark, "bold"),
             f"  {total:,} answer{'' if total == 1 else 's'} in"

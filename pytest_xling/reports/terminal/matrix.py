@@ -10,9 +10,9 @@ from rich.text import Text
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.gates.wording import Figures, demand_of
 from pytest_xling.languages import find
-from pytest_xling.records import Estimate
+from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
 from pytest_xling.store.queries import averages, scores_by_place
 from pytest_xling.text.stance import LEVELS
@@ -199,9 +199,7 @@ def gated_column(
         cell = Text(f"{look.symbol} ", style=look.style)
         cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
         cells[verdict.threshold.language] = cell
-    limits = list(dict.fromkeys(map(limit_of, verdicts)))
-    demand = limits[0] if len(limits) == 1 else "limits vary"
-    head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
+    head = Text.assemble((metric, "bold"), "\n", (f"  {demand_of(verdicts)}", "dim"))
     return Column(head=head, cells=cells)
 
 
@@ -229,6 +227,8 @@ def _number(figures: Figures, estimate: Estimate, width: int, *, style: str) -> 
 
 def language_name(code: str) -> str:
     """Return the English name of a language; empty for one our table lacks."""
+    if code == ALL_LANGUAGES:
+        return "languages"
     try:
         return find(code).english_name
     except ConfigError:
@@ -255,6 +255,8 @@ def tables(columns: Sequence[Column], counts: Mapping[str, int], *, width: int) 
             justify: JustifyMethod = "right" if column.right else "left"
             table.add_column(column.head, no_wrap=True, justify=justify)
         for code, count in counts.items():
+            if code == ALL_LANGUAGES and not any(code in column.cells for column in together):
+                continue
             cells = (column.cells.get(code, Text("")) for column in together)
             table.add_row(Text(labels[code]), Text(str(count), style="dim"), *cells)
         yield table
