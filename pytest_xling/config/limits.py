@@ -299,7 +299,9 @@ def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
     words = _WORDS.get(place[-1])
     if words is not None:
         if not isinstance(value, str) or value not in words:
-            raise file.error(*place, what=f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
+            raise file.error(
+                *place, what=f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}"
+            )
         return value
     if place[-1] == "max_flagged":
         written = _OF_REPEATS.fullmatch(str(value))

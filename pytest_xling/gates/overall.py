@@ -28,11 +28,13 @@ from pytest_xling.gates.estimate import (
     why_none,
 )
 from pytest_xling.gates.judge import judge
+from pytest_xling.gates.gap import skewed_low
 from pytest_xling.gates.pairing import at_level, cluster_of, paired_questions
 from pytest_xling.gates.trend import claim_slopes
 from pytest_xling.records import Estimate
 from pytest_xling.registry import load
 from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Score, Verdict
+    from pytest_xling.stats.mean import MeanInterval
     from pytest_xling.store.human_labels import HumanLabel
 
     Labels = Mapping[tuple[str, str], HumanLabel]
@@ -263,7 +266,7 @@ def _estimate(
     if not compared:
         kind: MetricKind = "flag" if flag else "number"
         check_values([v for _, v, _ in flat], metric=limits.metric, kind=kind, bounds=metric.bounds)
-    error = low = high = None
+    error = low = high = least = None
     if flag:
         from pytest_xling.stats.parallel_rate import ParallelRate  # noqa: PLC0415  imports scipy
 
@@ -271,15 +274,23 @@ def _estimate(
         mean, (low, high) = rate.value, rate.interval(limits.alpha)
     else:
         mean = math.fsum(value * weight for _, value, weight in flat)
+        added = _added(flat, mean)
         bounds = _bounds(gate, by_language.values())
-        if ends := _mean_interval(flat, mean, alpha=limits.alpha, bounds=bounds):
-            low, high, error = ends
+        if compared and not metric.share:
+            # As in one language: Student's t of differences, and what bounds know of equal ones.
+            by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1])
+            low, high, error = by_t.low, by_t.high, by_t.error if by_t.even else None
+            least = skewed_low(added.points, alpha=limits.alpha)
+        elif around := added.interval(alpha=limits.alpha, bounds=bounds):
+            low, high, error = around.low, around.high, around.error
+        low, high = _within(low, high, bounds)
     return replace(
         empty,
         value=mean,
         low=low,
         high=high,
         error=error,
+        skewed_low=least,
         n=len(questions) if compared else len(flat),
         flagged=round(math.fsum(value for _, value, _ in flat)) if flag else 0,
         signature=next((score.signature for score in of_all if score.value is not None), ""),
@@ -302,29 +313,48 @@ def _bounds(gate: GateSpec, languages: Iterable[_Language]) -> Bounds:
     return -reach, reach
 
 
-def _mean_interval(
-    flat: Sequence[tuple[Question, float, float]], mean: float, *, alpha: float, bounds: Bounds
-) -> tuple[float, float, float] | None:
-    """Return both ends of a weighted mean and its standard error, questions being independent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Added:
+    """What each question adds to a weighted mean (the linearised ratio): one value for each.
 
-    What a question adds to the mean (the linearised ratio) is one value, so that it does not matter
-    how its answers go together.
+    However its answers go together, questions are independent.
     """
+
+    points: Sequence[float]
+    mean: float
+    largest: float
+    """How much the heaviest question weighs beside an average one."""
+
+    def interval(self, *, alpha: float, bounds: Bounds) -> MeanInterval | None:
+        """Return Gaffke's interval; *bounds* are those of single answers."""
+        first, last = (
+            None if bound is None else self.mean + self.largest * (bound - self.mean)
+            for bound in bounds
+        )
+        return mean_interval(
+            self.points, range(len(self.points)), alpha=alpha, bounds=(first, last)
+        )
+
+
+def _added(flat: Sequence[tuple[Question, float, float]], mean: float) -> _Added:
     added: defaultdict[Question, list[float]] = defaultdict(list)
     heavy: defaultdict[Question, list[float]] = defaultdict(list)
     for question, value, weight in flat:
         added[question].append(weight * (value - mean))
         heavy[question].append(weight)
     m = len(added)
-    largest = m * max(map(math.fsum, heavy.values()))
-    lowest, highest = (None if b is None else mean + largest * (b - mean) for b in bounds)
-    points = [mean + m * math.fsum(own) for own in added.values()]
-    around = mean_interval(points, range(m), alpha=alpha, bounds=(lowest, highest))
-    if around is None:
-        return None
+    return _Added(
+        points=[mean + m * math.fsum(own) for own in added.values()],
+        mean=mean,
+        largest=m * max(map(math.fsum, heavy.values())),
+    )
+
+
+def _within(
+    low: float | None, high: float | None, bounds: Bounds
+) -> tuple[float | None, float | None]:
     least, most = bounds
     return (
-        around.low if least is None else max(least, around.low),
-        around.high if most is None else min(most, around.high),
-        around.error,
+        low if low is None or least is None else max(least, low),
+        high if high is None or most is None else min(most, high),
     )

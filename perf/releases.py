@@ -1,0 +1,430 @@
+"""Simulate whole releases of the bundled benchmarks: how often does a good one open, a bad one close?
+
+    python perf/releases.py                          # all benchmarks, up to 8 languages
+    python perf/releases.py culture --releases 1000 --languages 12
+    python perf/releases.py --again                  # the same model twice, with max_drop
+
+A release is a run of a benchmark's own questions in its own languages, whose scores are drawn; it
+is judged by thresholds.yaml through the functions pytest decides with, and opens where nothing
+blocks it. Judges of a metric are taken to be trusted. Models:
+
+    good        as GOOD says, in all languages
+    one at 15%  and at 40%: that, but for one language in which so many answers are flagged
+    all at 3x   the flag is raised three times as often as all languages together may have it
+
+Which flag that is: the first that thresholds.yaml limits for all languages together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from pytest_xling.config.settings import Settings
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.judge import blocks, is_decided
+from pytest_xling.gates.spec import Compared, gates_of
+from pytest_xling.planning.benchmark import benchmarks_in, open_benchmark
+from pytest_xling.planning.plan import plan
+from pytest_xling.planning.thresholds import read_thresholds
+from pytest_xling.records import Condition, Score
+from pytest_xling.registry import load
+from pytest_xling.store.questions import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.planning.benchmark import Benchmark
+    from pytest_xling.planning.plan import Case
+    from pytest_xling.records import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+LANGUAGES: Final = 8
+FLAKY: Final = 0.02
+"""The share of answers that change where a model is asked again at temperature 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """What the answers of a model are given: 0 or 1, or a number about a mean."""
+
+    mean: float
+    spread: float = 0.0
+    """Standard deviation; of the logarithm where there is no upper end. 0: flags."""
+    top: float = 1.0
+    together: float = 0.0
+    """Correlation of what lies behind the values of a question in different languages."""
+
+    def values(self, latent: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values for standard normal *latent*; the higher, the higher."""
+        if not self.spread:
+            return (latent > -ndtri(self.mean)).astype(float)
+        if math.isinf(self.top):
+            return np.exp(math.log(self.mean) - self.spread**2 / 2 + self.spread * latent)
+        return np.clip(self.mean + self.spread * latent, 0.0, self.top)
+
+
+GOOD: Final[Mapping[str, Draw]] = {
+    "no_answer": Draw(mean=0.01),
+    "wrong_language": Draw(mean=0.01),
+    "repetition": Draw(mean=0.005),
+    "wrong_line": Draw(mean=0.01),
+    "english_words": Draw(mean=0.02),
+    "language_consistency": Draw(mean=0.98, spread=0.05),
+    "answer_length": Draw(mean=350, spread=0.5, top=math.inf),
+    "sim_sent": Draw(mean=0.9, spread=0.04, together=0.3),
+    "bertscore": Draw(mean=0.85, spread=0.05, together=0.3),
+    "contradictory": Draw(mean=0.02, together=0.3),
+    "misjudged": Draw(mean=0.05, together=0.3),
+    "unknown_verdict": Draw(mean=0.01),
+    "agrees_with_false": Draw(mean=0.03, together=0.3),
+    "flip_to_false": Draw(mean=0.01, together=0.3),
+    "factual_accuracy": Draw(mean=0.85, together=0.3),
+    "information_precision": Draw(mean=0.6, spread=0.2, together=0.3),
+    "information_recall": Draw(mean=0.6, spread=0.2, together=0.3),
+    "empathy_consistency": Draw(mean=0.75, together=0.3),
+    "emotional_reactions": Draw(mean=0.7, together=0.3),
+    "interpretations": Draw(mean=0.6, together=0.3),
+    "explorations": Draw(mean=0.5, together=0.3),
+}
+"""A good model, by metric: rates of flags and shares, else means and standard deviations."""
+
+
+class Release:
+    """Draws and judges runs of one benchmark.
+
+    Args:
+        name: the benchmark's.
+        languages: how many at most; the pivot is among them.
+        together: the correlation, of what lies behind the flags, between a question's answers in
+            different languages; between its repeats and levels in one language it is .5.
+        max_drop: held to beside a baseline by each metric that can be.
+        questions: how many of them, taken again where there are fewer; None: those there are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        languages: int,
+        together: float = 0.0,
+        max_drop: float | None = None,
+        questions: int | None = None,
+    ) -> None:
+        folders = benchmarks_in(ROOT)
+        benchmark: Benchmark = open_benchmark(folders[name], data={})
+        asked = sorted(benchmark.languages(), key=lambda code: (code != benchmark.pivot, code))
+        self.languages = asked[:languages]
+        self._cases = plan(benchmark, Settings(model="simulated", languages=tuple(self.languages)))
+        if questions is not None:
+            self._cases = _as_many(self._cases, questions)
+        self._pivot = benchmark.pivot
+        self._together = together
+        file = read_thresholds(ROOT / "thresholds.yaml", benchmarks=folders)
+        by = Compared(
+            pivot=benchmark.pivot,
+            levels=benchmark.prompts.design.levels,
+            named=name,
+            baseline=False,
+        )
+        self.gates: dict[str, list[GateSpec]] = {}
+        for metric in file.metrics(name):
+            self.gates[metric] = gates_of(
+                file, metric, self.languages, of=(name, "simulated"), by=by
+            )
+        if max_drop is not None:
+            self.gates = {
+                metric: _drops(gates, max_drop)
+                for metric, gates in self.gates.items()
+                if load("metric", metric).better is not None
+            }
+        self.flag, self.budget = self._flag()
+
+    def _flag(self) -> tuple[str, float]:
+        """Return the flag that bad models raise, and how often all together may have it."""
+        for metric in ("wrong_language", "unknown_verdict", "contradictory"):
+            for gate in self.gates.get(metric, ()):
+                if gate.threshold.weights and gate.threshold.max_rate is not None:
+                    return metric, gate.threshold.max_rate
+        return "", 0.0
+
+    @cache  # noqa: B019  few releases, each for the whole run
+    def _places(self, metric: str) -> list[tuple[Case, str]]:
+        """Return the case each score of a metric stands for, and the score's condition."""
+        kind = load("metric", metric)
+        places: dict[object, tuple[Case, str]] = {}
+        for case in self._cases:
+            sample, at = case.sample, case.condition
+            if not kind.applies(sample) or (
+                kind.unit == "pivot" and sample.language == self._pivot
+            ):
+                continue
+            if kind.unit in {"repeats", "pivot"}:
+                condition = Condition(temperature=at.temperature).id
+                places.setdefault((sample.id, sample.language, condition), (case, condition))
+            elif kind.unit in {"answer", "neutral"}:
+                places[case.id] = case, at.id
+            else:
+                msg = f"{metric} is of {kind.unit}: say here how its scores are drawn"
+                raise NotImplementedError(msg)
+        return list(places.values())
+
+    def scores(
+        self, rng: np.random.Generator, bad: Mapping[tuple[str, str], float]
+    ) -> dict[str, dict[str, list[Score]]]:
+        """Draw the scores of a run, by metric and language.
+
+        Args:
+            rng: draws.
+            bad: how often a flag is raised in a language, where not as in GOOD.
+        """
+        return {
+            metric: self._drawn(
+                rng, metric, {code: at for (m, code), at in bad.items() if m == metric}
+            )
+            for metric in self.gates
+        }
+
+    def _drawn(
+        self, rng: np.random.Generator, metric: str, bad: Mapping[str, float]
+    ) -> dict[str, list[Score]]:
+        places = self._places(metric)
+        latent = self._latent(rng, places, max(self._together, GOOD[metric].together))
+        by_language: dict[str, list[Score]] = {code: [] for code in self.languages}
+        values = GOOD[metric].values(latent)
+        for code, rate in bad.items():
+            here = np.array([case.sample.language == code for case, _ in places])
+            values[here] = Draw(mean=rate).values(latent[here])
+        for (case, condition), value in zip(places, values.tolist(), strict=True):
+            sample = case.sample
+            by_language[sample.language].append(
+                Score(
+                    metric=metric,
+                    benchmark=sample.benchmark,
+                    sample_id=sample.id,
+                    language=sample.language,
+                    condition=condition,
+                    value=value,
+                    reason="",
+                    signature=metric,
+                    cluster=sample.parallel_id or sample.id,
+                    level=sample.level,
+                )
+            )
+        return by_language
+
+    def _latent(
+        self, rng: np.random.Generator, places: Sequence[tuple[Case, str]], together: float
+    ) -> NDArray[np.float64]:
+        """Return standard normal numbers that go together as the answers of a question do."""
+        within = max(together, 0.5)
+        questions, own = (
+            np.unique(keys, return_inverse=True)[1]
+            for keys in (
+                [case.question for case, _ in places],
+                [f"{case.question}/{case.sample.language}" for case, _ in places],
+            )
+        )
+        alone = not len(np.unique(own)) < len(own)
+        parts = [together, 0.0 if alone else within - together]
+        latent = math.sqrt(1 - sum(parts)) * rng.standard_normal(len(places))
+        for part, keys in zip(parts, (questions, own), strict=True):
+            latent += math.sqrt(part) * rng.standard_normal(keys.max() + 1)[keys]
+        return np.asarray(latent)
+
+    def verdicts(self, drawn: Mapping[str, Mapping[str, Sequence[Score]]]) -> list[Verdict]:
+        """Judge a run by all its gates."""
+        return [
+            verdict
+            for metric, gates in self.gates.items()
+            for verdict in judge_gates(gates, drawn[metric].__getitem__)
+        ]
+
+    def again(self, rng: np.random.Generator) -> list[Verdict]:
+        """Judge the same model's second run beside its first: some answers have changed."""
+        then = self.scores(rng, {})
+        other = self.scores(rng, {})
+        verdicts: list[Verdict] = []
+        for metric, gates in self.gates.items():
+            now = {
+                code: [
+                    new if rng.random() < FLAKY else old
+                    for old, new in zip(then[metric][code], other[metric][code], strict=True)
+                ]
+                for code in self.languages
+            }
+            asked = {
+                (case.sample.id, case.sample.language): Question(
+                    digest=case.sample.id, cluster=case.question
+                )
+                for case in self._cases
+            }
+            side = BaselineSide(
+                name="first run",
+                metric=metric,
+                then=then[metric],
+                asked_then=asked,
+                asked_now=asked,
+                pivot=self._pivot,
+                pivot_then=self._pivot,
+            )
+            verdicts += judge_gates(gates, now.__getitem__, baseline=side)
+        return verdicts
+
+
+def _as_many(cases: Sequence[Case], many: int) -> list[Case]:
+    """Return the cases of so many questions, as if there were so many."""
+    questions = list(dict.fromkeys(case.question for case in cases))
+    made = []
+    for number in range(many):
+        question, again = questions[number % len(questions)], number // len(questions)
+        for case in cases:
+            if case.question == question:
+                sample = replace(
+                    case.sample,
+                    id=f"{case.sample.id}-{again}",
+                    parallel_id=f"{case.question}-{again}",
+                )
+                made.append(replace(case, id=f"{case.id}-{again}", sample=sample))
+    return made
+
+
+def _drops(gates: Sequence[GateSpec], most: float) -> list[GateSpec]:
+    """Return gates of drops in each language and over all, in place of a metric's own."""
+    made = {}
+    for gate in gates:
+        limits = gate.threshold
+        if gate.kind == "limit" and limits.level is None:
+            none = dict.fromkeys(("max_rate", "floor", "ceiling", "max_gap", "max_trend"))
+            held = replace(limits, **none, max_drop=most)  # type: ignore[arg-type]
+            made[limits.language] = replace(gate, kind="drop", threshold=held)
+    return list(made.values())
+
+
+def opens(verdicts: Sequence[Verdict]) -> bool:
+    """Tell whether pytest would end with 0."""
+    return is_decided(verdicts) and not any(map(blocks, verdicts))
+
+
+def scenarios(release: Release) -> Iterator[tuple[str, dict[tuple[str, str], float]]]:
+    """Yield what models are called, and where they are bad."""
+    yield "good", {}
+    last = release.languages[-1]
+    for rate in (0.15, 0.40):
+        yield f"one at {rate:.0%}", {(release.flag, last): rate}
+    thrice = 3 * release.budget
+    yield "all at 3x", {(release.flag, code): thrice for code in release.languages}
+
+
+def simulate(
+    name: str,
+    scenario: str,
+    *,
+    releases: int,
+    languages: int,
+    together: float = 0.0,
+    questions: int | None = None,
+    seed: int = 0,
+) -> tuple[float, dict[str, int]]:
+    """Return in which share of releases the gate opens, and how often each gate closed it."""
+    release = Release(name, languages=languages, together=together, questions=questions)
+    bad = dict(scenarios(release))[scenario]
+    rng = np.random.default_rng([seed, *scenario.encode()])
+    opened, closed = 0, dict[str, int]()
+    for _ in range(releases):
+        verdicts = release.verdicts(release.scores(rng, bad))
+        opened += opens(verdicts)
+        for case in {
+            v.case.rpartition("-")[0] + "-" + ("all" if v.threshold.weights else "one")
+            for v in verdicts
+            if blocks(v)
+        }:
+            closed[case] = closed.get(case, 0) + 1
+    return opened / releases, closed
+
+
+def simulate_again(
+    name: str, *, releases: int, languages: int, max_drop: float, seed: int = 0
+) -> float:
+    """Return in which share of A/A comparisons the gate of drops closes."""
+    release = Release(name, languages=languages, max_drop=max_drop)
+    rng = np.random.default_rng(seed)
+    return sum(not opens(release.again(rng)) for _ in range(releases)) / releases
+
+
+SCENARIOS: Final = ("good", "one at 15%", "one at 40%", "all at 3x")
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("benchmarks", nargs="*", help="(default: all)")
+    parser.add_argument("--releases", type=int, default=200, help="of each kind (default: 200)")
+    parser.add_argument("--languages", type=int, default=LANGUAGES, help="at most (default: 8)")
+    parser.add_argument("--together", type=float, default=0.0, help="correlation of languages")
+    parser.add_argument("--questions", type=int, help="as if there were so many")
+    parser.add_argument("--again", action="store_true", help="the same model twice")
+    parser.add_argument("--why", action="store_true", help="say which gates closed")
+    arguments = parser.parse_args()
+    names = arguments.benchmarks or sorted(benchmarks_in(ROOT))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        if arguments.again:
+            return _print_again(pool, names, arguments)
+        print(f"{'':20} {'lang.':>5} {'good opens':>11}", end="")
+        print("".join(f" {f'{kind} closes':>18}" for kind in SCENARIOS[1:]))
+        for name in names:
+            size = len(Release(name, languages=arguments.languages).languages)
+            job = partial(
+                simulate,
+                name,
+                releases=arguments.releases,
+                languages=arguments.languages,
+                together=arguments.together,
+                questions=arguments.questions,
+            )
+            made = list(pool.map(job, SCENARIOS))
+            shares = [made[0][0], *(1 - opened for opened, _ in made[1:])]
+            print(f"{name:20} {size:>5} {shares[0]:>11.1%}", end="")
+            print("".join(f" {share:>18.1%}" for share in shares[1:]), flush=True)
+            if arguments.why:
+                for kind, (_, closed) in zip(SCENARIOS, made, strict=True):
+                    print("   ", kind, dict(sorted(closed.items(), key=lambda c: -c[1])[:8]))
+    return 0
+
+
+def _print_again(
+    pool: ProcessPoolExecutor, names: Sequence[str], arguments: argparse.Namespace
+) -> int:
+    limits = (0.02, 0.05, 0.10)
+    print(f"{'closes at max_drop':20} " + "".join(f"{limit:>8.0%}" for limit in limits))
+    for name in names:
+        jobs = [
+            pool.submit(
+                simulate_again,
+                name,
+                releases=arguments.releases,
+                languages=arguments.languages,
+                max_drop=limit,
+            )
+            for limit in limits
+        ]
+        print(f"{name:20} " + "".join(f"{job.result():>8.1%}" for job in jobs), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
