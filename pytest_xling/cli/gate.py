@@ -130,6 +130,7 @@ def _decided(
     judged = {
         (verdict.threshold.benchmark, verdict.threshold.language)
         for verdict in read_verdicts(connection, record.run_id)
+        if not verdict.threshold.weights
     }
     gates: list[GateSpec] = []
     benchmarks = dict.fromkeys(

@@ -10,7 +10,7 @@ from pytest_xling import registry
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.records import Threshold
+from pytest_xling.records import ALL_LANGUAGES, Threshold
 from pytest_xling.text.stance import LEVELS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -33,6 +33,9 @@ def _read(folder: Path, content: str) -> ThresholdFile:
         metrics=METRICS,
         language_code=_code,
     )
+
+
+FLAG = "benchmarks:\n  culture:\n    wrong_language: "
 
 
 def _complaint(folder: Path, content: str) -> str:
@@ -225,10 +228,13 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         (_metric("min_n: 1.5"), WHERE + "min_n: expected a whole number of at least 1, not 1.5"),
         (
             _metric("on_inconclusive: no"),
-            WHERE + "on_inconclusive: expected fail or warn, not 'no'",
+            WHERE + "on_inconclusive: expected estimate, fail or warn, not 'no'",
         ),
         (_metric("tier: warn"), WHERE + "tier: expected advisory or block, not 'warn'"),
-        (_metric("on_inconclusive: [fail]"), WHERE + "on_inconclusive: expected fail or warn"),
+        (
+            _metric("on_inconclusive: [fail]"),
+            WHERE + "on_inconclusive: expected estimate, fail or warn",
+        ),
         (
             _metric("alpha: 0.1"),
             "thresholds.yaml:3: benchmarks.culture.wrong_language: says no lim",
@@ -334,11 +340,78 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         ("run: {langs: [xx]}", "thresholds.yaml:1: run.langs: unknown language 'xx'"),
         ("run: {langs: [all, hi]}", "thresholds.yaml:1: run.langs: 'all' already means"),
         ("run: {price: [1]}", "thresholds.yaml:1: run.price: '1' is not a price"),
+        (
+            f"{FLAG}{{max_rate: 0.1, overall: {{max_cases: 0.1}}}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.max_cases: max_cases is",
+        ),
+        (
+            f"{FLAG}{{overall: {{max_drop: 10%}}}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.max_drop: max_drop of all",
+        ),
+        (
+            f"{FLAG}{{overall: {{max_rate: 0}}}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.max_rate: a budget of 0",
+        ),
+        (
+            f"{FLAG}{{overall: {{max_rate: 0.1, on_inconclusive: estimate}}}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.on_inconclusive: `estima",
+        ),
+        (
+            f"{FLAG}{{max_rate: 0.1, overall: {{min_n: 30}}}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall: says no limit; add max_r",
+        ),
+        (
+            f"{FLAG}{{max_rate: 0.1, overall: 0.05}}",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall: expected `key: value`",
+        ),
+        ("weights: {xx: 1}", "thresholds.yaml:1: weights.xx: unknown language 'xx'"),
+        ("weights: {hi: -1}", "thresholds.yaml:1: weights.hi: expected a number of at least 0"),
+        ("weights: {hi: true}", "thresholds.yaml:1: weights.hi: expected a number of at least 0"),
+        ("weights: {hi: 0, zh: 0}", "thresholds.yaml:1: weights: no language has a weight above 0"),
+        ("weights: {hi: 1, hindi: 2}", "thresholds.yaml:1: weights.hindi: 'hi' has a weight alre"),
+        ("weights: [hi]", "thresholds.yaml:1: weights: expected `key: value`"),
     ],
 )
 def test_refused(tmp_path: Path, content: str, expected: str) -> None:
     """Every mistake is named with file, line, key path and what to write."""
     assert _complaint(tmp_path, content).startswith(expected)
+
+
+OVERALL = """\
+weights: {hi: 3, zh: 1, sw: 0}
+defaults: {min_n: 30, on_inconclusive: estimate}
+benchmarks:
+  culture:
+    wrong_language:
+      max_rate: 0.1
+      min_n: 40
+      overall: {max_rate: 0.05}
+      models:
+        "gpt-*": {max_rate: 0.2, alpha: 0.1}
+"""
+
+
+def test_all_together_have_limits_of_their_own(tmp_path: Path) -> None:
+    """How to judge comes from the metric and its models, and no bound does."""
+    file = _read(tmp_path, OVERALL)
+    together = file.resolve("culture", "wrong_language", ALL_LANGUAGES, "gpt-5")
+    assert together is not None
+    assert (0.05, 0.1, 40) == (together.max_rate, together.alpha, together.min_n)
+    assert "fail" == together.on_inconclusive
+    alone = file.resolve("culture", "wrong_language", "hi", "gpt-5")
+    assert alone is not None
+    assert (0.2, "estimate", ()) == (alone.max_rate, alone.on_inconclusive, alone.weights)
+
+
+def test_shares_are_those_of_the_weights(tmp_path: Path) -> None:
+    """Of the languages that are asked; one of weight 0 has none, and one without is a mistake."""
+    file = _read(tmp_path, OVERALL)
+    assert (("hi", 0.75), ("zh", 0.25)) == file.shares("culture", ["hi", "zh", "sw"])
+    assert (("zh", 1.0),) == file.shares("culture", ["zh"])
+    with pytest.raises(ConfigError, match=r"thresholds.yaml:1: weights: es is asked and has no"):
+        file.shares("culture", ["es", "hi"])
+    same = _read(tmp_path, OVERALL.replace("weights: {hi: 3, zh: 1, sw: 0}", ""))
+    assert (("es", 0.5), ("hi", 0.5)) == same.shares("culture", ["es", "hi"])
 
 
 GAPS = """\

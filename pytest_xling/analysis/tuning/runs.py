@@ -289,6 +289,8 @@ def _set(
     )
     limits = []
     for spec in specs:
+        if spec.threshold.weights:  # what all languages are held to together is not tuned
+            continue
         for key in LIMIT_KEYS:
             now = getattr(spec.threshold, key)
             rule = key == "max_rate" and now == 0 and not asked

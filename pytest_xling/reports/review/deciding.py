@@ -60,7 +60,7 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
         raise ConfigError(msg)
     (verdict,) = found
     made, limits = verdict.estimate, verdict.threshold
-    if not made.share or made.pivot or made.baseline or made.trend:
+    if limits.weights or not made.share or made.pivot or made.baseline or made.trend:
         msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"
         raise ConfigError(msg)
     if why := _unmoved(made.n, limits):
