@@ -27,8 +27,8 @@ from pytest_xling.gates.estimate import (
     check_values,
     why_none,
 )
-from pytest_xling.gates.judge import judge
 from pytest_xling.gates.gap import skewed_low
+from pytest_xling.gates.judge import judge
 from pytest_xling.gates.pairing import at_level, cluster_of, paired_questions
 from pytest_xling.gates.trend import claim_slopes
 from pytest_xling.records import Estimate

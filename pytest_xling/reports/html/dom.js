@@ -83,6 +83,7 @@ function wordLevel(report, level) {
 
 function languageName(report, code) {
   const known = report.languages[code];
+  if (code === "all") return "all languages";
   return known && known.name !== code ? `${known.name} (${code})` : code;
 }
 

@@ -18,13 +18,13 @@ function heatmap(report, bench, browser) {
     bench.metrics.map((metric) => el("th", { scope: "col", title: metric.about }, breakable(metric.name))));
   const body = bench.languages.map((code) => el("tr", null,
     el("th", { scope: "row" }, languageName(report, code)),
-    el("td", { class: "n" }, (bench.answers[code] ?? 0).toLocaleString("en")),
+    el("td", { class: "n" }, (code === "all" ? answers : bench.answers[code] ?? 0).toLocaleString("en")),
     bench.metrics.map((metric) => cell(report, bench, metric, code, browser))));
   const table = el("table", { class: "heat" }, el("thead", null, head), el("tbody", null, body));
   roam(table);
   return [
     el("h3", null, bench.name),
-    el("p", { class: "legend" }, `${plural(answers, "answer")} in ${plural(bench.languages.length, "language")}`,
+    el("p", { class: "legend" }, `${plural(answers, "answer")} in ${plural(bench.languages.filter((code) => code !== "all").length, "language")}`,
       bench.pivot ? `; gap: how much worse than ${languageName(report, bench.pivot)} on the same questions` : "",
       report.baseline ? `; Δ: against ${report.baseline} on the same cases` : "",
       bench.pivot || report.baseline ? "; bold where the interval leaves no difference out" : ""),
@@ -43,7 +43,7 @@ function gatesOf(report, bench, metric, code) {
 
 function cell(report, bench, metric, code, browser) {
   const made = bench.cells[metric.name][code];
-  if (!made) return el("td", { class: "empty" }, el("span", { class: "quiet" }, "no score"));
+  if (!made) return el("td", { class: "empty" }, code === "all" ? null : el("span", { class: "quiet" }, "no score"));
   const gates = gatesOf(report, bench, metric, code);
   const main = gates.find((gate) => gate.about === "limit" && gate.level === null);
   const gap = gates.find((gate) => gate.about === "gap" && gate.level === null);

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import (
@@ -267,7 +268,7 @@ def _benchmark(
 ) -> dict[str, JsonValue]:
     pivot = named_pivot(run, name) or ""
     mine = {*answers, *(v.threshold.language for v in verdicts)}
-    order = sorted(mine, key=lambda code: (code != pivot, code))
+    order = sorted(mine, key=lambda code: (code == ALL_LANGUAGES, code != pivot, code))
     gated = {v.threshold.metric for v in verdicts}
     # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
     metrics = [traits_of(metric) for metric in {*(s.metric for s in steps), *gated}]
