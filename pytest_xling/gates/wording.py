@@ -160,18 +160,19 @@ def limit_of(verdict: Verdict) -> str:
     return f"min {word(limits.floor)}" if most is None else f"{word(limits.floor)} to {word(most)}"
 
 
-def demand_of(verdicts: Sequence[Verdict]) -> str:
+def demand_of(verdicts: Sequence[Verdict], *, joined: str = ", ") -> str:
     """Word what gates of one kind demand: ``max 10.0%``, ``max 10.0%, all 5.0%``.
 
     Args:
         verdicts: of single languages, and of all together.
+        joined: stands between the two.
     """
     single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
     together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
     if not single:
-        return ", ".join(together)
+        return joined.join(together)
     said = next(iter(single)) if len(single) == 1 else "limits vary"
-    return ", ".join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
+    return joined.join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
 
 
 def p_value(p: float) -> str:

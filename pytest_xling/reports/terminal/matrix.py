@@ -199,7 +199,8 @@ def gated_column(
         cell = Text(f"{look.symbol} ", style=look.style)
         cell.append_text(_number(figures, verdict.estimate, width, style=look.style))
         cells[verdict.threshold.language] = cell
-    head = Text.assemble((metric, "bold"), "\n", (f"  {demand_of(verdicts)}", "dim"))
+    demand = demand_of(verdicts, joined="\n  ")
+    head = Text.assemble((metric, "bold"), "\n", (f"  {demand}", "dim"))
     return Column(head=head, cells=cells)
 
 
