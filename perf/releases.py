@@ -1,4 +1,4 @@
-"""Simulate whole releases of the bundled benchmarks: how often does a good one open, a bad one close?
+"""Simulate whole releases of the bundled benchmarks: how often do good ones open, bad ones close?
 
     python perf/releases.py                          # all benchmarks, up to 8 languages
     python perf/releases.py culture --releases 1000 --languages 12
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.gates.decide import judge_gates
@@ -72,7 +72,7 @@ class Draw:
     def values(self, latent: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values for standard normal *latent*; the higher, the higher."""
         if not self.spread:
-            return (latent > -ndtri(self.mean)).astype(float)
+            return np.asarray(latent > -ndtri(self.mean), dtype=float)
         if math.isinf(self.top):
             return np.exp(math.log(self.mean) - self.spread**2 / 2 + self.spread * latent)
         return np.clip(self.mean + self.spread * latent, 0.0, self.top)

@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_xling.cli.holdout import hold_out, parse_part
 from pytest_xling.cli.printing import print_text
 from pytest_xling.config.options import INI_FILES, REQUIRE_MODEL
 from pytest_xling.config.values import path as parse_path
@@ -54,10 +55,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="your project (default: the working directory) for a starter; or a benchmark that "
         "comes along, such as culture, to copy it into benchmarks/",
     )
+    parser.add_argument(
+        "--holdout",
+        metavar="PART",
+        help="keep a part of the questions of the benchmark in DIR back, such as 1/4, and bring "
+        "back what was kept before: asked before a release only, it has not been tuned on",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files that are not there yet."""
+    """Write the files that are not there yet, or keep a part of the questions back."""
+    if args.holdout is not None:
+        try:
+            part, parts = parse_part(args.holdout)
+        except ValueError as error:
+            msg = f"--holdout: {error}"
+            raise ConfigError(msg) from error
+        hold_out(Path(args.place), part=part, parts=parts)
+        return 0
     if (source := _bundled(args.place)) is not None:
         target = Path("benchmarks") / args.place
         _write_all(target, _files(source, "", suffix=""))

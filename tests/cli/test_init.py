@@ -99,13 +99,13 @@ def test_the_fresh_project_runs(tmp_path: Path) -> None:
         env=environment,
     )
     assert 0 == done.returncode, done.stdout + done.stderr
-    assert "60 passed" in done.stdout
-    assert "gate open: 12 of 12 gates passed" in done.stdout
+    assert "62 passed" in done.stdout
+    assert "gate open: 14 of 14 gates passed" in done.stdout
     shown = forkserver.run(
         "pytest_xling.cli", ["show", "latest", "--json"], cwd=tmp_path, env=environment
     )
     assert 0 == shown.returncode, shown.stderr
-    assert 12 == len(json.loads(shown.stdout)["verdicts"])
+    assert 14 == len(json.loads(shown.stdout)["verdicts"])
     without = forkserver.run("pytest", ["-p", "no:cacheprovider"], cwd=tmp_path, env=environment)
     assert 4 == without.returncode
     assert "ini xling_require_model is set, and no model is named" in without.stderr

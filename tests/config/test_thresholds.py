@@ -346,7 +346,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         ),
         (
             f"{FLAG}{{overall: {{max_drop: 10%}}}}",
-            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.max_drop: max_drop of all",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall.max_drop: max_drop of",
         ),
         (
             f"{FLAG}{{overall: {{max_rate: 0}}}}",
@@ -358,7 +358,7 @@ WHERE = "thresholds.yaml:4: benchmarks.culture.wrong_language."
         ),
         (
             f"{FLAG}{{max_rate: 0.1, overall: {{min_n: 30}}}}",
-            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall: says no limit; add max_r",
+            "thresholds.yaml:3: benchmarks.culture.wrong_language.overall: says no limit; add",
         ),
         (
             f"{FLAG}{{max_rate: 0.1, overall: 0.05}}",
