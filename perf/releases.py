@@ -1,8 +1,8 @@
 """Simulate whole releases of the bundled benchmarks: how often do good ones open, bad ones close?
 
-    python perf/releases.py                          # all benchmarks, up to 8 languages
-    python perf/releases.py culture --releases 1000 --languages 12
-    python perf/releases.py --again                  # the same model twice, with max_drop
+    python -m perf.releases                          # all benchmarks, up to 12 languages
+    python -m perf.releases culture --releases 1000 --languages 8
+    python -m perf.releases --again                  # the same model twice, with max_drop
 
 A release is a run of a benchmark's own questions in its own languages, whose scores are drawn; it
 is judged by thresholds.yaml through the functions pytest decides with, and opens where nothing
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-LANGUAGES: Final = 8
+MOST_LANGUAGES: Final = 12
 FLAKY: Final = 0.02
 """The share of answers that change where a model is asked again at temperature 0."""
 
@@ -132,6 +132,7 @@ class Release:
         self._cases = plan(benchmark, Settings(model="simulated", languages=tuple(self.languages)))
         if questions is not None:
             self._cases = _as_many(self._cases, questions)
+        self.questions = len({case.question for case in self._cases})
         self._pivot = benchmark.pivot
         self._together = together
         file = read_thresholds(ROOT / "thresholds.yaml", benchmarks=folders)
@@ -348,17 +349,18 @@ def simulate(
     for _ in range(releases):
         verdicts = release.verdicts(release.scores(rng, bad))
         opened += opens(verdicts)
-        for case in {
-            v.case.rpartition("-")[0] + "-" + ("all" if v.threshold.weights else "one")
+        shut = {
+            f"{v.case.rpartition('-')[0]}-{'all' if v.threshold.weights else 'one'}"
             for v in verdicts
             if blocks(v)
-        }:
-            closed[case] = closed.get(case, 0) + 1
+        }
+        for gate in shut:
+            closed[gate] = closed.get(gate, 0) + 1
     return opened / releases, closed
 
 
 def simulate_again(
-    name: str, *, releases: int, languages: int, max_drop: float, seed: int = 0
+    name: str, max_drop: float, *, releases: int, languages: int, seed: int = 0
 ) -> float:
     """Return in which share of A/A comparisons the gate of drops closes."""
     release = Release(name, languages=languages, max_drop=max_drop)
@@ -367,6 +369,65 @@ def simulate_again(
 
 
 SCENARIOS: Final = ("good", "one at 15%", "one at 40%", "all at 3x")
+DROPS: Final = (0.02, 0.05, 0.10)
+
+
+def print_releases(
+    names: Sequence[str] = (),
+    *,
+    releases: int,
+    languages: int | None = None,
+    together: float = 0.0,
+    questions: int | None = None,
+    why: bool = False,
+) -> None:
+    """Print how often releases of each benchmark open or close.
+
+    Args:
+        names: of the benchmarks; all where none is named.
+        releases: of each kind.
+        languages: how many at most; None: as many as are shipped, and 12 at most.
+        together: as for :class:`Release`.
+        questions: as there.
+        why: say which gates closed.
+    """
+    print("| benchmark | questions | languages | good opens |", end="")
+    print("".join(f" {kind} closes |" for kind in SCENARIOS[1:]))
+    print("|:--|--:|--:|--:|--:|--:|--:|")
+    most = languages or MOST_LANGUAGES
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for name in names or sorted(benchmarks_in(ROOT)):
+            release = Release(name, languages=most, questions=questions)
+            job = partial(
+                simulate,
+                name,
+                releases=releases,
+                languages=most,
+                together=together,
+                questions=questions,
+            )
+            made = list(pool.map(job, SCENARIOS))
+            shares = [made[0][0], *(1 - opened for opened, _ in made[1:])]
+            cells = " | ".join(f"{share:.1%}" for share in shares)
+            size = f"{release.questions} | {len(release.languages)}"
+            print(f"| {name} | {size} | {cells} |", flush=True)
+            for kind, (_, closed) in zip(SCENARIOS, made, strict=True):
+                if why:
+                    often = sorted(closed.items(), key=lambda item: -item[1])[:8]
+                    print(f"    {kind}: {', '.join(f'{gate} {n}' for gate, n in often)}")
+
+
+def print_again(names: Sequence[str] = (), *, releases: int, languages: int | None = None) -> None:
+    """Print how often the same model is found worse than itself: as :func:`print_releases`."""
+    print("| benchmark |", " | ".join(f"max_drop: {limit}" for limit in DROPS), "|")
+    print("|:--|" + "--:|" * len(DROPS))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for name in names or sorted(benchmarks_in(ROOT)):
+            job = partial(
+                simulate_again, name, releases=releases, languages=languages or MOST_LANGUAGES
+            )
+            cells = " | ".join(f"{share:.1%}" for share in pool.map(job, DROPS))
+            print(f"| {name} | {cells} |", flush=True)
 
 
 def main() -> int:
@@ -374,55 +435,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("benchmarks", nargs="*", help="(default: all)")
     parser.add_argument("--releases", type=int, default=200, help="of each kind (default: 200)")
-    parser.add_argument("--languages", type=int, default=LANGUAGES, help="at most (default: 8)")
+    parser.add_argument("--languages", type=int, help=f"at most (default: {MOST_LANGUAGES})")
     parser.add_argument("--together", type=float, default=0.0, help="correlation of languages")
     parser.add_argument("--questions", type=int, help="as if there were so many")
     parser.add_argument("--again", action="store_true", help="the same model twice")
     parser.add_argument("--why", action="store_true", help="say which gates closed")
-    arguments = parser.parse_args()
-    names = arguments.benchmarks or sorted(benchmarks_in(ROOT))
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        if arguments.again:
-            return _print_again(pool, names, arguments)
-        print(f"{'':20} {'lang.':>5} {'good opens':>11}", end="")
-        print("".join(f" {f'{kind} closes':>18}" for kind in SCENARIOS[1:]))
-        for name in names:
-            size = len(Release(name, languages=arguments.languages).languages)
-            job = partial(
-                simulate,
-                name,
-                releases=arguments.releases,
-                languages=arguments.languages,
-                together=arguments.together,
-                questions=arguments.questions,
-            )
-            made = list(pool.map(job, SCENARIOS))
-            shares = [made[0][0], *(1 - opened for opened, _ in made[1:])]
-            print(f"{name:20} {size:>5} {shares[0]:>11.1%}", end="")
-            print("".join(f" {share:>18.1%}" for share in shares[1:]), flush=True)
-            if arguments.why:
-                for kind, (_, closed) in zip(SCENARIOS, made, strict=True):
-                    print("   ", kind, dict(sorted(closed.items(), key=lambda c: -c[1])[:8]))
-    return 0
-
-
-def _print_again(
-    pool: ProcessPoolExecutor, names: Sequence[str], arguments: argparse.Namespace
-) -> int:
-    limits = (0.02, 0.05, 0.10)
-    print(f"{'closes at max_drop':20} " + "".join(f"{limit:>8.0%}" for limit in limits))
-    for name in names:
-        jobs = [
-            pool.submit(
-                simulate_again,
-                name,
-                releases=arguments.releases,
-                languages=arguments.languages,
-                max_drop=limit,
-            )
-            for limit in limits
-        ]
-        print(f"{name:20} " + "".join(f"{job.result():>8.1%}" for job in jobs), flush=True)
+    given = vars(parser.parse_args())
+    names, twice = given.pop("benchmarks"), given.pop("again")
+    if twice:
+        print_again(names, releases=given["releases"], languages=given["languages"])
+    else:
+        print_releases(names, **given)
     return 0
 
 

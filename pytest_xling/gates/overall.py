@@ -33,6 +33,7 @@ from pytest_xling.gates.pairing import at_level, cluster_of, paired_questions
 from pytest_xling.gates.trend import claim_slopes
 from pytest_xling.records import Estimate
 from pytest_xling.registry import load
+from pytest_xling.stats.contrast import Interval, difference
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import slope_weights, steepest
@@ -263,15 +264,17 @@ def _estimate(
         for question, value in by_language[code].values
     ]
     flag = metric.share and not compared
+    rates = metric.share and gate.kind in {"gap", "drop"}
     if not compared:
         kind: MetricKind = "flag" if flag else "number"
         check_values([v for _, v, _ in flat], metric=limits.metric, kind=kind, bounds=metric.bounds)
     error = low = high = least = None
-    if flag:
-        from pytest_xling.stats.parallel_rate import ParallelRate  # noqa: PLC0415  imports scipy
-
-        rate = ParallelRate([v for _, v, _ in flat], [w for *_, w in flat], [q for q, *_ in flat])
-        mean, (low, high) = rate.value, rate.interval(limits.alpha)
+    if flag or rates:
+        # A difference of rates is what got worse less what got better.
+        made = _rate(flat, 1.0, alpha=limits.alpha)
+        if rates:
+            made = difference(made, _rate(flat, -1.0, alpha=limits.alpha))
+        mean, low, high = made.value or 0.0, made.low, made.high
     else:
         mean = math.fsum(value * weight for _, value, weight in flat)
         added = _added(flat, mean)
@@ -296,6 +299,20 @@ def _estimate(
         signature=next((score.signature for score in of_all if score.value is not None), ""),
         reason="" if low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
     )
+
+
+def _rate(flat: Sequence[tuple[Question, float, float]], sign: float, *, alpha: float) -> Interval:
+    """Return the rate of the values of a sign, and what each question adds to its error."""
+    from pytest_xling.stats.parallel_rate import ParallelRate  # noqa: PLC0415  imports scipy
+
+    flags = [max(0.0, sign * value) for _, value, _ in flat]
+    rate = ParallelRate(flags, [weight for *_, weight in flat], [asked for asked, *_ in flat])
+    low, high = rate.interval(alpha)
+    influence: defaultdict[Question, float] = defaultdict(float)
+    for (question, _, weight), flag in zip(flat, flags, strict=True):
+        influence[question] += weight * (flag - rate.value)
+    error = math.sqrt(math.fsum(part * part for part in influence.values()))
+    return Interval(value=rate.value, low=low, high=high, error=error, influence=influence)
 
 
 def _bounds(gate: GateSpec, languages: Iterable[_Language]) -> Bounds:

@@ -44,7 +44,7 @@ class ParallelRate:
     of most flags flagged, for each number of these.
 
     Args:
-        flags: 1.0 or 0.0 per answer.
+        flags: 1.0 or 0.0 per answer, or between them what share of its repeats are flagged.
         weights: of each answer; together 1.
         questions: which answers belong together.
 
@@ -66,7 +66,7 @@ class ParallelRate:
             whole[question].append(weight)
             self._raised[question] += flag
             if flag:
-                self._shares[question].append(weight)
+                self._shares[question].append(weight * flag)
         single = math.fsum(weight * weight for weight in weights)
         grouped = math.fsum(math.fsum(own) ** 2 for own in whole.values())
         self._worth = 1 / ((1 - _CORRELATIONS) * single + _CORRELATIONS * grouped)
