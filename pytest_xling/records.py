@@ -306,7 +306,7 @@ class Estimate:
     p: float | None = None
     """Of a gate: how likely such a distance from the limit is by chance, two-sided."""
     p_holm: float | None = None
-    """The same after Holm's correction for all gates of its family."""
+    """That of being so far beyond it, one-sided, after Holm's correction for its family's gates."""
     labelled: int = 0
     """How many answers' labels by people corrected what a judge says of all; 0 where none did."""
     cannot_tell: int = 0

@@ -422,7 +422,8 @@ def _goal(args: argparse.Namespace, *, metric: str | None, share: bool, comparis
     return Goal(
         effect=effect,
         margin=margin,
-        alpha=args.alpha / comparisons,
+        # One-sided, the first of a family to fail is below alpha / m; alone it is below alpha / 2.
+        alpha=args.alpha * min(1.0, 2 / comparisons),
         power=args.power,
         min_n=args.min_n,
     )

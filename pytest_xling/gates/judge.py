@@ -174,9 +174,10 @@ def reason_of(verdict: Verdict) -> str:
 def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Let a gate fail only if it would among all of its family.
 
-    Each p value, of the distance from the gate's own limit, is corrected by Holm. A gate that would
-    have failed alone and whose corrected p is not below its alpha becomes inconclusive. Gates pass
-    as they do alone: to open, all of them have to, and that needs no correction (Berger 1982, on
+    It does so where its own interval is beyond its limit, and its one-sided p, of being so far beyond
+    by chance, is below alpha after Holm's correction: of families whose languages are all at their
+    limits at most alpha have one that fails. One that would have failed alone and whose corrected p
+    is not below its alpha becomes inconclusive. Gates pass as they do alone: to open, all of them have to, and that needs no correction (Berger 1982, on
     intersection-union tests).
 
     Gates that have no p cannot fail and do not count. A family of one is left as it is.
@@ -188,18 +189,24 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     judged = list(verdicts)
     if len(tested) < 2:  # noqa: PLR2004  chance has to choose
         return judged
-    corrected = holm([verdicts[index].estimate.p or 0.0 for index in tested])
-    for index, p in zip(tested, corrected, strict=True):
-        judged[index] = _corrected(verdicts[index], p, gates=len(tested))
+    ps = [_one_sided(verdicts[index]) for index in tested]
+    for index, p, corrected in zip(tested, ps, holm(ps), strict=True):
+        judged[index] = _corrected(verdicts[index], p, corrected, gates=len(tested))
     return judged
 
 
-def _corrected(verdict: Verdict, p_holm: float, *, gates: int) -> Verdict:
+def _one_sided(verdict: Verdict) -> float:
+    """Return how likely it is by chance to be so far beyond the limit, or farther."""
+    half = (verdict.estimate.p or 0.0) / 2
+    return half if is_beyond(verdict) else 1 - half
+
+
+def _corrected(verdict: Verdict, p: float, p_holm: float, *, gates: int) -> Verdict:
     estimate = replace(verdict.estimate, p_holm=p_holm)
-    if verdict.outcome != "fail" or estimate.p is None:
+    if verdict.outcome != "fail":
         return replace(verdict, estimate=estimate)
     p_values = (
-        f"p {wording.p_value(estimate.p)}, after Holm over {gates} gates"
+        f"one-sided p {wording.p_value(p)}, after Holm over {gates} gates"
         f" {wording.p_value(p_holm).removeprefix('= ')}"
     )
     if p_holm < verdict.threshold.alpha:

@@ -1,4 +1,4 @@
-"""Among many gates some fail by chance; a family fails no oftener than one gate."""
+"""Among many gates some fail by chance; of families at their limits one in twenty has one."""
 
 from __future__ import annotations
 
@@ -47,45 +47,51 @@ def test_alone_nothing_changes() -> None:
     others = [_verdict(0.04), _verdict(None)]
     assert others == judge_family(others)
     few = judge_family([_verdict(0.04), _verdict(0.01, n=9)])  # fails by few answers, too
-    assert [0.04, 0.02] == [verdict.estimate.p_holm for verdict in few]
+    assert [0.02, 0.01] == [verdict.estimate.p_holm for verdict in few]
     assert [] == judge_family([])
 
 
 def test_what_chance_explains_decides_nothing() -> None:
-    """One in fifty is nothing among three; one in ten thousand is."""
-    few = judge_family([_verdict(0.02), _verdict(0.5), _verdict(0.4)])
+    """One in fifty (on this side) is nothing among three; one in ten thousand is."""
+    few = judge_family([_verdict(0.04), _verdict(0.5), _verdict(0.4)])
     assert ["inconclusive"] * 3 == [verdict.outcome for verdict in few]
     assert (
-        "0.3 worse: exceeded, but p = .02, after Holm over 3 gates .06: may be chance among so many"
-        == few[0].reason
+        "0.3 worse: exceeded, but one-sided p = .02, after Holm over 3 gates .06: may be chance "
+        "among so many" == few[0].reason
     )
     assert ["what it is"] * 2 == [verdict.reason for verdict in few[1:]]
     clear = judge_family([_verdict(0.0001), _verdict(0.5), _verdict(0.4)])
     assert "fail" == clear[0].outcome
-    assert "0.3 worse: exceeded (p < .001, after Holm over 3 gates < .001)" == clear[0].reason
-    assert [0.0003, 0.8, 0.8] == pytest.approx([v.estimate.p_holm for v in clear])
+    assert (
+        "0.3 worse: exceeded (one-sided p < .001, after Holm over 3 gates < .001)"
+        == clear[0].reason
+    )
+    assert [0.00015, 0.4, 0.4] == pytest.approx([v.estimate.p_holm for v in clear])
 
 
 def test_passing_needs_no_correction() -> None:
-    """A gate that passes alone passes; that it is surely within helps those that are not."""
-    judged = judge_family([_verdict(0.03), *[_verdict(0.001, gap=0.0)] * 4])
+    """A gate that passes alone passes; how surely it does is nothing to those that do not."""
+    judged = judge_family([_verdict(0.01), *[_verdict(0.001, gap=0.0)] * 4])
     assert ["fail", *["pass"] * 4] == [verdict.outcome for verdict in judged]
+    assert 0.025 == judged[0].estimate.p_holm
+    assert 1.0 == judged[1].estimate.p_holm
 
 
 def test_each_by_its_own_alpha() -> None:
     """Policies may differ by language."""
-    judged = judge_family([_verdict(0.03, alpha=0.1), _verdict(0.03)])
+    judged = judge_family([_verdict(0.06, alpha=0.1), _verdict(0.06)])
     assert ["fail", "inconclusive"] == [verdict.outcome for verdict in judged]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
 def test_fails_by_holm_and_never_more_than_alone(ps: list[float]) -> None:
-    """Just those whose corrected p is below alpha; whatever failed here failed alone."""
+    """Just those that failed alone and whose corrected p is below alpha."""
     alone = [_verdict(p) for p in ps]
     judged = judge_family(alone)
-    for before, after, p in zip(alone, judged, holm(ps), strict=True):
-        assert ("fail" if p < 0.05 else "inconclusive") == after.outcome
+    for before, after, p in zip(alone, judged, holm([p / 2 for p in ps]), strict=True):
+        fails = "fail" == before.outcome and p < 0.05
+        assert ("fail" if fails else "inconclusive") == after.outcome
         assert p == after.estimate.p_holm
         assert before.outcome in {after.outcome, "fail"}
 
@@ -125,7 +131,7 @@ def test_a_family_without_gaps_seldom_fails() -> None:
         alone += any(verdict.outcome == "fail" for verdict in verdicts)
         together += any(verdict.outcome == "fail" for verdict in judge_family(verdicts))
     assert alone / 200 > 0.1
-    assert together / 200 <= 0.05
+    assert together / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
 
 
 def _flags(counts: Sequence[int], repeats: int) -> list[Score]:
@@ -183,18 +189,38 @@ def _shares(
 def _check_budget(
     budget: float, *, questions: int, repeats: int, icc: float, runs: int = 400
 ) -> None:
-    """Assert that neither side is wrong in more than 2.5 % and three standard errors."""
+    """Assert that neither side is wrong in more than 2.5 %, of families 5 %, and three errors."""
     seen = _shares(budget, questions=questions, repeats=repeats, icc=icc, runs=runs, languages=10)
     for what, share in seen.items():
-        many = runs if what == "any fails" else 10 * runs
-        most = 0.025 + 3 * math.sqrt(0.025 * 0.975 / many)
+        many, most = (runs, 0.05) if what == "any fails" else (10 * runs, 0.025)
+        most += 3 * math.sqrt(most * (1 - most) / many)
         assert share <= most, (what, budget, questions, repeats, icc, share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("questions", "budget", "rate", "often"), [(18, 0.2, 0.5, 0.55), (50, 0.1, 0.3, 0.8)]
+)
+def test_one_bad_language_of_ten_is_found(
+    questions: int, budget: float, rate: float, often: float
+) -> None:
+    """In 61 and 86 % of runs; by two-sided p values it was in 40 and 78."""
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(400):
+        counts = rng.binomial(questions, [rate, *[budget / 2] * 9]).tolist()
+        verdicts = [
+            _rate_verdict(tuple([0] * (questions - count) + [1] * count), 1, budget)
+            for count in counts
+        ]
+        found += "fail" == judge_family(verdicts)[0].outcome
+    assert found / 400 > often, found
 
 
 @pytest.mark.parametrize("budget", [0.01, 0.02, 0.05, 0.2])
 @pytest.mark.parametrize("questions", [18, 100])
 def test_a_model_at_its_budget_is_seldom_stopped(budget: float, questions: int) -> None:
-    """Exactly at it one language fails, or passes, in 2.5 % of runs; so do any of ten together.
+    """Exactly at it one language fails, or passes, in 2.5 % of runs; any of ten fails in 5 %.
 
     Wilson's interval, each by itself, failed up to 15.7 % and any of ten languages up to 52 %.
     """
