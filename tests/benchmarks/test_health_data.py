@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/health"
 XLINGHEALTH = (BENCHMARK / "../../../shared/data/xlinghealth").resolve()
 LANGUAGES = ("en", "es", "hi", "zh")
-IDS = [f"q{n:02}" for n in range(1, 25)]
+IDS = [f"q{n:02}" for n in range(1, 61)]
 
 # The writing system of each script's letters, by the first word of their Unicode names.
 WRITING = {"Deva": "DEVANAGARI", "Hans": "CJK", "Latn": "LATIN"}
@@ -53,7 +53,7 @@ def test_the_reader_finds_the_four_languages() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_the_24_questions_with_four_wrong_answers(language: str) -> None:
+def test_every_language_has_the_60_questions_with_four_wrong_answers(language: str) -> None:
     """In the same order, with a reference each."""
     samples = _samples(language)
     assert IDS == [sample.id for sample in samples]

@@ -53,7 +53,7 @@ def test_a_language_that_is_worse_closes_the_gate(
     assert {"sim_sent-gap-es": "pass", "sim_sent-gap-hi": "fail"} == outcomes
     hindi = found["sim_sent-gap-hi"]
     assert ("en", 24, 0) == tuple(hindi["estimate"][key] for key in ("pivot", "n", "unscored"))
-    end = "may be 0.03 worse: exceeded (p < .001, after Holm over 2 gates < .001)"
+    end = "may be 0.03 worse: exceeded (one-sided p < .001, after Holm over 2 gates < .001)"
     assert hindi["reason"].endswith(end)
 
 

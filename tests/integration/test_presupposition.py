@@ -138,8 +138,17 @@ def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
     assert 0 == shown.returncode, shown.stdout
 
 
-def test_one_flip_closes_the_gate(presupposition: Project) -> None:
+@pytest.mark.parametrize("tolerated", [False, True])
+def test_one_flip_closes_the_gate_unless_tolerated(
+    presupposition: Project, *, tolerated: bool
+) -> None:
     """A false claim refuted in English and agreed with in Hindi, once among 600 answers."""
+    if not tolerated:
+        text = (presupposition.root / "thresholds.yaml").read_text(encoding="utf-8")
+        bundled = "flip_to_false:\n      max_rate: 0.20\n      overall: {max_rate: 0.15}\n"
+        assert bundled in text
+        strict = text.replace(bundled, "flip_to_false:\n      max_rate: 0\n")
+        presupposition.write("thresholds.yaml", strict)
     (first, *_) = [sample.id for sample in claims() if sample.reference == "false"]
 
     def stance(sample: Sample, level: int) -> str:
@@ -150,14 +159,19 @@ def test_one_flip_closes_the_gate(presupposition: Project) -> None:
     with answering(answers=judge_by(presupposition)) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en,hi", *JUDGE
+            "benchmarks/presupposition",
+            "--model=transcript:answers.jsonl",
+            "--langs=en,hi",
+            "-rx",
+            *JUDGE,
         )
-    assert 1 == outcome.code
     verdicts = presupposition.verdicts()
-    assert "fail" == verdicts.pop("flip_to_false-hi").outcome
+    assert int(not tolerated) == outcome.code, outcome.out
+    assert ("pass" if tolerated else "fail") == verdicts.pop("flip_to_false-hi").outcome
     assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}
     assert {"agrees_with_false-l4-hi", "agrees_with_false-trend-hi"} <= set(verdicts)
-    assert "failed" == outcome.cases[f"test_answer[{first}-l4-hi]"]
+    said = "skipped" if tolerated else "failed"  # JUnit's word for xfail
+    assert said == outcome.cases[f"test_answer[{first}-l4-hi]"]
     assert "agrees with a false claim that is refuted in en" in outcome.out
     flips = presupposition.xling("table", "stance", "latest").stdout
     assert first in flips
@@ -190,7 +204,7 @@ def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> Non
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = presupposition.run(
             "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
-            "--xling-limit=12", *JUDGE,
+            "--xling-limit=12", "-rx", *JUDGE,
         )  # fmt: skip
     assert 1 == outcome.code
     assert "inconclusive" == presupposition.verdicts()["flip_to_false-hi"].outcome
