@@ -174,11 +174,11 @@ def reason_of(verdict: Verdict) -> str:
 def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Let a gate fail only if it would among all of its family.
 
-    It does so where its own interval is beyond its limit, and its one-sided p, of being so far beyond
-    by chance, is below alpha after Holm's correction: of families whose languages are all at their
-    limits at most alpha have one that fails. One that would have failed alone and whose corrected p
-    is not below its alpha becomes inconclusive. Gates pass as they do alone: to open, all of them have to, and that needs no correction (Berger 1982, on
-    intersection-union tests).
+    It does so where its own interval is beyond its limit, and its one-sided p, of being so far
+    beyond by chance, is below alpha after Holm's correction: of families whose languages are all
+    at their limits at most alpha have one that fails. One that would have failed alone and whose
+    corrected p is not below its alpha becomes inconclusive. Gates pass as they do alone: to open,
+    all of them have to, and that needs no correction (Berger 1982, on intersection-union tests).
 
     Gates that have no p cannot fail and do not count. A family of one is left as it is.
 
