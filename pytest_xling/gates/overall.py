@@ -39,7 +39,7 @@ from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from pytest_xling.gates.drop import BaselineSide
     from pytest_xling.gates.spec import GateSpec
@@ -308,7 +308,7 @@ def _rate(flat: Sequence[tuple[Question, float, float]], sign: float, *, alpha: 
     flags = [max(0.0, sign * value) for _, value, _ in flat]
     rate = ParallelRate(flags, [weight for *_, weight in flat], [asked for asked, *_ in flat])
     low, high = rate.interval(alpha)
-    influence: defaultdict[Question, float] = defaultdict(float)
+    influence: defaultdict[Hashable, float] = defaultdict(float)
     for (question, _, weight), flag in zip(flat, flags, strict=True):
         influence[question] += weight * (flag - rate.value)
     error = math.sqrt(math.fsum(part * part for part in influence.values()))
