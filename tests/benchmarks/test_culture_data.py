@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/culture"
 CHECKOUT = (BENCHMARK / "../../../shared/data/calmqa").resolve()
-LANGUAGES = ("ar", "en", "es", "hi", "hu", "ja", "sw", "zh")
+LANGUAGES = ("ar", "de", "en", "es", "hi", "hu", "id", "ja", "sw", "zh")
 
 # The writing systems of a text in each script, by the first word of Unicode character names.
 WRITING = {
@@ -63,16 +63,16 @@ def _letters(text: str) -> Counter[str]:
     )
 
 
-def test_the_reader_finds_the_eight_languages() -> None:
+def test_the_reader_finds_the_ten_languages() -> None:
     """No more, no fewer."""
     assert LANGUAGES == JsonlReader.languages(BENCHMARK)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_twelve_agnostic_and_six_specific_questions(language: str) -> None:
+def test_forty_agnostic_and_twenty_specific_questions(language: str) -> None:
     """In this order, with ids that say what they are."""
-    expected = [f"agnostic-q{n:02}" for n in range(1, 13)]
-    expected += [f"specific-{language}-q{n:02}" for n in range(1, 7)]
+    expected = [f"agnostic-q{n:02}" for n in range(1, 41)]
+    expected += [f"specific-{language}-q{n:02}" for n in range(1, 21)]
     assert expected == [sample.id for sample in _samples(language)]
     sets = [sample.id.partition("-")[0] for sample in _samples(language)]
     assert sets == [sample.metadata["set"] for sample in _samples(language)]
@@ -80,7 +80,7 @@ def test_twelve_agnostic_and_six_specific_questions(language: str) -> None:
 
 def test_agnostic_questions_are_parallel_and_specific_ones_are_not() -> None:
     """Versions share id, category and source; specific ids occur once in all languages."""
-    for n in range(12):
+    for n in range(40):
         versions = [_samples(language)[n] for language in LANGUAGES]
         assert 1 == len({(v.id, v.parallel_id) for v in versions})
         assert 1 == len({(v.metadata["category"], v.metadata["source"]) for v in versions})
