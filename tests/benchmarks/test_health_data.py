@@ -69,6 +69,12 @@ def test_versions_of_a_question_are_parallel() -> None:
         assert 1 == len({(v.metadata["category"], v.metadata["source"]) for v in versions})
 
 
+def test_no_topic_occurs_twice() -> None:
+    """Each question has a page of its own."""
+    sources = Counter(sample.metadata["source"] for sample in _samples("en"))
+    assert [] == [source for source, count in sources.items() if count > 1]
+
+
 def test_versions_say_the_same_numbers() -> None:
     """A dose or a limit got lost in no translation; small ones may be spelt out."""
     for versions in zip(*map(_samples, LANGUAGES), strict=True):
