@@ -392,6 +392,11 @@ class Threshold:
     """Of a gate over all languages together: each with its share; together 1."""
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The language it is of, or all that are judged together."""
+        return tuple(code for code, _ in self.weights) or (self.language,)
+
+    @property
     def has_level(self) -> bool:
         """Whether it limits the metric in this language itself, not only its gap."""
         return any(limit is not None for limit in (self.max_rate, self.floor, self.ceiling))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.printing import print_text
 from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.files.strict_json import numbered_lines, parse
+from pytest_xling.files.whole import file_errors, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["HOLDOUT", "hold_out", "parse_part"]
@@ -73,11 +76,10 @@ def hold_out(folder: Path, *, part: int, parts: int) -> None:
                 msg = f"{data / name}: no question would be {which}; take fewer parts than {parts}"
                 raise ConfigError(msg)
     # All of it is written beside the files first: what fails half-way has moved nothing.
-    holdout.mkdir(exist_ok=True)
-    for path, lines in split.items():
-        _beside(path).write_text("".join(lines), encoding="utf-8", newline="\n")
-    for path in split:
-        _beside(path).replace(path)
+    with file_errors(), ExitStack() as files:
+        holdout.mkdir(exist_ok=True)
+        for path, lines in split.items():
+            files.enter_context(whole(path)).writelines(lines)
     first = names[0]
     moved = len(split[holdout / first])
     print_text(
@@ -93,27 +95,18 @@ def hold_out(folder: Path, *, part: int, parts: int) -> None:
     )
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.new")
-
-
-def _rows(path: Path) -> list[tuple[str, str]]:
-    """Return the question and the line of each row of a file, if it is there.
+def _rows(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the question and the line of each row of a file, if it is there.
 
     Raises:
         DataError: a line is no row with an id.
     """
     if not path.exists():
-        return []
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            question = str(row.get("parallel_id") or row["id"])
-        except (ValueError, AttributeError, KeyError, TypeError) as error:
+        return
+    for number, line in numbered_lines(path):
+        row = parse(line, where=f"{path}:{number}")
+        question = isinstance(row, dict) and (row.get("parallel_id") or row.get("id"))
+        if not question:
             msg = f"{path}:{number}: expected a JSON object with an id"
-            raise DataError(msg) from error
-        rows.append((question, f"{line}\n"))
-    return rows
+            raise DataError(msg)
+        yield str(question), f"{line}\n"

@@ -431,11 +431,15 @@ class MetricReader:
             raise self.file.error(*at, what=f"expected a list such as [hi, zh], not {names!r}")
         codes: dict[str, None] = {}
         for name in names:
-            try:
-                codes[self.language_code(str(name))] = None
-            except ConfigError as error:
-                raise self.file.error(*at, what=str(error)) from error
+            codes[self._code(str(name), at)] = None
         return tuple(codes)
+
+    def _code(self, name: str, place: Place) -> str:
+        """Return the code of the language *name*, which is written at *place*."""
+        try:
+            return self.language_code(name)
+        except ConfigError as error:
+            raise self.file.error(*place, what=str(error)) from error
 
     def weights(self, place: Place) -> dict[str, float]:
         """Return by code how much each language counts, as ``weights:`` at *place* says.
@@ -447,18 +451,15 @@ class MetricReader:
         place = (*place, WEIGHTS)
         weights: dict[str, float] = {}
         for name, weight in expect_mapping(self.file, place).items():
-            try:
-                code = self.language_code(str(name))
-            except ConfigError as error:
-                raise self.file.error(*place, name, what=str(error)) from error
+            code = self._code(name, (*place, name))
             if code in weights:
                 what = f"{code!r} has a weight already; keep one of them"
                 raise self.file.error(*place, name, what=what)
-            number = not isinstance(weight, bool)
-            if not isinstance(weight, int | float) or not number or not 0 <= weight < math.inf:
+            number = weight if isinstance(weight, int | float) else math.nan
+            if isinstance(weight, bool) or not 0 <= number < math.inf:
                 what = f"expected a number of at least 0, such as 0.4, not {weight!r}"
                 raise self.file.error(*place, name, what=what)
-            weights[code] = float(weight)
+            weights[code] = float(number)
         if not any(weights.values()):
             raise self.file.error(*place, what="no language has a weight above 0")
         return weights
@@ -564,10 +565,7 @@ class MetricReader:
         limits: dict[str, Limits] = {}
         names: dict[str, str] = {}
         for name in expect_mapping(self.file, place):
-            try:
-                code = self.language_code(name)
-            except ConfigError as error:
-                raise self.file.error(*place, name, what=str(error)) from error
+            code = self._code(name, (*place, name))
             if code in limits:
                 what = f"the same language as {names[code]!r}; keep one of them"
                 raise self.file.error(*place, name, what=what)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.strict_json import (
+    numbered_lines,
     parse,
-    read_text,
     require_name,
     require_text,
     unique_keys,
@@ -117,17 +117,10 @@ def _files_by_language(path: Path) -> dict[str, Path]:
     return files
 
 
-def _rows(file: Path) -> Iterator[tuple[int, str]]:
-    # Only \n ends a line: str.splitlines would also cut at U+2028 within a question.
-    for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if line.strip():
-            yield number, line
-
-
 def _samples(file: Path, *, benchmark: str, language: str, versions: _Versions) -> Iterator[Sample]:
     lines: dict[str, int] = {}
     known: _Known = {}
-    for number, line in _rows(file):
+    for number, line in numbered_lines(file):
         where = f"{file}:{number}"
         sample = _sample(line, where=where, benchmark=benchmark, language=language, known=known)
         if sample.id in lines:

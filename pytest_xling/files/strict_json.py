@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING
 from pytest_xling.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["parse", "plain_name", "read_text", "require_name", "require_text", "unique_keys"]
+__all__ = [
+    "numbered_lines",
+    "parse",
+    "plain_name",
+    "read_text",
+    "require_name",
+    "require_text",
+    "unique_keys",
+]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -54,6 +63,19 @@ def read_text(path: Path) -> str:
         msg = f"{path}: the file is empty; write one sample a line, or remove the file"
         raise DataError(msg)
     return text
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of a UTF-8 file that are not blank, with their numbers from 1.
+
+    Only ``\n`` ends a line: str.splitlines would also cut at U+2028 within a question.
+
+    Raises:
+        DataError: as :func:`read_text`.
+    """
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield number, line
 
 
 def parse(text: str, *, where: str, decoder: json.JSONDecoder | None = None) -> JsonValue:

@@ -253,9 +253,7 @@ def corrected_trend(
 
     def slope(at: Sequence[Interval]) -> Interval:
         made = contrast(at, weights)
-        if kind != "flag" or made.low is None or made.high is None:
-            return made
-        return replace(made, low=max(made.low, -most), high=min(made.high, most))
+        return made.within(-most, most) if kind == "flag" else made
 
     of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
     return _put(of_whole, sides, slope, alpha=alpha, limits=limits)
@@ -283,15 +281,7 @@ def corrected_sum(
     factors = [factor for *_, factor in sides.values()]
 
     def summed(at: Sequence[Interval]) -> Interval:
-        made = contrast(at, factors)
-        if made.low is None or made.high is None:
-            return made
-        least, most = within
-        return replace(
-            made,
-            low=made.low if least is None else max(least, made.low),
-            high=made.high if most is None else min(most, made.high),
-        )
+        return contrast(at, factors).within(*within)
 
     made = {
         name: _Side(scores, labels, kind=kind, bounds=bounds)

@@ -120,13 +120,13 @@ def held_to_estimate(verdict: Verdict, overall: Verdict | None) -> Verdict:
         why = "it is not corrected by labels"
     if why:
         return replace(verdict, held="unbacked", reason=f"{verdict.reason}; closes: {why}")
-    beyond = is_beyond(verdict)
+    beyond = _is_beyond(verdict)
     said = "is beyond its limit: closes" if beyond else "is within its limit"
     reason = f"{verdict.reason}; all languages together pass, and its own estimate {said}"
     return replace(verdict, held="beyond" if beyond else "within", reason=reason)
 
 
-def is_beyond(verdict: Verdict) -> bool:
+def _is_beyond(verdict: Verdict) -> bool:
     """Tell whether the estimate itself, without its interval, is beyond the limit."""
     limits, made = verdict.threshold, verdict.estimate
     value = made.value or 0.0
@@ -198,7 +198,7 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _one_sided(verdict: Verdict) -> float:
     """Return how likely it is by chance to be so far beyond the limit, or farther."""
     half = (verdict.estimate.p or 0.0) / 2
-    return half if is_beyond(verdict) else 1 - half
+    return half if _is_beyond(verdict) else 1 - half
 
 
 def _corrected(verdict: Verdict, p: float, p_holm: float, *, gates: int) -> Verdict:

@@ -34,7 +34,7 @@ from pytest_xling.gates.trend import claim_slopes
 from pytest_xling.records import Estimate
 from pytest_xling.registry import load
 from pytest_xling.stats.contrast import Interval, difference
-from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.mean import mean_interval, per_cluster
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import slope_weights, steepest
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Score, Verdict
-    from pytest_xling.stats.mean import MeanInterval
     from pytest_xling.store.human_labels import HumanLabel
 
     Labels = Mapping[tuple[str, str], HumanLabel]
@@ -107,8 +106,9 @@ def judge_overall(
     for code, one in by_language.items():
         if one.refused and baseline is not None:
             return undecided(limits, gate.id, baseline.name, f"{code}: {one.refused}")
+    beside = () if gate.pivot is None else at_level(scores[gate.pivot], limits.level)
     check_scores(
-        [score for one in by_language.values() for score in one.scores],
+        [*beside, *(score for one in by_language.values() for score in one.scores)],
         metric=limits.metric,
         language=limits.language,
     )
@@ -268,36 +268,38 @@ def _estimate(
     if not compared:
         kind: MetricKind = "flag" if flag else "number"
         check_values([v for _, v, _ in flat], metric=limits.metric, kind=kind, bounds=metric.bounds)
-    error = low = high = least = None
+    values, counts, asked = [v for _, v, _ in flat], [w for *_, w in flat], [q for q, *_ in flat]
+    error = least = None
     if flag or rates:
         # A difference of rates is what got worse less what got better.
         made = _rate(flat, 1.0, alpha=limits.alpha)
         if rates:
             made = difference(made, _rate(flat, -1.0, alpha=limits.alpha))
-        mean, low, high = made.value or 0.0, made.low, made.high
-    else:
-        mean = math.fsum(value * weight for _, value, weight in flat)
-        added = _added(flat, mean)
+    elif compared and not metric.share:
+        # As in one language: Student's t of differences, and what bounds know of equal ones.
+        added = per_cluster(values, asked, weights=counts)
         bounds = _bounds(gate, by_language.values())
-        if compared and not metric.share:
-            # As in one language: Student's t of differences, and what bounds know of equal ones.
-            by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1])
-            low, high, error = by_t.low, by_t.high, by_t.error if by_t.even else None
-            least = skewed_low(added.points, alpha=limits.alpha)
-        elif around := added.interval(alpha=limits.alpha, bounds=bounds):
-            low, high, error = around.low, around.high, around.error
-        low, high = _within(low, high, bounds)
+        by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1])
+        made = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
+        error = by_t.error if by_t.even else None
+        least = skewed_low(added.points, alpha=limits.alpha)
+    else:
+        bounds = _bounds(gate, by_language.values())
+        made = Interval(value=math.fsum(value * weight for _, value, weight in flat))
+        around = mean_interval(values, asked, alpha=limits.alpha, bounds=bounds, weights=counts)
+        if around is not None:
+            made, error = replace(made, low=around.low, high=around.high), around.error
     return replace(
         empty,
-        value=mean,
-        low=low,
-        high=high,
+        value=made.value,
+        low=made.low,
+        high=made.high,
         error=error,
         skewed_low=least,
         n=len(questions) if compared else len(flat),
-        flagged=round(math.fsum(value for _, value, _ in flat)) if flag else 0,
+        flagged=round(math.fsum(values)) if flag else 0,
         signature=next((score.signature for score in of_all if score.value is not None), ""),
-        reason="" if low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
+        reason="" if made.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
     )
 
 
@@ -328,50 +330,3 @@ def _bounds(gate: GateSpec, languages: Iterable[_Language]) -> Bounds:
         steep = max(one.most for one in languages)
         reach = max(reach * steep, *(abs(v) for one in languages for _, v in one.values), 0.0)
     return -reach, reach
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Added:
-    """What each question adds to a weighted mean (the linearised ratio): one value for each.
-
-    However its answers go together, questions are independent.
-    """
-
-    points: Sequence[float]
-    mean: float
-    largest: float
-    """How much the heaviest question weighs beside an average one."""
-
-    def interval(self, *, alpha: float, bounds: Bounds) -> MeanInterval | None:
-        """Return Gaffke's interval; *bounds* are those of single answers."""
-        first, last = (
-            None if bound is None else self.mean + self.largest * (bound - self.mean)
-            for bound in bounds
-        )
-        return mean_interval(
-            self.points, range(len(self.points)), alpha=alpha, bounds=(first, last)
-        )
-
-
-def _added(flat: Sequence[tuple[Question, float, float]], mean: float) -> _Added:
-    added: defaultdict[Question, list[float]] = defaultdict(list)
-    heavy: defaultdict[Question, list[float]] = defaultdict(list)
-    for question, value, weight in flat:
-        added[question].append(weight * (value - mean))
-        heavy[question].append(weight)
-    m = len(added)
-    return _Added(
-        points=[mean + m * math.fsum(own) for own in added.values()],
-        mean=mean,
-        largest=m * max(map(math.fsum, heavy.values())),
-    )
-
-
-def _within(
-    low: float | None, high: float | None, bounds: Bounds
-) -> tuple[float | None, float | None]:
-    least, most = bounds
-    return (
-        low if low is None or least is None else max(least, low),
-        high if high is None or most is None else min(most, high),
-    )

@@ -60,8 +60,8 @@ class GateSpec:
     @property
     def reads(self) -> tuple[str, ...]:
         """The languages whose scores decide it, the pivot's among them where it compares."""
-        weighed = tuple(code for code, _ in self.threshold.weights) or (self.language,)
-        return weighed if self.pivot is None else (*weighed, self.pivot)
+        own = self.threshold.languages
+        return own if self.pivot is None else (*own, self.pivot)
 
     @property
     def id(self) -> str:
@@ -159,8 +159,8 @@ def gates_of(
                 origin = file.origin(limits, model, *LIMITS[gate.kind])
                 made = replace(gate, threshold=replace(limits, origin=origin))
                 if language == ALL_LANGUAGES:
-                    own = _own(metric, gate.kind, by.pivot)
-                    weights = file.shares(benchmark, [code for code in applies if code not in own])
+                    compared = [c for c in applies if not _is_own(metric, gate.kind, c, by.pivot)]
+                    weights = file.shares(benchmark, compared)
                     if len(weights) < 2:  # noqa: PLR2004  of one language its own gate says it all
                         continue
                     made = replace(made, threshold=replace(made.threshold, weights=weights))
@@ -168,27 +168,24 @@ def gates_of(
     return gates
 
 
-def _own(metric: str, kind: GateKind, pivot: str | None) -> tuple[str | None, ...]:
-    """Return the languages in which a gate of this kind has nothing to say."""
-    compares = kind == "gap" or (load("metric", metric).unit == "pivot" and kind != "cases")
-    return (pivot,) if compares else ()
+def _is_own(metric: str, kind: GateKind, language: str, pivot: str | None) -> bool:
+    """Tell whether a gate of this kind would compare the pivot language with itself."""
+    return language == pivot and (kind == "gap" or load("metric", metric).unit == "pivot")
 
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
     """Yield the gates of a threshold: of the metric itself, its cases, drop, gap and trend."""
-    # What compares a language with the pivot language has nothing to say of that itself.
-    compares = load("metric", limits.metric).unit == "pivot"
-    silent = compares and limits.language == by.pivot
-    if limits.has_level and not silent:
-        yield GateSpec(threshold=limits)
-    if limits.max_cases is not None:
-        yield GateSpec(threshold=limits, kind="cases")
-    if limits.max_drop is not None and by.baseline and not silent:
-        yield GateSpec(threshold=limits, kind="drop")
-    if limits.max_gap is not None and limits.language != by.pivot:
-        yield GateSpec(threshold=limits, kind="gap", pivot=by.pivot)
-    if limits.max_trend is not None:
-        yield GateSpec(threshold=limits, kind="trend")
+    there: Mapping[GateKind, bool] = {
+        "limit": limits.has_level,
+        "cases": limits.max_cases is not None,
+        "drop": limits.max_drop is not None and by.baseline,
+        "gap": limits.max_gap is not None,
+        "trend": limits.max_trend is not None,
+    }
+    for kind, is_there in there.items():
+        if is_there and not _is_own(limits.metric, kind, limits.language, by.pivot):
+            pivot = by.pivot if kind == "gap" else None
+            yield GateSpec(threshold=limits, kind=kind, pivot=pivot)
 
 
 def _check(limits: Threshold, file: ThresholdFile, model: str, by: Compared) -> None:

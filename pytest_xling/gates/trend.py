@@ -72,7 +72,7 @@ def trend_estimate(
     check_scores(scores, metric=metric, language=language)
     sign = -1.0 if better == "higher" else 1.0
     claims = _by_level(scores)
-    worse = [sign * rise for rise in claim_slopes(scores).values()]
+    worse = [sign * rise for rise in _slopes(claims).values()]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
     if not worse:
         scored = any(score.value is not None for score in scores)
@@ -123,8 +123,12 @@ def claim_slopes(scores: Sequence[Score]) -> dict[tuple[str, str], float]:
 
     As :func:`pytest_xling.stats.trend.slopes`: their mean is the slope common to all.
     """
-    claims = {claim: at for claim, at in sorted(_by_level(scores).items()) if len(at) > 1}
-    return dict(zip(claims, slopes(list(claims.values())), strict=True))
+    return _slopes(_by_level(scores))
+
+
+def _slopes(claims: Mapping[tuple[str, str], Mapping[int, float]]) -> dict[tuple[str, str], float]:
+    steep = {claim: at for claim, at in sorted(claims.items()) if len(at) > 1}
+    return dict(zip(steep, slopes(list(steep.values())), strict=True))
 
 
 def _possible(end: float | None, most: float, kind: MetricKind) -> float | None:

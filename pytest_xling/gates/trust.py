@@ -33,7 +33,7 @@ def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> l
         pivot: the language others are compared with, where the benchmark has one.
         gap: whether the gate is one of the gap to it.
     """
-    own = [code for code, _ in threshold.weights] or [threshold.language]
+    own = list(threshold.languages)
     compares = gap or load("metric", threshold.metric).unit == "pivot"
     if not compares or pivot is None or pivot in own:
         return own

@@ -543,11 +543,7 @@ class Selection:
             if file is None or not languages or not (metrics := file.metrics(name)):
                 continue
             every = [gate for metric in metrics for gate in self._gates_of_metric(folder, metric)]
-            due = [
-                gate
-                for gate in every
-                if not languages.isdisjoint(dict(gate.threshold.weights) or {gate.language})
-            ]
+            due = [gate for gate in every if not languages.isdisjoint(gate.threshold.languages)]
             left = [gate.id for gate in due if (name, gate.id) not in judged]
             gates += ((name, gate) for gate in left)
             if left or not due:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ class Interval:
     """Standard error."""
     influence: Mapping[Hashable, float] = field(default_factory=dict, repr=False)
     """What each cluster adds to the error: by it estimates of the same questions vary together."""
+
+    def within(self, least: float | None, most: float | None) -> Interval:
+        """Return it with ends that are not beyond these; None where there is no end."""
+        low, high = self.low, self.high
+        return replace(
+            self,
+            low=low if low is None or least is None else max(least, low),
+            high=high if high is None or most is None else min(most, high),
+        )
 
 
 def difference(first: Interval, second: Interval) -> Interval:

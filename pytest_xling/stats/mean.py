@@ -14,7 +14,16 @@ from pytest_xling.stats.group_means import RESOLUTION
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = ["LEAST_TILT", "SPANS", "Description", "MeanInterval", "describe", "mean_interval"]
+__all__ = [
+    "LEAST_TILT",
+    "SPANS",
+    "Description",
+    "MeanInterval",
+    "PerCluster",
+    "describe",
+    "mean_interval",
+    "per_cluster",
+]
 
 SPANS = 10.0
 """Where no bound is known, one is assumed: beyond the outermost of m clusters by this many times
@@ -71,6 +80,7 @@ def mean_interval(
     *,
     alpha: float = 0.05,
     bounds: tuple[float | None, float | None] = (None, None),
+    weights: Sequence[float] | None = None,
 ) -> MeanInterval | None:
     """Return the two-sided 1 - *alpha* interval of the mean, however skewed the values are.
 
@@ -88,6 +98,7 @@ def mean_interval(
         clusters: which answers belong together, such as those to one question.
         alpha: the interval misses with this probability, both sides together.
         bounds: the lowest and the highest value there can be; None where there is no end.
+        weights: how much each answer counts; None: all the same.
 
     Returns:
         None with fewer than two clusters, and where all values are equal but for rounding and a
@@ -96,27 +107,11 @@ def mean_interval(
     Raises:
         ValueError: the lengths differ, a value is not finite, or *alpha* is out of range.
     """
-    if len(values) != len(clusters):
-        msg = f"{len(values)} values but {len(clusters)} clusters"
-        raise ValueError(msg)
     z = two_sided_z(alpha)
-    _refuse_infinite(values)
-    grouped: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for value, cluster in zip(values, clusters, strict=True):
-        grouped[cluster].append(value)
-    m = len(grouped)
+    made = per_cluster(values, clusters, weights=weights)
+    m, mean, points, largest = len(made.points), made.mean, made.points, made.largest
     if m < 2:  # noqa: PLR2004  spread needs two
         return None
-    n = len(values)
-    mean = math.fsum(values) / n
-    sums = [math.fsum(members) for members in grouped.values()]
-    sizes = [len(members) for members in grouped.values()]
-    largest = max(sizes) * m / n
-    if largest == 1:
-        points = [total / size for total, size in zip(sums, sizes, strict=True)]
-    else:  # The mean is a ratio then; this is what each cluster adds to it.
-        added = ((y - mean * size) * m / n for y, size in zip(sums, sizes, strict=True))
-        points = [mean + away for away in added]
     lowest, highest = min(points), max(points)
     span = highest - lowest
     if None in bounds and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
@@ -134,6 +129,56 @@ def mean_interval(
         high=max(mean, high if bounds[1] is None else min(bounds[1], high)),
         error=math.sqrt(squares / (m * (m - 1))),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerCluster:
+    """A weighted mean, and what each cluster adds to it: a value each, of which it is the mean.
+
+    However the answers of a cluster go together, clusters are independent.
+    """
+
+    mean: float
+    points: Sequence[float]
+    largest: float
+    """How much the heaviest cluster weighs beside an average one."""
+
+
+def per_cluster(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    *,
+    weights: Sequence[float] | None = None,
+) -> PerCluster:
+    """Return what each cluster adds to the mean of *values*, as for :func:`mean_interval`.
+
+    Where clusters weigh the same, that is the mean of its own; else the mean is a ratio, and this
+    the linearised one.
+
+    Raises:
+        ValueError: the lengths differ, or a value is not finite.
+    """
+    if len(values) != len(clusters):
+        msg = f"{len(values)} values but {len(clusters)} clusters"
+        raise ValueError(msg)
+    _refuse_infinite(values)
+    if not values:
+        return PerCluster(mean=0.0, points=[], largest=0.0)
+    sums: defaultdict[Hashable, list[float]] = defaultdict(list)
+    sizes: defaultdict[Hashable, list[float]] = defaultdict(list)
+    counts = weights or [1.0] * len(values)
+    for value, weight, cluster in zip(values, counts, clusters, strict=True):
+        sums[cluster].append(weight * value)
+        sizes[cluster].append(weight)
+    m, n = len(sums), math.fsum(counts)
+    mean = math.fsum(y for members in sums.values() for y in members) / n
+    added = [(math.fsum(sums[cluster]), math.fsum(sizes[cluster])) for cluster in sums]
+    largest = max(size for _, size in added) * m / n
+    if largest == 1:
+        points = [y / size for y, size in added]
+    else:
+        points = [mean + (y - mean * size) * m / n for y, size in added]
+    return PerCluster(mean=mean, points=points, largest=largest)
 
 
 def _quantile(above: Sequence[tuple[float, int]], z: float) -> float:

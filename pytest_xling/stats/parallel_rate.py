@@ -81,7 +81,7 @@ class ParallelRate:
             ValueError: *alpha* is out of range.
         """
         check_alpha(alpha)
-        return self._low(alpha), max(self._highs(alpha))
+        return self._low(alpha), self._high(alpha)
 
     def _low(self, alpha: float) -> float:
         m = len(self._sizes)
@@ -91,8 +91,8 @@ class ParallelRate:
         )
         return 0.0 if around is None else max(0.0, around.low)
 
-    def _highs(self, alpha: float) -> list[float]:
-        """Return the upper ends by the flags there are, and by those of the worst questions."""
+    def _high(self, alpha: float) -> float:
+        """Return the highest of the ends by the flags there are, and by the worst questions'."""
         flagged = sorted(
             (question for question, raised in self._raised.items() if raised),
             key=lambda question: (
@@ -101,22 +101,29 @@ class ParallelRate:
             ),
         )
         steps = sorted(set(np.linspace(0, len(flagged), _MOST_STEPS, dtype=int).tolist()))
-        return [self._high(flagged[:step], alpha) for step in steps]
+        highest = 0.0
+        for step in reversed(steps):
+            highest = max(highest, self._high_by(flagged[:step], alpha, above=highest))
+        return highest
 
-    def _high(self, flagged: Sequence[Hashable], alpha: float) -> float:
+    def _high_by(self, flagged: Sequence[Hashable], alpha: float, *, above: float) -> float:
+        """Return the upper end where only these questions have their flags; *above* if below it."""
         rate = min(1.0, math.fsum(s for question in flagged for s in self._shares[question]))
         if rate == 1:
             return 1.0
         belief = self._belief(flagged)
         seen = rate * self._worth
+
+        def is_left_out(at: float) -> bool:
+            tails = betainc(self._worth - seen, seen + 1, 1 - at)
+            return float(belief @ tails) <= _SPENT * alpha / 2
+
+        if above >= rate and is_left_out(above):
+            return above
         low, high = rate, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            tails = betainc(self._worth - seen, seen + 1, 1 - middle)
-            if float(belief @ tails) <= _SPENT * alpha / 2:
-                high = middle
-            else:
-                low = middle
+            low, high = (low, middle) if is_left_out(middle) else (middle, high)
         return high
 
     def _belief(self, flagged: Sequence[Hashable]) -> NDArray[np.float64]:

@@ -329,3 +329,9 @@ def test_scores_made_in_different_ways_are_not_put_together() -> None:
     ]
     with pytest.raises(EvaluationError, match="made in different ways"):
         _one(_gate(ALL_LANGUAGES, max_rate=0.1), scores | {"hi": other})
+    english = [
+        Score(**{f: getattr(s, f) for f in s.__slots__} | {"signature": "t"}) for s in scores["en"]
+    ]
+    gap = _gate(ALL_LANGUAGES, "gap", languages=("es", "hi", "zh"), max_gap=0.1)
+    with pytest.raises(EvaluationError, match="made in different ways"):
+        _one(gap, scores | {"en": english})

@@ -28,7 +28,7 @@ from pytest_xling.reports.terminal.closing import (
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.matrix import (
     is_drop,
-    is_overall,
+    is_of_metric,
     language_name,
     named,
     with_intervals,
@@ -195,7 +195,7 @@ def ungated(estimates: Mapping[str, Mapping[str, Estimate]]) -> list[Column]:
 
 
 def _is_rate(verdict: Verdict) -> bool:
-    return verdict.threshold.max_rate is not None and is_overall(verdict)
+    return verdict.threshold.max_rate is not None and is_of_metric(verdict)
 
 
 def _number(figures: Figures, made: Estimate) -> str:

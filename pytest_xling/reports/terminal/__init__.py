@@ -26,7 +26,7 @@ from pytest_xling.reports.terminal.findings import find_worst, finding_parts
 from pytest_xling.reports.terminal.matrix import (
     OUTCOMES,
     gated_column,
-    is_overall,
+    is_of_metric,
     named,
     plain_column,
     tables,
@@ -213,7 +213,7 @@ def _matrices(
 
 def _rates_first(gate: tuple[str, list[Verdict]]) -> tuple[bool, str]:
     name, verdicts = gate
-    return verdicts[0].threshold.max_rate is None or not is_overall(verdicts[0]), name
+    return verdicts[0].threshold.max_rate is None or not is_of_metric(verdicts[0]), name
 
 
 def _legend(verdicts: Sequence[Verdict]) -> Text:
@@ -238,7 +238,7 @@ def _ungated(
     gated = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
         for v in verdicts
-        if is_overall(v)
+        if is_of_metric(v)
     }
     scored = [
         step

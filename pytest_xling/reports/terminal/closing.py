@@ -16,7 +16,7 @@ from pytest_xling.config.options import option
 from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.reports.rendering import counted
-from pytest_xling.reports.terminal.matrix import OUTCOMES, is_overall, named
+from pytest_xling.reports.terminal.matrix import OUTCOMES, is_of_metric, named
 from pytest_xling.store.faults import run_faults
 from pytest_xling.text.display import printable
 
@@ -133,7 +133,7 @@ def not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
             not blocks(v),
             _ORDER.index(v.outcome),
             v.threshold.benchmark,
-            v.threshold.max_rate is None or not is_overall(v),
+            v.threshold.max_rate is None or not is_of_metric(v),
             v.case,
         ),
     )

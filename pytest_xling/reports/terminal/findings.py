@@ -12,7 +12,13 @@ from rich.text import Text
 from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Finding
 from pytest_xling.reports.rendering import lines_of
-from pytest_xling.reports.terminal.matrix import is_drop, is_gap, is_overall, kind_of, language_name
+from pytest_xling.reports.terminal.matrix import (
+    is_drop,
+    is_gap,
+    is_of_metric,
+    kind_of,
+    language_name,
+)
 from pytest_xling.store.queries import case_texts, metric_steps, worst
 from pytest_xling.store.runs import read_verdicts
 from pytest_xling.text.display import printable
@@ -125,7 +131,7 @@ def find_worst(
     # language that of all levels speaks, and where there is none the last that did not pass.
     gates = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language): v
-        for v in sorted(verdicts, key=lambda v: (is_overall(v), v.outcome != "pass"))
+        for v in sorted(verdicts, key=lambda v: (is_of_metric(v), v.outcome != "pass"))
         if not is_gap(v) and not is_drop(v) and not v.estimate.trend
     }
     candidates = _candidates(connection, run_id, gates, each=limit)

@@ -36,7 +36,7 @@ __all__ = [
     "gated_column",
     "is_drop",
     "is_gap",
-    "is_overall",
+    "is_of_metric",
     "kind_of",
     "language_name",
     "named",
@@ -161,7 +161,7 @@ def is_drop(verdict: Verdict) -> bool:
     return bool(verdict.estimate.baseline)
 
 
-def is_overall(verdict: Verdict) -> bool:
+def is_of_metric(verdict: Verdict) -> bool:
     """Tell whether a gate judges a metric itself, over all its answers."""
     made = verdict.estimate
     compared = made.pivot or made.baseline or made.trend or made.per_case
