@@ -155,6 +155,35 @@ def test_what_is_told_of_the_errors() -> None:
     assert all((proposal.missed or 0) > 0.9 for proposal in small.proposals)
 
 
+@pytest.mark.parametrize("n", [24, pytest.param(60, marks=pytest.mark.slow)])
+def test_means_that_collapse_now_and_then_block_no_more_than_promised(n: int) -> None:
+    """Answers about nothing are seldom: most runs to tune on have none, as bad as they may be."""
+    blocked = 0
+    for seed in range(100):
+        random = np.random.default_rng([n, seed])
+
+        def made(random: Generator = random) -> dict[tuple[str, str], list[Score]]:
+            usual = random.normal(0.9, 0.02, n)
+            return _run({"en": np.where(random.random(n) < 0.02, 0.0, usual).tolist()}, "sim_sent")
+
+        limits = _limits("sim_sent", "floor", ["en"])
+        (found,) = _tuned(limits, made(), how=FEW).proposals
+        threshold = replace(found.limit.spec.threshold, floor=found.proposed)
+        blocked += judge_gate(made()["sim_sent", "en"], threshold).outcome != "pass"
+    assert blocked <= 3
+
+
+def test_limits_are_not_made_to_fit_a_run_that_breaks_them() -> None:
+    """A run whose gates close is no measure of what to let pass; its other limits are tuned."""
+    random = np.random.default_rng(7)
+    flags = {"en": (random.random(60) < 0.6).astype(float).tolist(), "hi": [0.0] * 60}
+    limits = [replace(limit, now=0.1) for limit in _limits("no_answer", "max_rate", ("en", "hi"))]
+    broken, kept = _tuned(limits, _run(flags, "no_answer"), how=FEW).proposals
+    assert (None, None) == (broken.proposed, broken.change)
+    assert "beyond its limit already: a run that is closed is no measure" in broken.reason
+    assert kept.proposed is not None
+
+
 def test_runs_known_to_be_bad() -> None:
     """How often they would pass is told, and is 0 of a model far below."""
     random = np.random.default_rng(2)
@@ -215,7 +244,9 @@ def test_several_runs(runs: int, method: str) -> None:
     how = replace(QUICK, false_alarm=0.05, splits=3)
     found = _tuned(_limits("sim_sent", "floor"), *made, how=how)
     assert [(method, runs)] * 3 == [(p.method, p.runs) for p in found.proposals]
-    assert all(0.48 < (proposal.proposed or 0) < 0.6 for proposal in found.proposals)
+    # A run's own questions leave room for one as bad as can be; several runs tell how bad they get.
+    least = 0.25 if method == "resampled" else 0.48
+    assert all(least < (proposal.proposed or 0) < 0.6 for proposal in found.proposals)
 
 
 def test_runs_that_are_equal_are_one_run() -> None:
@@ -281,12 +312,11 @@ def test_gaps_that_are_equal_everywhere() -> None:
 
 
 def test_two_questions() -> None:
-    """Hardly anything is excluded, which is no error; halves of one question say nothing."""
+    """They exclude nothing, which is told and is no error; halves of one question say nothing."""
     run = _run({"en": [0.5, 0.6]}, "sim_sent")
     (found,) = _tuned(_limits("sim_sent", "floor", ["en"], min_n=2), run).proposals
-    assert found.proposed is not None
-    assert found.proposed < 0
-    assert found.blocked_held_out is None
+    assert "only a limit that nothing exceeds would do" == found.reason
+    assert (None, None) == (found.proposed, found.blocked_held_out)
 
 
 @pytest.mark.slow

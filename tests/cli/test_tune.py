@@ -118,14 +118,14 @@ def test_a_table_and_a_diff(tune: Tune, tmp_path: Path) -> None:
 
 def test_a_loosened_limit_is_marked(tune: Tune, tmp_path: Path) -> None:
     """In the table, in JSON and beside the diff: a floor that falls, a rate that rises."""
-    strict = TEXT.replace("max_rate: 0.9", "max_rate: 0.001").replace("floor: 0.1", "floor: 0.95")
+    strict = TEXT.replace("max_rate: 0.9", "max_rate: 0.1").replace("floor: 0.1", "floor: 0.79")
     (tmp_path / "thresholds.yaml").write_text(strict, encoding="utf-8")
     said = tune("run-1")
     table, _, _ = said.out.partition("--- thresholds.yaml")
     _, loosens = " ".join(table.split()).split(" loosens: ")
-    assert "no_answer en 0.1% to " in loosens
-    assert "sim_sent floor en 0.95 to 0." in loosens
-    assert "!" in next(line for line in table.splitlines() if "0.95" in line)
+    assert "no_answer en 10.0% to " in loosens
+    assert "sim_sent floor en 0.79 to 0." in loosens
+    assert "!" in next(line for line in table.splitlines() if "0.79" in line)
     (benchmark,) = json.loads(tune("run-1", "--json").out)["benchmarks"]
     changes = {one["gate"]: one["change"] for one in benchmark["proposals"]}
     assert ("looser", "looser", "tighter") == tuple(
@@ -149,10 +149,11 @@ def test_json_has_all(tune: Tune) -> None:
     assert ("floor", 0.1, "resampled", 24) == tuple(
         floor[key] for key in ("limit", "now", "method", "n")
     )
-    assert 0.45 < floor["proposed"] < floor["estimate"]
+    assert 0.2 < floor["proposed"] < floor["estimate"]
     assert {"tighter"} == {gate["change"] for gate in gates.values()}
     assert floor["blocked"] <= 0.05
-    assert (0.0, 0.0) == (floor["missed_bad"], floor["blocked_now"])
+    assert floor["missed_bad"] < 0.2
+    assert floor["blocked_now"] < 0.02
     assert found["tuning"]["false_alarm"] == 0.05
     assert found["written"] is False
 
@@ -202,9 +203,9 @@ def test_a_language_that_the_runs_do_not_have_keeps_its_limit(
     """A limit for all is changed by runs alone that are known to have all languages."""
     settings = {**SETTINGS, "benchmark_languages": languages}
     put_run(tmp_path / "s.sqlite", _scored(), run_id="some", settings=settings)
-    text = TEXT.replace("max_rate: 0.9 ", "max_rate: 0.001 ").replace("floor: 0.1", "floor: 0.95")
+    text = TEXT.replace("max_rate: 0.9 ", "max_rate: 0.1 ").replace("floor: 0.1", "floor: 0.79")
     text = text.replace(
-        "      max_gap: 0.5", "      max_gap: 0.5\n      models:\n        m*: {floor: 0.9}"
+        "      max_gap: 0.5", "      max_gap: 0.5\n      models:\n        m*: {floor: 0.78}"
     )
     (tmp_path / "thresholds.yaml").write_text(text, encoding="utf-8")
     assert 0 == tune("some", "--metric", "repetition", "--write").code
@@ -213,8 +214,8 @@ def test_a_language_that_the_runs_do_not_have_keeps_its_limit(
     path = tmp_path / "thresholds.yaml"
     file = read_run_thresholds(path, {"health-consistency"})
     for metric, key, before in (
-        ("no_answer", "max_rate", 0.001),
-        ("sim_sent", "floor", 0.9),
+        ("no_answer", "max_rate", 0.1),
+        ("sim_sent", "floor", 0.78),
         ("sim_sent", "max_gap", 0.5),
         ("repetition", "max_rate", None),
     ):
@@ -226,7 +227,7 @@ def test_a_language_that_the_runs_do_not_have_keeps_its_limit(
         assert getattr(hindi, key) not in {before, None}
     other = file.resolve("health-consistency", "sim_sent", "hi", "other")
     assert other is not None
-    assert other.floor == 0.95
+    assert other.floor == 0.79
     assert "nothing to change" in tune("some").out
 
 
@@ -337,13 +338,13 @@ def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
 
 def test_limits_that_contradict_each_other(tune: Tune, tmp_path: Path) -> None:
     """A floor that would come to lie above a ceiling is refused, and nothing is written."""
-    text = TEXT.replace("floor: 0.1", "floor: 0.1\n      models:\n        x: {ceiling: 0.3}")
+    text = TEXT.replace("floor: 0.1", "floor: 0.1\n      models:\n        x: {ceiling: 0.15}")
     (tmp_path / "thresholds.yaml").write_text(text)
     found = tune("run-1", "--write")
     assert 4 == found.code
     assert "contradicts what else the file says" in found.err
     assert ": thresholds.yaml (proposed):12: " in found.err
-    assert "is above ceiling 0.3" in found.err
+    assert "is above ceiling 0.15" in found.err
     assert text == (tmp_path / "thresholds.yaml").read_text()
 
 
@@ -359,7 +360,7 @@ def test_a_limit_that_would_contradict_one_that_is_left(tune: Tune, tmp_path: Pa
     said = tune("low", "--metric", "language_consistency")
     assert 0 == said.code, said.err
     _, floor, ceiling = " ".join(said.out.split()).split("left as it is: ")
-    assert "floor en, hi: only a limit that nothing exceeds would do" in floor
+    assert "floor en, hi: is beyond its limit already: a run that is closed is no" in floor
     assert "ceiling en, hi: 0." in ceiling
     assert "would be below its floor, which is left at 0.9" in ceiling
     assert "nothing to change" in said.out

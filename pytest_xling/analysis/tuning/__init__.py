@@ -16,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
+from pytest_xling.gates.gap import NOISE
 from pytest_xling.stats.resampling import another_run, drawn_again, unseen
 from pytest_xling.stats.tolerance import FEWEST, upper_limit
 
@@ -36,6 +37,11 @@ _MARKED = 1.5
 
 _DIGITS = 2
 """Digits that are told of the distance between a value and its limit."""
+
+_BROKEN = (
+    "is beyond its limit already: a run that is closed is no measure of what to let pass. Tune on "
+    "one that keeps the limit, or take the limit out of the file first"
+)
 
 _VERSIONS = 20
 """Ways in which a model is made worse, of which each resample takes one."""
@@ -403,6 +409,8 @@ class _Tuner:
                 return "all answers are to one question: no spread is known"
         if not limit.share and all(run.even[place] for run in self.good):
             return f"all {self.limits[place].spec.metric} are equal: no spread to tune by"
+        if limit.now is not None and self.estimates[place] > limit.turned(limit.now) + NOISE:
+            return _BROKEN
         return ""
 
 

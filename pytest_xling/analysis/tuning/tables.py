@@ -136,15 +136,16 @@ class Tables:
         return np.asarray(np.divide(self.sums.sum(axis=0), many, out=unknown, where=many > 0))
 
     @property
-    def worst_seen(self) -> NDArray[np.float64]:
-        """By limit how bad a question can be: of shares wholly, else as the worst there is."""
+    def worst(self) -> NDArray[np.float64]:
+        """By limit how bad a question can be: as the metric's bound, else as the worst there is."""
         there = self.counts > 0
         means = np.divide(
             self.sums, self.counts, out=np.full(self.sums.shape, -np.inf), where=there
         )
-        own = means.max(axis=0, initial=-np.inf)
-        seen = np.where([limit.share for limit in self.limits], 1.0, own)
-        return np.where(np.isfinite(seen), seen, 0.0)
+        seen = means.max(axis=0, initial=-np.inf)
+        ends = np.array([limit.extreme for limit in self.limits])
+        worst = np.where(np.isfinite(ends), ends, seen)
+        return np.where(np.isfinite(worst), worst, 0.0)
 
     def strata(self) -> list[NDArray[np.intp]]:
         """Return the rows by what they have values for: questions are drawn among their like.
@@ -186,7 +187,7 @@ class Tables:
         """
         sums = totals(weights, self.counts, self.sums, self.singles, self.grouped)
         if unseen is not None:
-            sums = sums.with_bad(unseen, self.worst_seen)
+            sums = sums.with_bad(unseen, self.worst)
         columns = [replace(column, min_n=max(1.0, column.min_n * share)) for column in self.columns]
         ends = bad_ends(sums, columns)
         gaps = np.array([limit.key == "max_gap" for limit in self.limits])
