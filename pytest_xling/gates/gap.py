@@ -2,9 +2,10 @@
 
 A gap is paired: each question is compared with its own parallel, so that a hard one is hard on both
 sides. What differs between questions but not between languages then drops out. The interval of the
-mean difference decides: of numbers Student's, of shares Tango's. McNemar's exact test is told
-beside that and decides nothing. Numbers whose differences are all equal, also where nothing differs
-at all, are judged by how far others could be.
+mean difference decides: of numbers Student's, of shares Tango's. To fail, shares must be beyond the
+limit by the exact test, too, since where few pairs differ Tango's errs up to twice as often as it
+says. McNemar's exact test is told beside that and decides nothing. Numbers whose differences are
+all equal, also where nothing differs at all, are judged by how far others could be.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def gap_estimate(
         alpha: the interval misses with this probability, both sides together.
         kind: with ``flag`` the gap is one of rates, and its interval never has no width.
         margin: the gap that is allowed. The p value is of the distance from there, by the test that
-            the interval is made of.
+            the interval is made of; of shares beyond it the larger of that and the exact test's.
         widest: how far apart two numbers can be; None where that is not known.
 
     Returns:
@@ -137,7 +138,10 @@ def gap_estimate(
     clusters = [pairs.get(question, [mean]) for question, mean in means.items()]
     rates = rate_difference(clusters, differences)
     low, high = rates.interval(alpha=alpha)
-    return replace(made, low=low, high=high, p=rates.p(margin + NOISE))
+    p = rates.p(margin + NOISE)
+    if low > margin + NOISE:
+        p = max(p, min(1.0, 2 * rates.exact_p(margin + NOISE)))
+    return replace(made, low=low, high=high, p=p)
 
 
 def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
@@ -170,9 +174,9 @@ def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[
     """Decide on a gap to the pivot language, or a drop from the baseline, and say why.
 
     Pass: the whole interval is within the limit, of ``min_n`` paired questions or more. Fail: the
-    whole interval is beyond it, however few there are, so that the language, or the model, is worse
-    both significantly and by more than is allowed. Else, and where numbers differ everywhere by the
-    same amount, inconclusive.
+    whole interval is beyond it, however few there are, and the p is below alpha, so that the
+    language, or the model, is worse both significantly and by more than is allowed. Else, and where
+    numbers differ everywhere by the same amount, inconclusive.
 
     Args:
         estimate: made by :func:`gap_estimate`, or of the same build, with the threshold's alpha and
@@ -198,8 +202,11 @@ def decide_gap(estimate: Estimate, threshold: Threshold, limit: float) -> tuple[
         f" ({called}'s {wording.interval(*figures.ends(low, high), threshold.alpha)});"
         f"{estimate.tested and f' {estimate.tested};'} may be {figures.limit(limit)} worse"
     )
-    if low > limit + NOISE:
+    p = 0.0 if estimate.p is None else estimate.p
+    if low > limit + NOISE and p < threshold.alpha:
         return "fail", f"{seen}: exceeded"
+    if low > limit + NOISE:
+        few = f"not beyond it by the exact test, one-sided p {wording.p_value(p / 2)}"
     if few:
         return "inconclusive", f"{seen}; {few}"
     if high <= limit + NOISE:

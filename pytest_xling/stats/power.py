@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.stats.distributions import check_alpha, two_sided_t, two_sided_z
 from pytest_xling.stats.group_means import RESOLUTION
 from pytest_xling.stats.paired_means import POWER
-from pytest_xling.stats.tango import score_z, spread_at
+from pytest_xling.stats.tango import critical_score, score_z, spread_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -337,7 +337,9 @@ def normal_pairs(
 def exact_power(
     rates: PairedRates, pairs: int, *, alpha: float = 0.05, margin: float = 0.0
 ) -> float:
-    """Return how often Tango's test finds the difference, on its own side, by all tables there are.
+    """Return how often a gate finds the difference, on its own side, by all tables there are.
+
+    By Tango's test and the exact one, as gates do.
 
     Args:
         rates: what is true.
@@ -371,14 +373,14 @@ def exact_power(
     logs += xlogy(alike, max(0.0, 1 - rates.differing))
     size = np.full(worse.shape, float(pairs))
     z = score_z((worse - better) / pairs, (worse + better) / pairs, size, margin + 0 * size)
-    return float(np.exp(ways + logs)[z > two_sided_z(alpha)].sum())
+    return float(np.exp(ways + logs)[z > critical_score(pairs, margin, alpha)].sum())
 
 
 @lru_cache(maxsize=64)  # a plan asks again for each number of repeats
 def exact_pairs(
     rates: PairedRates, *, alpha: float = 0.05, power: float = POWER, margin: float = 0.0
 ) -> int | None:
-    """Return from how many pairs on Tango's test finds the difference often enough.
+    """Return from how many pairs on a gate finds the difference often enough.
 
     Its power rises and falls by steps; from here on it no longer falls below *power*.
 

@@ -23,7 +23,7 @@ from pytest_xling.records import Score, Threshold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RUNS = 300
+RUNS = 900
 
 
 def _score(
@@ -81,8 +81,8 @@ def test_a_share_is_found_as_often_as_planned(effect: float, margin: float, repe
     worse, better = drawn < rates.worse, (drawn > 1 - rates.better)
     alike = (drawn >= rates.worse) & (drawn < rates.worse + both)
     here, there = (worse | alike).astype(float), (better | alike).astype(float)
-    # Two standard errors of 300 runs are 4.6 points.
-    assert 0.8 == pytest.approx(_found(here, there, max_gap=margin), abs=0.05)
+    # Two standard errors of 900 runs are 2.7 points.
+    assert 0.8 == pytest.approx(_found(here, there, max_gap=margin), abs=0.035)
     assert 0.8 <= power(goal, expected, questions=questions, repeats=repeats) < 0.84
 
 
@@ -132,7 +132,7 @@ def test_the_smallest_difference_is_found_just_often_enough(
     assert 0.8 == pytest.approx(power(at, expected, questions=300, repeats=2), abs=0.03)
     needed = samples(at, expected, repeats=2)
     assert needed is not None
-    assert 300 == pytest.approx(needed, rel=0.06)
+    assert 300 == pytest.approx(needed, rel=0.08)  # power rises and falls by steps
 
 
 def test_what_cannot_be_found() -> None:

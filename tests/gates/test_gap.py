@@ -19,7 +19,7 @@ from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
-from pytest_xling.stats.tango import RateDifference
+from pytest_xling.stats.tango import RateDifference, rate_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -436,14 +436,39 @@ def test_fails_alone_just_where_p_is_below_alpha(
 
 @pytest.mark.parametrize(("worse", "better"), [(29, 9), (31, 9), (11, 3), (9, 2), (8, 2)])
 def test_where_no_gap_is_allowed_it_is_mcnemars_test(worse: int, better: int) -> None:
-    """The interval leaves 0 out just where McNemar's chi-squared is significant, at any alpha."""
+    """The interval leaves 0 out just where McNemar's chi-squared is significant, at any alpha.
+
+    To fail the exact test has to find it as well.
+    """
     shares = _shares(worse, better, 5, 60)
     expected = stats.chi2.sf((worse - better) ** 2 / (worse + better), 1)
+    n = worse + better + 65
+    exact = (
+        2
+        * rate_difference(
+            [[1.0]] * worse + [[-1.0]] * better + [[0.0]] * 65,
+            [*[1.0] * worse, *[-1.0] * better, *[0.0] * 65],
+        ).exact_p()
+    )
     for alpha in (0.05, 0.001):
         found = _estimate(*shares, better="lower", kind="flag", alpha=alpha)
-        assert expected == pytest.approx(found.p, rel=1e-3)
+        assert n == found.n
+        assert found.low is not None
+        assert (expected < alpha) == (found.low > 0)
+        p = max(expected, exact) if expected < alpha else expected
+        assert p == pytest.approx(found.p, rel=1e-3)
         verdict = judge(found, replace(THRESHOLD, max_gap=0.0, alpha=alpha), case="g", kind="gap")
-        assert (expected < alpha) == (verdict.outcome == "fail")
+        assert (p < alpha) == (verdict.outcome == "fail")
+
+
+def test_beyond_by_the_interval_but_not_by_the_exact_test() -> None:
+    """Few pairs differ: Tango's interval is beyond the margin oftener than it says."""
+    found = _estimate(*_shares(8, 0, 0, 192), better="lower", kind="flag", margin=0.02)
+    verdict = _judge(found, max_gap=0.02)
+    assert found.low is not None
+    assert found.low > 0.02
+    assert "inconclusive" == verdict.outcome
+    assert "not beyond it by the exact test, one-sided p = .0" in verdict.reason
 
 
 def test_mcnemars_exact_test_is_told_and_decides_nothing() -> None:

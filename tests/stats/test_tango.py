@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from pytest_xling.stats.tango import RateDifference, rate_difference, score_z, spread_at
+from pytest_xling.stats.tango import (
+    RateDifference,
+    critical_score,
+    exact_tail,
+    rate_difference,
+    score_z,
+    spread_at,
+)
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 100)).filter(any)
 
@@ -95,8 +102,8 @@ def test_no_pairs() -> None:
         rate_difference([], [])
 
 
-def _wrong(worse: float, better: float, n: int, alpha: float = 0.05) -> tuple[float, float]:
-    """Return how often the interval is wholly above, and wholly below, the true difference."""
+def _tables(worse: float, better: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the score of each table there can be against the true difference, and its chance."""
     first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     there = first + second <= n
     b, c = first[there].astype(float), second[there].astype(float)
@@ -106,8 +113,37 @@ def _wrong(worse: float, better: float, n: int, alpha: float = 0.05) -> tuple[fl
     z = score_z(
         (b - c) / n, (b + c) / n, np.full(b.shape, float(n)), np.full(b.shape, worse - better)
     )
+    return z, chances
+
+
+def _wrong(worse: float, better: float, n: int, alpha: float = 0.05) -> tuple[float, float]:
+    """Return how often the interval is wholly above, and wholly below, the true difference."""
+    z, chances = _tables(worse, better, n)
     critical = stats.norm.ppf(1 - alpha / 2)
     return float(chances[z > critical].sum()), float(chances[z < -critical].sum())
+
+
+@pytest.mark.parametrize(("n", "margin"), [(12, 0.3), (24, 0.0), (40, 0.14), (200, 0.02)])
+def test_the_exact_test_keeps_its_level(n: int, margin: float) -> None:
+    """By all tables, whatever the rates are; the score alone exceeds it by up to twice."""
+    z_needed = critical_score(n, margin, 0.05)
+    assert 0.025 >= exact_tail(z_needed, n, margin)
+    false_alarms = []
+    for rate in (1 - margin) / 2 * np.linspace(0, 0.99, 40) ** 2:
+        z, chances = _tables(rate + margin, rate, n)
+        false_alarms.append(float(chances[z >= z_needed].sum()))
+    assert 0.01 < max(false_alarms) <= 0.0251
+
+
+def test_the_exact_p_goes_through_all_tables() -> None:
+    """Of ten pairs seven are worse, none is better: the highest sum over rates, one by one."""
+    found = RateDifference(difference=0.7, differing=0.7, pairs=10)
+    score = score_z(0.7, 0.7, 10.0, 0.1)
+    sums = []
+    for rate in np.linspace(0, 0.45, 300, endpoint=False):
+        z, chances = _tables(rate + 0.1, rate, 10)
+        sums.append(float(chances[z >= score - 1e-9].sum()))
+    assert max(sums) == pytest.approx(found.exact_p(0.1), rel=0.01)
 
 
 @pytest.mark.parametrize("n", [18, 50, 100])
