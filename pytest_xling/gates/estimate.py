@@ -10,10 +10,9 @@ from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.interfaces.metric import within
 from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
-from pytest_xling.stats.clusters import effective_size
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.mean import mean_interval
-from pytest_xling.stats.rate_intervals import exact_interval, exact_p
+from pytest_xling.stats.rate_intervals import ClusteredRate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,9 +77,9 @@ def estimate(
     reason = ""
     ps: list[float] = []
     if kind == "flag":
-        size = effective_size(values, clusters)
-        low, high = exact_interval(mean, size, alpha=alpha) or (None, None)
-        ps = [exact_p(mean, size, limit) for limit in limits]
+        rate = ClusteredRate(values, clusters)
+        low, high = rate.interval(alpha=alpha)
+        ps = [rate.p(limit) for limit in limits]
     elif around := mean_interval(values, clusters, alpha=alpha, bounds=bounds):
         low, high, error = around.low, around.high, around.error
         ps = [_p_of_mean(values, clusters, limit, bounds=bounds) for limit in limits]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "NO_SPREAD", "decide_gap", "gap_estimate", "skewed_low"]
+__all__ = ["NOISE", "NO_SPREAD", "decide_gap", "gap_estimate", "most_lost", "skewed_low"]
 
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
@@ -87,10 +87,8 @@ def gap_estimate(
     check_scores(scores, metric=metric, language=language)
     check_scores(pivot_scores, metric=metric, language=pivot)
     sign = 1.0 if better == "higher" else -1.0
-    means = {
-        question: sign * (there - here)
-        for question, (here, there) in paired_questions(scores, pivot_scores).items()
-    }
+    sides = paired_questions(scores, pivot_scores)
+    means = {question: sign * (there - here) for question, (here, there) in sides.items()}
     differences = list(means.values())
     unscored = len({cluster_of(score) for score in scores}) - len(differences)
     if not differences:
@@ -115,8 +113,9 @@ def gap_estimate(
         share=kind == "flag",
     )
     if kind != "flag":
-        mean_gap = paired_mean(differences, alpha=alpha, widest=widest)
-        if mean_gap.even and widest is None:
+        lost = most_lost([there for _, there in sides.values()], better=better, widest=widest)
+        mean_gap = paired_mean(differences, alpha=alpha, widest=widest, lost=lost)
+        if mean_gap.even and mean_gap.low is None:
             # What does not differ at all is no sign of a difference.
             return replace(made, p=1.0 if abs(mean_gap.mean) <= NOISE else None, reason=NO_SPREAD)
         return replace(
@@ -142,6 +141,23 @@ def gap_estimate(
     if low > margin + NOISE:
         p = max(p, min(1.0, 2 * rates.exact_p(margin + NOISE)))
     return replace(made, low=low, high=high, p=p)
+
+
+def most_lost(others: Sequence[float], *, better: Better, widest: float | None) -> float | None:
+    """Return how much worse answers not seen are thought to be: as if they lost all there is.
+
+    Of numbers that are better high that is what the other side has on average, a similarity or
+    share of .9 say; of others as far as two numbers can be apart.
+
+    Args:
+        others: of the pivot, or the baseline.
+        better: which end of the metric is good.
+        widest: how far apart two numbers can be; None where that is not known.
+    """
+    if better == "lower":
+        return widest
+    most = abs(math.fsum(others) / len(others))
+    return most if widest is None else min(most, widest)
 
 
 def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
@@ -226,8 +242,12 @@ def _what_would_decide(estimate: Estimate, threshold: Threshold, limit: float) -
     if estimate.error is not None:
         size = size_to_decide(estimate, (limit,), alpha=threshold.alpha)
         return wording.needed(size, n, of="questions")
-    half, distance = (high - low) / 2, abs(gap - limit)
+    # Of numbers the upper end also has room for what is not seen, which shrinks with their number.
+    half = (high - low) / 2 if estimate.skewed_low is None else gap - low
+    distance = abs(gap - limit)
     size = n * (half / distance) ** 2 if distance > half / wording.UNDECIDABLE else math.inf
+    if gap < limit:
+        size = max(size, n * (high - gap - half) / distance)
     least = detectable(half / two_sided_t(threshold.alpha, n - 1), n, alpha=threshold.alpha)
     return (
         f"{wording.needed(size, n, of='questions')}; detects {called}s from"

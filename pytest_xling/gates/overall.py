@@ -27,7 +27,7 @@ from pytest_xling.gates.estimate import (
     check_values,
     why_none,
 )
-from pytest_xling.gates.gap import skewed_low
+from pytest_xling.gates.gap import most_lost, skewed_low
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.pairing import at_level, cluster_of, paired_questions
 from pytest_xling.gates.trend import claim_slopes
@@ -65,6 +65,8 @@ class _Language:
     note: str = ""
     refused: str = ""
     """Why it cannot be compared; empty where it can."""
+    beside: float = 0.0
+    """Of gaps and drops: the mean of the pivot's, or the baseline's, values."""
     lost: bool = False
     """Whether the baseline has values of more than twice as many questions."""
     most: float = 1.0
@@ -225,6 +227,7 @@ def _of_language(
         sides=[(code, own, said, -sign), there],
         note=note,
         refused=refused,
+        beside=math.fsum(before for _, before in pairs.values()) / max(1, len(pairs)),
         lost=lost,
         scores=own,
     )
@@ -279,7 +282,11 @@ def _estimate(
         # As in one language: Student's t of differences, and what bounds know of equal ones.
         added = per_cluster(values, asked, weights=counts)
         bounds = _bounds(gate, by_language.values())
-        by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1])
+        lost = bounds[1]
+        if gate.kind != "trend":
+            beside = [by_language[code].beside * w * len(weights) for code, w in weights.items()]
+            lost = most_lost(beside, better=metric.better or "higher", widest=bounds[1])
+        by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1], lost=lost)
         made = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
         error = by_t.error if by_t.even else None
         least = skewed_low(added.points, alpha=limits.alpha)

@@ -97,5 +97,9 @@ def relative_drop(
     made = replace(made, low=low, high=high, p=ratio.p(limit))
     if kind == "flag":
         return made
+    if better == "higher":
+        # Answers not seen may have lost all there is, as where the units are the metric's.
+        worst = paired_mean([1 - now / then] * len(means), alpha=alpha, widest=1.0)
+        made = replace(made, high=max(high, worst.high or high))
     beyond = skewed_low([sign * (limit * b - a) for a, b in means], alpha=alpha)
     return replace(made, skewed_low=None if beyond is None else margin + beyond / then)

@@ -43,8 +43,10 @@ class Column:
     min_n: float
     worst: float = np.inf
     """The highest value there can be."""
-    bounded: bool = False
-    """Whether the lowest is known, too."""
+    best: float = -np.inf
+    """The lowest."""
+    loses_all: bool = False
+    """Whether differences not seen are thought to be what the pivot has, and not ``worst``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,8 @@ class Drawn:
     sums: NDArray[np.float64]
     bad: NDArray[np.float64]
     """How many of a resample's questions are bad ones instead: resamples x gates."""
+    beside: NDArray[np.float64]
+    """Of gaps the pivot's values: questions x gates."""
     value: NDArray[np.float64]
     """Of their answers, by gate."""
 
@@ -111,8 +115,10 @@ def totals(
     weights: NDArray[np.float64],
     counts: NDArray[np.float64],
     sums: NDArray[np.float64],
+    *,
     singles: NDArray[np.float64],
     grouped: NDArray[np.float64],
+    beside: NDArray[np.float64],
 ) -> Totals:
     """Return the sums that intervals are made of.
 
@@ -122,6 +128,7 @@ def totals(
         sums: of their values: questions x gates.
         singles: of gaps the mean square of the question's single pairs: questions x gates.
         grouped: likewise the square of the gap.
+        beside: likewise what the pivot has.
     """
     many = counts.sum(axis=0)
     centre = np.divide(sums.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
@@ -166,6 +173,7 @@ def totals(
             counts=counts,
             sums=sums,
             bad=np.zeros((len(weights), counts.shape[1])),
+            beside=beside,
             value=np.zeros(counts.shape[1]),
         ),
     )
@@ -209,6 +217,7 @@ def _only(sums: Totals, chosen: NDArray[np.intp]) -> Totals:
             counts=sums.drawn.counts[:, chosen],
             sums=sums.drawn.sums[:, chosen],
             bad=sums.drawn.bad[:, chosen],
+            beside=sums.drawn.beside[:, chosen],
             value=sums.drawn.value[chosen],
         ),
     )
@@ -240,10 +249,12 @@ def _of_one_mean(sums: Totals, place: int, column: Column) -> NDArray[np.float64
     highest = np.where(seen, points, -np.inf).max(axis=1, keepdims=True)
     span = highest - np.where(seen, points, np.inf).min(axis=1, keepdims=True)
     last = highest + SPANS / m * span
+    largest = np.where(seen[:, :-1], counts, size).max(axis=1, keepdims=True)
     if np.isfinite(column.worst):
-        largest = np.where(seen[:, :-1], counts, size).max(axis=1, keepdims=True)
         last = mean + largest / size * (column.worst - mean)
-    if not column.bounded:
+    elif np.isfinite(column.best):
+        last = highest + SPANS / m * (highest - mean - largest / size * (column.best - mean))
+    else:
         enough &= (span > RESOLUTION * np.maximum(1.0, np.abs(highest)))[:, 0]
     below = np.where(seen, np.maximum(last - points, 0.0), 0.0)
     ends = np.maximum(
@@ -334,18 +345,24 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 
 def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
-    """By t; where all differences are equal, as far as the worst that others could be reaches."""
+    """By t, but at least as far as the worst that others could be reaches."""
     n = np.where(sums.answers > 0, sums.answers, 1.0)
     mean = sums.values / n
     spread = np.sqrt(np.maximum(sums.squared_values / n - mean**2, 0.0))
     size = sums.centre + mean
     even = spread <= RESOLUTION * np.maximum(1.0, np.abs(size))
-    worst = np.array([column.worst for column in columns])
+    worst = np.broadcast_to([column.worst for column in columns], size.shape)
+    has = np.abs(sums.drawn.weights @ sums.drawn.beside) / np.maximum(sums.questions, 1.0)
+    loses_all = np.array([column.loses_all for column in columns])
+    worst = np.where(loses_all, np.minimum(has, worst), worst)
     logs = np.log([column.alpha / 2 for column in columns])
     most = -np.expm1(logs / np.maximum(sums.questions, 1.0))
-    known = np.where(np.isfinite(worst), worst, 0.0)
-    alone = np.where(np.isfinite(worst), size + most * (known - size), np.inf)
-    return np.where(even & (sums.questions > 1 + _EXACT), alone, _by_t(sums, columns))
+    known = np.maximum(np.where(np.isfinite(worst), worst, 0.0), size)
+    alone = size + most * (known - size)
+    unknown = ~np.isfinite(worst)
+    by_t = _by_t(sums, columns)
+    ends = np.where(unknown, np.where(even, np.inf, by_t), np.maximum(alone, by_t))
+    return np.where(sums.questions > 1 + _EXACT, ends, by_t)
 
 
 def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:

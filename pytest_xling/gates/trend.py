@@ -87,12 +87,10 @@ def trend_estimate(
     flag = kind == "flag"
     most = steepest({level for at in claims.values() for level in at})
     reach = 1.0 if flag else widest
+    # What stands for a claim may be beyond what its slope can be.
+    furthest = None if reach is None else max(reach * most, *map(abs, worse))
     slope = paired_mean(
-        worse,
-        alpha=alpha,
-        rates=flag,
-        # What stands for a claim may be beyond what its slope can be.
-        widest=None if reach is None else max(reach * most, *map(abs, worse)),
+        worse, alpha=alpha, rates=flag, widest=furthest, lost=None if flag else furthest
     )
     made = Estimate(
         metric=metric,

@@ -57,6 +57,8 @@ class Labelling:
     kappa: Measure
     """Cohen's; no label counts as a label of its own."""
     labels: tuple[LabelQuality, ...]
+    questions: int | None = None
+    """About how many the items are; None of a calibration kept before that was counted."""
 
 
 def labelling(
@@ -107,6 +109,7 @@ def labelling(
         support=counts.sum(axis=(0, 2)).tolist(),
         n=len(known),
         missing=given.count(None),
+        questions=len(set(clusters)),
     )
 
 
@@ -240,6 +243,7 @@ def weighted_labelling(
         support=[support[label] for label in labels],
         n=len(known),
         missing=given.count(None),
+        questions=len(set(clusters)),
     )
 
 
@@ -250,6 +254,7 @@ def _labelling(
     support: Sequence[int],
     n: int,
     missing: int,
+    questions: int,
 ) -> Labelling:
     """Return *measures* by name: accuracy, macro F1, kappa; precision, recall and F1 by label."""
     accuracy, macro_f1, kappa, *by_label = measures
@@ -257,6 +262,7 @@ def _labelling(
     return Labelling(
         n=n,
         missing=missing,
+        questions=questions,
         accuracy=accuracy,
         macro_f1=macro_f1,
         kappa=kappa,

@@ -27,7 +27,8 @@ __all__ = [
 
 SPANS = 10.0
 """Where no bound is known, one is assumed: beyond the outermost of m clusters by this many times
-the distance between lowest and highest, divided by m. The fewest that hold the mean of lognormal
+the distance between that and the other bound, divided by m (where neither is known, between lowest
+and highest). The fewest that hold the mean of lognormal
 numbers from 8 clusters on with room to spare (docs/planning.md)."""
 
 _CLOSE = 1e-8
@@ -101,8 +102,8 @@ def mean_interval(
         weights: how much each answer counts; None: all the same.
 
     Returns:
-        None with fewer than two clusters, and where all values are equal but for rounding and a
-        bound is not known: they show no spread to assume one from.
+        None with fewer than two clusters, and where all values are equal but for rounding and no
+        bound is known: they show no spread to assume one from.
 
     Raises:
         ValueError: the lengths differ, a value is not finite, or *alpha* is out of range.
@@ -114,11 +115,15 @@ def mean_interval(
         return None
     lowest, highest = min(points), max(points)
     span = highest - lowest
-    if None in bounds and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
+    if bounds == (None, None) and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
         return None
+    known = [None if bound is None else mean + largest * (bound - mean) for bound in bounds]
+    # From a bound that is known, so that a better value never brings the other one nearer.
+    first = lowest - SPANS / m * (span if known[1] is None else known[1] - lowest)
+    last = highest + SPANS / m * (span if known[0] is None else highest - known[0])
     first, last = (
-        outermost + side * SPANS / m * span if bound is None else mean + largest * (bound - mean)
-        for bound, outermost, side in zip(bounds, (lowest, highest), (-1, 1), strict=True)
+        (first if known[0] is None else known[0]),
+        (last if known[1] is None else known[1]),
     )
     counts = sorted(Counter(points).items())  # in one order, for the last bit
     low = first + _quantile([(point - first, many) for point, many in counts], z)

@@ -37,7 +37,9 @@ class PairedMean:
     even: bool = False
     """Whether all differences are equal but for rounding, so that their spread says nothing."""
     widest: float | None = None
-    """Of such: how far from 0 others can be."""
+    """How far from 0 others can be."""
+    lost: float | None = None
+    """How far above 0 they are thought to be at worst."""
 
     def p(self, margin: float = 0.0) -> float | None:
         """Return the two-sided p of the true mean being *margin*; None without a spread.
@@ -48,14 +50,15 @@ class PairedMean:
         if self.error is None:
             return None
         distance = self.centre - margin
-        if self.widest is not None and distance:
+        unseen = 0.0
+        if self.widest is not None and self.lost is not None and (self.even or distance < 0):
             # As likely as that the one sample thought added, at the far end, weighs so much.
-            room = self.widest + math.copysign(1.0, distance) * self.centre
-            part = min(1.0, abs(distance) / room) if room else 1.0
-            return min(1.0, 2 * (1 - part) ** self.n)
+            room = self.lost - self.centre if distance < 0 else self.widest + self.centre
+            part = min(1.0, abs(distance) / room) if room > 0 else 1.0
+            unseen = min(1.0, 2 * (1 - part) ** self.n)
         if not self.error:
-            return 0.0 if distance else 1.0
-        return two_sided_p(distance / self.error, self.n - 1)
+            return unseen if distance else 1.0
+        return max(unseen, two_sided_p(distance / self.error, self.n - 1))
 
 
 def paired_mean(
@@ -64,12 +67,15 @@ def paired_mean(
     alpha: float = 0.05,
     rates: bool = False,
     widest: float | None = None,
+    lost: float | None = None,
 ) -> PairedMean:
     """Return the mean of *differences* with its two-sided 1 - *alpha* interval.
 
     Student's t on the differences. Where all of them are equal it would have no width, which is too
     good to be true: a dozen pairs that agree do not prove that all do. The interval is then that of
-    :func:`pytest_xling.stats.mean.mean_interval`, which knows how far others can be. Of *rates*,
+    :func:`pytest_xling.stats.mean.mean_interval`, which knows how far others can be. With *lost*
+    the upper end, by which gates pass, is in any case at least that of differences that are all
+    equal to their mean; so it rises with each difference, too. Of *rates*,
     the differences of 0s and 1s, one sample that is wholly better and one that is wholly worse are
     thought added in any case (Bonett and Price 2012, whose interval this is but for t in place of
     z).
@@ -80,6 +86,7 @@ def paired_mean(
         rates: whether each difference is one of rates, so from -1 to 1.
         widest: how far from 0 a difference can be. Of rates 1 if nothing is said; of others it is
             not known then, and equal ones have no interval.
+        lost: how far above 0 those not seen are thought to be.
 
     Raises:
         ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
@@ -91,7 +98,10 @@ def paired_mean(
         return PairedMean(mean=mean, low=None, high=None, n=seen.n, centre=mean, error=None)
     even = seen.sd <= RESOLUTION * max(1.0, *map(abs, differences))
     if even and not rates:
-        return _of_equal(seen, alpha=alpha, widest=widest)
+        return _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
+    alone = None
+    if lost is not None:
+        alone = _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
     centre, error = mean, seen.sd / math.sqrt(seen.n)
     if rates:
         widest = 1.0 if widest is None else widest
@@ -104,33 +114,41 @@ def paired_mean(
         squares += 2 * widest**2
         error = math.sqrt((squares / n - centre**2) / n)
     half = two_sided_t(alpha, seen.n - 1) * error
+    unseen = mean if alone is None or alone.high is None else alone.high
     return PairedMean(
         mean=mean,
         low=min(centre - half, mean),
-        high=max(centre + half, mean),
+        high=max(centre + half, unseen),
         n=seen.n,
         centre=centre,
         error=error,
         even=even,
+        widest=None if alone is None else alone.widest,
+        lost=None if alone is None else alone.lost,
     )
 
 
-def _of_equal(seen: Summary, *, alpha: float, widest: float | None) -> PairedMean:
+def _of_equal(
+    seen: Summary, *, alpha: float, widest: float | None, lost: float | None
+) -> PairedMean:
     """Return what is known of a mean by differences without a spread."""
     alone = PairedMean(
         mean=seen.mean, low=None, high=None, n=seen.n, centre=seen.mean, error=None, even=True
     )
+    widest = lost if widest is None else widest
     if widest is None:
         return alone
     widest = max(widest, abs(seen.mean))
+    lost = widest if lost is None else max(lost, seen.mean)
     # As much as the one sample thought added may weigh: 1 less a quantile of Beta(n, 1).
     most = -math.expm1(math.log(alpha / 2) / seen.n)
     return replace(
         alone,
         low=seen.mean - most * (widest + seen.mean),
-        high=seen.mean + most * (widest - seen.mean),
+        high=seen.mean + most * (lost - seen.mean),
         error=0.0,
         widest=widest,
+        lost=lost,
     )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_xling.stats.clusters import design_effect
 from pytest_xling.stats.distributions import check_alpha, incomplete_beta, two_sided_z
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 __all__ = [
+    "ClusteredRate",
     "WeightedRate",
     "exact_interval",
     "exact_p",
@@ -26,6 +28,7 @@ __all__ = [
 
 _MOST = 1e9
 """More answers than anyone has."""
+_CLOSE = 1e-9
 
 
 def exact_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float, float] | None:
@@ -64,6 +67,99 @@ def exact_p(rate: float, n: float, limit: float) -> float:
     if not 0 <= limit <= 1:
         return 0.0
     return min(1.0, 2 * min(_as_many(rate, n, limit), _as_few(rate, n, limit)))
+
+
+class ClusteredRate:
+    """A rate of flags of which those of a cluster go together, by their effective number.
+
+    Flags that come singly are evidence that answers are independent, so that with more of them the
+    effective number may grow and the interval narrow. That worse answers never make a better
+    interval, its upper end is the highest, and its lower end the lowest, that any part of the flags
+    (of the clean answers) would give: of so many that part which goes together most.
+
+    Args:
+        flags: 1.0 or 0.0 per answer.
+        clusters: what the answers of one cluster share.
+
+    Raises:
+        ValueError: the lengths differ, a flag is neither 0 nor 1, or there are no answers.
+    """
+
+    def __init__(self, flags: Sequence[float], clusters: Sequence[Hashable]) -> None:
+        if not flags:
+            msg = "a rate is of one answer or more"
+            raise ValueError(msg)
+        self.rate = sum(flags) / len(flags)
+        self.size = len(flags) / design_effect(flags, clusters)
+        """How many independent answers they are worth."""
+        sizes = Counter(clusters)
+        raised: Counter[Hashable] = Counter()
+        for flag, cluster in zip(flags, clusters, strict=True):
+            raised[cluster] += int(flag)
+        flagged = [(raised[cluster], size) for cluster, size in sizes.items()]
+        # Of flagged answers, and of clean ones: their share and number where some are left out.
+        self._parts = [
+            [(self.rate, self.size), *_together_most(flagged)],
+            [(1 - self.rate, self.size), *_together_most([(n - k, n) for k, n in flagged])],
+        ]
+
+    def interval(self, *, alpha: float = 0.05) -> tuple[float, float]:
+        """Return the two-sided 1 - *alpha* interval."""
+        low, high = exact_interval(self.rate, self.size, alpha=alpha) or (0.0, 1.0)
+        high = _highest(self._parts[0], high, alpha)
+        clean = _highest(self._parts[1], 1 - low, alpha)
+        return (low if clean == 1 - low else 1 - clean), high
+
+    def p(self, limit: float) -> float:
+        """Return how likely the rate is so far from *limit* by chance, as :func:`exact_p`."""
+        if not 0 <= limit <= 1:
+            return 0.0
+        below, above = (
+            max(_as_few(rate, size, at) for rate, size in parts)
+            for parts, at in zip(self._parts, (limit, 1 - limit), strict=True)
+        )
+        return min(1.0, 2 * min(below, above))
+
+
+def _highest(parts: Iterable[tuple[float, float]], high: float, alpha: float) -> float:
+    """Return the highest upper end of all *parts*, at least *high*."""
+    for rate, size in parts:
+        if rate > high or _as_few(rate, size, high) > alpha / 2:
+            high = max(high, (exact_interval(rate, size, alpha=alpha) or (0.0, 1.0))[1])
+    return high
+
+
+def _together_most(clusters: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float]]:
+    """Give rate and effective number of parts of the flags, where the number is ever smaller.
+
+    From clusters of fewest flags they are left out first, one by one: what remains of any number
+    goes together most. A part of a lower rate and no smaller number has no higher upper end.
+
+    Args:
+        clusters: flags and answers of each.
+    """
+    n = sum(size for _, size in clusters)
+    if len(clusters) == n:
+        return
+    alike = sum(size * size for _, size in clusters) / n
+    left = sum(raised for raised, _ in clusters)
+    squares = float(sum(raised * raised for raised, _ in clusters))
+    products = float(sum(raised * size for raised, size in clusters))
+
+    def worth() -> float:
+        rate = left / n
+        linearised = squares - 2 * rate * products + rate * rate * alike * n
+        return n / max(1.0, (linearised + alike * alike) / (n * rate * (1 - rate) + alike))
+
+    smallest = worth()
+    for raised, size in sorted(clusters, key=lambda at: (at[0] / at[1], at[0])):
+        for remaining in range(raised - 1, -1, -1):
+            squares -= 2 * remaining + 1
+            products -= size
+            left -= 1
+            if (now := worth()) < smallest - _CLOSE:
+                smallest = now
+                yield left / n, now
 
 
 def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:

@@ -46,7 +46,10 @@ def test_a_language_that_is_worse_closes_the_gate(
 ) -> None:
     """Each but the pivot has a gate; Spanish passes, Hindi is beyond the margin."""
     code, found = _judge(
-        tmp_path, capsys, "    sim_sent: {max_gap: 0.03}\n", made_up(MEANS, conditions=("", "t1"))
+        tmp_path,
+        capsys,
+        "    sim_sent: {max_gap: 0.03, languages: {es: {max_gap: 0.14}}}\n",
+        made_up(MEANS, conditions=("", "t1")),
     )
     assert 1 == code
     outcomes = {case: verdict["outcome"] for case, verdict in found.items()}
@@ -76,7 +79,7 @@ def test_level_and_gap_are_gates_of_their_own(
 def test_the_pivot_is_the_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Beside Hindi nobody is worse; and what is no pivot has a gate."""
     settings = {"pivots": {"health-consistency": "hi"}}
-    limits = "    sim_sent: {max_gap: 0}\n"
+    limits = "    sim_sent: {max_gap: 0.05}\n"
     code, found = _judge(tmp_path, capsys, limits, made_up(MEANS), settings=settings)
     assert 0 == code
     assert {"sim_sent-gap-en", "sim_sent-gap-es"} == found.keys()

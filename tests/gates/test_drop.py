@@ -52,7 +52,12 @@ def test_a_drop_is_that_of_the_paired_t_test() -> None:
     found = _drop(_scores(NOW), _scores(THEN))
     test = stats.ttest_rel(THEN, NOW)
     interval = test.confidence_interval(0.95)
-    assert (interval.low, interval.high) == pytest.approx((found.low, found.high))
+    assert interval.low == pytest.approx(found.low)
+    # The upper end leaves room for answers not seen that lost all there is.
+    mean, most = sum(THEN) / 12 - sum(NOW) / 12, sum(THEN) / 12
+    assert mean + (1 - 0.025 ** (1 / 12)) * (most - mean) == pytest.approx(found.high)
+    assert found.high is not None
+    assert found.high > interval.high
     assert test.pvalue == pytest.approx(found.p, rel=1e-3)
     assert ("base-1", "", 12) == (found.baseline, found.pivot, found.n)
 
@@ -77,7 +82,7 @@ def test_three_outcomes() -> None:
     found = _drop(_scores(NOW), _scores(THEN))
     verdicts = [
         judge(found, replace(LIMITS, max_drop=limit), case="m-drop-hi", kind="drop")
-        for limit in (0.3, 0.05, 0.13)
+        for limit in (0.35, 0.05, 0.13)
     ]
     assert ["pass", "fail", "inconclusive"] == [verdict.outcome for verdict in verdicts]
     assert verdicts[1].reason.startswith(
@@ -89,10 +94,10 @@ def test_three_outcomes() -> None:
 
 
 def test_the_same_drop_everywhere_is_not_certain() -> None:
-    """No spread is known, however far it is from the margin; so where nothing differs."""
+    """However little they spread, others may have lost all there is; so where nothing differs."""
     same = judge(_drop(_scores([0.5] * 12), _scores([0.9] * 12)), LIMITS, case="g", kind="drop")
     assert "inconclusive" == same.outcome
-    assert same.reason.endswith("all differences are equal: no spread is known")
+    assert "(drop's 95% interval 0.056 to 0.532)" in same.reason
     nothing = judge(
         _drop(_scores([0.5] * 12), _scores([0.5] * 12)),
         replace(LIMITS, max_drop=0.0),

@@ -222,15 +222,15 @@ def test_gaps_are_of_the_same_questions() -> None:
 
 
 def test_gaps_of_numbers_are_judged_as_in_one_language() -> None:
-    """By Student's t over questions."""
+    """By Student's t over questions, with room for some that lost all there is."""
     better = {code: [0.9, 0.92, 0.88, 0.91] * 15 for code in ("es", "hi", "zh")}
     scores = _scores({"en": [0.9, 0.9, 0.9, 0.91] * 15, **better}, metric="sim_sent")
     gate = _gate(
-        ALL_LANGUAGES, "gap", languages=("es", "hi", "zh"), metric="sim_sent", max_gap=0.02
+        ALL_LANGUAGES, "gap", languages=("es", "hi", "zh"), metric="sim_sent", max_gap=0.06
     )
     verdict = _one(gate, scores)
     assert "pass" == verdict.outcome
-    assert (verdict.estimate.high or 1) < 0.01
+    assert 0.04 < (verdict.estimate.high or 1) < 0.06
 
 
 def _side(then: Scores, now: Scores) -> BaselineSide:

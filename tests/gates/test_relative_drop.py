@@ -83,12 +83,12 @@ def test_of_numbers() -> None:
     said = _judge(made)
     assert "fail" == said.outcome
     assert (
-        "16.1% worse than base-1 on 12 questions (drop's 95% interval 10.7% to 21.5%);"
+        "16.1% worse than base-1 on 12 questions (drop's 95% interval 10.7% to 38.3%);"
         " 0.679 after 0.809; may be 10.0% worse: exceeded"
     ) == said.reason
     unclear = _judge(made, 0.2)
-    assert unclear.reason.endswith("has 12; detects drops from 27.6% on with 80% power")
-    outcomes = [unclear.outcome, _judge(made, 0.25).outcome]
+    assert unclear.reason.endswith("has 12; detects drops from 27.5% on with 80% power")
+    outcomes = [unclear.outcome, _judge(made, 0.4).outcome]
     assert ["inconclusive", "pass"] == outcomes
     assert made.low is not None
     assert made.skewed_low is not None
@@ -151,7 +151,10 @@ def test_nothing_changed_is_not_certain() -> None:
     )
     assert absolute.high is not None
     mean = sum(THEN) / len(THEN)
-    assert (0.0, absolute.high / mean) == pytest.approx((made.value, made.high))
+    # Answers not seen may have lost all there is.
+    assert 0.0 == pytest.approx(made.value)
+    assert made.high is not None
+    assert made.high >= absolute.high / mean > 0.2
     assert "inconclusive" == _judge(made).outcome
     many = _drop(THEN * 10, THEN * 10, widest=1.0)
     assert "pass" == _judge(many).outcome

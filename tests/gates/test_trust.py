@@ -108,15 +108,22 @@ def test_an_error_stays_one() -> None:
     assert error == distrusted(error, "stance_reader has not been measured in hi")
 
 
-def _trusted(right: float, n: int, *, runs: int = 300) -> float:
-    """Return how often a judge is trusted that is right so often, and else names another label."""
+def _trusted(right: float, n: int, *, runs: int = 300, claims: int | None = None) -> float:
+    """Return how often a judge is trusted that is right so often, and else names another label.
+
+    Answers about one of so many *claims* are mostly right, or mostly wrong, together.
+    """
     rng = np.random.default_rng(7)
     labels = np.array(STANCES)
     known = rng.integers(3, size=(runs, n))
-    given = (known + (rng.random((runs, n)) > right) * rng.integers(1, 3, (runs, n))) % 3
+    wrong = rng.random((runs, n)) > right
+    if claims is not None:
+        easy = rng.beta(4 * right, max(4 * (1 - right), 1e-9), (runs, claims))
+        wrong = rng.random((runs, n)) > easy[:, np.arange(n) % claims]
+    given = (known + wrong * rng.integers(1, 3, (runs, n))) % 3
     trusted = 0
     for gold, said in zip(labels[known].tolist(), labels[given].tolist(), strict=True):
-        clusters = [str(number) for number in range(n)]
+        clusters = [str(number % (claims or n)) for number in range(n)]
         quality = labelling(gold, said, labels=STANCES, clusters=clusters, resamples=500)
         trusted += not doubt(quality, THRESHOLD)
     return trusted / runs
@@ -132,6 +139,14 @@ def test_a_bad_judge_is_seldom_trusted(n: int) -> None:
     assert _trusted(0.53, n) <= 0.01
     assert _trusted(0.7, n) <= 0.05
     assert _trusted(0.95, n) >= 0.8
+
+
+@pytest.mark.slow
+def test_answers_about_few_questions_vouch_for_nobody() -> None:
+    """However many: about four claims 40 answers let a judge of .7 through too often."""
+    assert 0.0 == _trusted(1.0, 40, runs=5, claims=4)
+    assert _trusted(0.7, 40, claims=10) <= 0.08
+    assert _trusted(0.95, 60, claims=12) >= 0.5
 
 
 def test_fifteen_answers_vouch_for_nobody() -> None:

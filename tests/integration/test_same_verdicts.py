@@ -33,7 +33,7 @@ benchmarks:
       max_drop: 0.1
       languages: {es: {max_drop: 50%}}
     repetition: {max_rate: 0}
-    answer_length: {floor: 20, ceiling: 500}
+    answer_length: {floor: 15, ceiling: 500}
 """
 GOOD = "rules: [{text: '{question}'}]\n"
 # Hindi answers to two thirds of the questions are in English; one Spanish answer is, too.

@@ -22,17 +22,17 @@ RATES = PairedRates(worse=0.25, better=0.1)
 
 
 def _found(worse: float, better: float, pairs: float, margin: float) -> bool:
-    """Tell whether the interval of so many pairs is beyond the margin."""
+    """Tell whether so many pairs are beyond the margin by the interval and the exact test."""
     rates = RateDifference(
         difference=(worse - better) / pairs, differing=(worse + better) / pairs, pairs=pairs
     )
-    return rates.interval()[0] > margin
+    return rates.interval()[0] > margin and rates.exact_p(margin) <= 0.025
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.1])
 @pytest.mark.parametrize("pairs", [0, 5, 9, 30])
 def test_all_tables(pairs: int, margin: float) -> None:
-    """Every table whose interval is beyond the margin, by its multinomial probability."""
+    """Every table that is beyond the margin by both, by its multinomial probability."""
     expected = sum(
         stats.multinomial.pmf([b, c, pairs - b - c], pairs, [0.25, 0.1, 0.65])
         for b in range(pairs + 1)
@@ -67,7 +67,7 @@ def test_exact_is_near_the_formula(
     rates = PairedRates(worse=worse, better=better)
     exact = exact_pairs(rates, power=power, margin=margin)
     assert exact is not None
-    assert exact == pytest.approx(normal_pairs(rates, power=power, margin=margin), rel=0.1)
+    assert exact == pytest.approx(normal_pairs(rates, power=power, margin=margin), rel=0.2)
     assert exact_power(rates, exact, margin=margin) >= power
     assert exact_power(rates, exact - 1, margin=margin) < power
 

@@ -86,6 +86,13 @@ class Limit:
         return math.inf if end is None else self.turned(end)
 
     @property
+    def finest(self) -> float:
+        """The value, turned, that nothing can be better than."""
+        lowest, highest = load("metric", self.spec.metric).bounds
+        end = lowest if self.upward else highest
+        return -math.inf if end is None else self.turned(end)
+
+    @property
     def column(self) -> Column:
         """What the vectorised rules need to know."""
         limits = self.spec.threshold
@@ -94,7 +101,8 @@ class Limit:
             alpha=limits.alpha,
             min_n=limits.min_n,
             worst=self.extreme,
-            bounded=None not in load("metric", self.spec.metric).bounds,
+            best=self.finest,
+            loses_all=load("metric", self.spec.metric).better == "higher",
         )
 
     def turned(self, value: float) -> float:
@@ -122,6 +130,8 @@ class Tables:
     """Of gaps: its answers; else the same as ``counts``."""
     spread: NDArray[np.float64]
     """Standard deviation of the answers in a language, by limit."""
+    beside: NDArray[np.float64]
+    """Of gaps: what the pivot has."""
 
     @property
     def columns(self) -> list[Column]:
@@ -185,7 +195,14 @@ class Tables:
             unseen: how many questions of each resample are bad in a way not seen here instead.
             share: of a run's questions that a resample has; as large a part of min_n is asked for.
         """
-        sums = totals(weights, self.counts, self.sums, self.singles, self.grouped)
+        sums = totals(
+            weights,
+            self.counts,
+            self.sums,
+            singles=self.singles,
+            grouped=self.grouped,
+            beside=self.beside,
+        )
         if unseen is not None:
             sums = sums.with_bad(unseen, self.worst)
         columns = [replace(column, min_n=max(1.0, column.min_n * share)) for column in self.columns]
@@ -233,7 +250,7 @@ def tables(
     """
     rows = {question: row for row, question in enumerate(questions)}
     shape = (len(questions), len(limits))
-    counts, sums, singles, grouped, here, answers = (np.zeros(shape) for _ in range(6))
+    counts, sums, singles, grouped, here, answers, beside = (np.zeros(shape) for _ in range(7))
     spread = np.zeros(len(limits))
     for place, limit in enumerate(limits):
         spec = limit.spec
@@ -255,9 +272,10 @@ def tables(
             continue
         pivot = at_level(scores(spec.metric, spec.pivot or ""), spec.threshold.level)
         check_scores(pivot, metric=spec.metric, language=spec.pivot or "")
-        single = answer_pairs(scored, pivot)
-        for question, (ours, theirs) in paired_questions(scored, pivot).items():
+        single, sides = answer_pairs(scored, pivot), paired_questions(scored, pivot)
+        for question, (ours, theirs) in sides.items():
             row, gap = rows[question], worse(ours) - worse(theirs)
+            beside[row, place] = theirs
             counts[row, place], sums[row, place], here[row, place] = 1, gap, worse(ours)
             pairs = single.get(question)
             apart = [a - b for a, b in pairs] if pairs else [gap]
@@ -273,6 +291,7 @@ def tables(
         here=here,
         answers=answers,
         spread=spread,
+        beside=beside,
     )
 
 

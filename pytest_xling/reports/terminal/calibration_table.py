@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL
+from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
 from pytest_xling.gates.wording import percent
 from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet
@@ -226,6 +226,15 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if short:
         few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
+        notes.append(f"{few}: gates trust nothing that rests on so few.")
+    narrow = [
+        calibration.language
+        for calibration in group
+        if calibration.quality.questions is not None
+        and calibration.quality.questions < LEAST_QUESTIONS
+    ]
+    if narrow:
+        few = f"Answers about fewer than {LEAST_QUESTIONS} questions ({', '.join(narrow)})"
         notes.append(f"{few}: gates trust nothing that rests on so few.")
     if rare:
         few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({'; '.join(rare)})"

@@ -1,0 +1,172 @@
+"""Worse evidence never makes a better verdict: intervals end no lower where an answer is worse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.spec import GateSpec
+from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
+from pytest_xling.store.questions import Question
+
+if TYPE_CHECKING:
+    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.records import Estimate
+
+ROUNDING = 1e-7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of gate, and which of its interval's ends rise with each worse answer."""
+
+    metric: str
+    limits: dict[str, float]
+    kind: GateKind = "limit"
+    repeats: int = 1
+    levels: tuple[int | None, ...] = (None,)
+    over_all: bool = False
+    flag: bool = True
+    higher_is_better: bool = False
+    both_ends: bool = True
+
+
+KINDS = {
+    "rate": Kind(metric="no_answer", limits={"max_rate": 0.1}),
+    "rate, repeats": Kind(metric="no_answer", limits={"max_rate": 0.1}, repeats=3),
+    "cases": Kind(
+        metric="no_answer",
+        limits={"max_cases": 0.1, "max_flagged": 1, "repeats": 3},
+        kind="cases",
+        repeats=3,
+    ),
+    "mean": Kind(
+        metric="language_consistency",
+        limits={"floor": 0.7},
+        flag=False,
+        higher_is_better=True,
+    ),
+    "mean with one bound": Kind(metric="answer_length", limits={"ceiling": 2.0}, flag=False),
+    "gap of shares": Kind(metric="no_answer", limits={"max_gap": 0.1}, kind="gap"),
+    "drop of shares": Kind(metric="no_answer", limits={"max_drop": 0.1}, kind="drop"),
+    # Of numbers the lower end is Student's: one answer that is far worse widens it.
+    "gap": Kind(
+        metric="sim_sent",
+        limits={"max_gap": 0.1},
+        kind="gap",
+        flag=False,
+        higher_is_better=True,
+        both_ends=False,
+    ),
+    "gap without a bound": Kind(
+        metric="bertscore",
+        limits={"max_gap": 0.1},
+        kind="gap",
+        flag=False,
+        higher_is_better=True,
+        both_ends=False,
+    ),
+    "drop": Kind(
+        metric="sim_sent",
+        limits={"max_drop": 0.1},
+        kind="drop",
+        flag=False,
+        higher_is_better=True,
+        both_ends=False,
+    ),
+    "rate over all": Kind(metric="no_answer", limits={"max_rate": 0.1}, over_all=True),
+    "gap over all": Kind(
+        metric="sim_sent",
+        limits={"max_gap": 0.1},
+        kind="gap",
+        over_all=True,
+        flag=False,
+        higher_is_better=True,
+        both_ends=False,
+    ),
+}
+
+
+def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
+    """Return the estimate of the gate; *values* by language, those of repeats side by side."""
+    scores = {
+        code: [
+            Score(
+                metric=kind.metric,
+                benchmark="b",
+                sample_id=f"q{at // kind.repeats}",
+                language=code,
+                condition=f"t1-r{at % kind.repeats + 1}" if kind.repeats > 1 else "",
+                value=value,
+                reason="",
+                signature="s",
+            )
+            for at, value in enumerate(given)
+        ]
+        for code, given in values.items()
+    }
+    weights = (("es", 0.5), ("hi", 0.5)) if kind.over_all else ()
+    threshold = Threshold(
+        benchmark="b",
+        metric=kind.metric,
+        language=ALL_LANGUAGES if kind.over_all else "hi",
+        min_n=2,
+        weights=weights,
+        **kind.limits,  # type: ignore[arg-type]  # by name
+    )
+    gate = GateSpec(threshold=threshold, kind=kind.kind, pivot="en" if kind.kind == "gap" else None)
+    asked = {
+        (score.sample_id, "hi"): Question(digest=score.sample_id, cluster=score.sample_id)
+        for score in scores["hi"]
+    }
+    baseline = BaselineSide(
+        name="before",
+        metric=kind.metric,
+        then={"hi": [replace(score, language="hi") for score in scores["en"]]},
+        asked_then=asked,
+        asked_now=asked,
+    )
+    (verdict,) = judge_gates([gate], scores.__getitem__, baseline=baseline)
+    return verdict.estimate
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_worse_answer_makes_no_better_verdict(name: str, data: st.DataObject) -> None:
+    """Whatever the limit: a gate passes where its upper end is within it."""
+    kind = KINDS[name]
+    apart = not kind.flag and kind.kind in {"gap", "drop"}
+    questions = data.draw(st.integers(8, 14) if apart else st.integers(2, 8)) * kind.repeats
+    value = (
+        st.sampled_from([0.0, 0.0, 1.0])
+        if kind.flag
+        else st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
+    )
+    column = st.lists(value, min_size=questions, max_size=questions)
+    before = {code: data.draw(column) for code in ("en", "es", "hi")}
+    most = math.inf
+    if apart:  # not where a language has far more than English, nor for limits of half of all
+        before["en"] = [0.5 + one / 2 for one in before["en"]]
+        most = sum(before["en"]) / questions / 2
+    place = data.draw(st.integers(0, questions - 1))
+    now = before["hi"][place]
+    worst = 0.0 if kind.higher_is_better else 1.0
+    worse = worst if kind.flag else now + (worst - now) * data.draw(st.floats(0, 1))
+    after = {**before, "hi": [*before["hi"][:place], worse, *before["hi"][place + 1 :]]}
+    first, second = _judged(kind, before), _judged(kind, after)
+    if first.high is None or second.high is None:
+        assert first.high is None
+        return
+    sign = -1.0 if kind.limits.keys() & {"floor"} else 1.0
+    bad = [max(sign * (e.low or 0), sign * (e.high or 0)) for e in (first, second)]
+    good = [min(sign * (e.low or 0), sign * (e.high or 0)) for e in (first, second)]
+    assert min(bad[0], most) <= bad[1] + ROUNDING
+    assert not kind.both_ends or good[0] <= good[1] + ROUNDING
