@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading
@@ -33,6 +34,8 @@ RATE, CORRELATION, ICC = 0.1, 0.3, 0.5
 """What is assumed of a share where no run is named and nothing is said."""
 PIVOT = "en"
 MOST_REPEATS = 1_000
+POWER, PASSING = 0.8, 0.95
+"""How often a difference shall be found, and a good model pass, if nothing is said."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +47,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "\nNothing is asked of any model."
     )
     add = parser.add_argument
-    add("--detect", metavar="D", type=_detect, required=True, help="difference to find, as 3pp")
+    add("--detect", metavar="D", type=_detect, help="difference to find, as 3pp")
     add(
         "--power",
         metavar="P",
         type=number(above=0.5, below=1),
-        default=0.8,
-        help="how often (default .8)",
+        help="how often (default .8; with --pass .95)",
+    )
+    add(
+        "--pass",
+        metavar="RATE",
+        dest="good",
+        type=_detect,
+        help="instead: how often a good model is flagged, as 1%%, that shall pass",
+    )
+    add("--budget", metavar="RATE", type=_detect, help="with --pass: the gates' max_rate, as 5%%")
+    add(
+        "--gates",
+        metavar="N",
+        type=count(1, 100_000),
+        default=1,
+        help="with --pass: how many shall open at once (default 1)",
     )
     add("--run", metavar="RUN", dest="pilot", help="a stored run that shows how noisy answers are")
     add(
@@ -127,11 +144,58 @@ def run(args: argparse.Namespace) -> int:
     """Print the designs that find the difference."""
     from pytest_xling.reports.terminal.plan_sheet import plan_json, plan_text  # noqa: PLC0415  brings numpy
 
+    if args.good is not None or args.detect is None:
+        return _opening(args)
+    args.power = args.power or POWER
     study = _from_run(args) if args.pilot else _from_assumptions(args)
     if args.json:
         print_json(plan_json(study))
     else:
         print_text(plan_text(study, width=width(), color=color()))
+    return 0
+
+
+def _opening(args: argparse.Namespace) -> int:
+    """Say how many answers let gates open for a good model.
+
+    Raises:
+        ConfigError: what is asked for is not said, or cannot be.
+    """
+    from pytest_xling.stats.rate_intervals import size_to_open  # noqa: PLC0415  not for --help
+
+    if args.detect is not None or args.good is None or args.budget is None:
+        msg = (
+            "say what is to be found, as --detect=3pp; or who shall pass, as "
+            "--pass=1% --budget=5% --gates=24"
+        )
+        raise ConfigError(msg)
+    rate, budget, power = args.good[0], args.budget[0], args.power or PASSING
+    if not 0 <= rate < budget <= 1:
+        msg = f"--pass must be below --budget, {percent(budget)}, which is at most 100%"
+        raise ConfigError(msg)
+    try:
+        made = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    gates = "the gate" if args.gates == 1 else f"all {args.gates:,} gates"
+    wanted = f"a model flagged in {percent(rate)} to pass {gates} of {percent(budget)}"
+    if made is None:
+        msg = f"20,000 questions are too few for {wanted}"
+        raise ConfigError(msg)
+    if args.json:
+        found = asdict(made)
+        print_json(
+            {"pass": rate, "budget": budget, "gates": args.gates, "alpha": args.alpha} | found
+        )
+        return 0
+    print_text(
+        f"For {wanted}, in {percent(power)} of runs:\n\n"
+        f"  {made.n:,} questions for each, of which {made.most:,} may be flagged"
+        f" (passes in {percent(made.power)})\n\n"
+        f"Chances rise and fall by steps; from {made.always:,} on any number of questions does.\n"
+        "Each gate proves its own budget. With a gate over all languages and\n"
+        "`on_inconclusive: estimate`, fewer questions do: docs/planning.md."
+    )
     return 0
 
 

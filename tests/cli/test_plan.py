@@ -7,8 +7,10 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scipy import stats
 
 from pytest_xling.cli import main
+from pytest_xling.stats.rate_intervals import exact_interval
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:
@@ -105,6 +107,42 @@ def test_without_a_run_assumptions_are_stated(plan: Callable[..., tuple[int, str
     assert "for the cost give --price=2.5,10 and --tokens=40,300 or the like: in, out" in out
     # Pairs by both tests, as those of the statistics know.
     assert " 1 489 978 unknown 80.6%" in out
+
+
+def test_how_many_questions_a_good_model_needs(
+    plan: Callable[..., tuple[int, str, str]],
+) -> None:
+    """To pass all gates at once; by the gates' own exact interval."""
+    options = ("--pass=1%", "--budget=5%", "--gates=24")
+    code, out, _ = plan(*options)
+    assert 0 == code
+    assert "a model flagged in 1.0% to pass all 24 gates of 5.0%, in 95.0% of runs" in out
+    assert "364 questions for each, of which 10 may be flagged" in out
+    found = _json(plan, *options)
+    assert (364, 10, 24) == (found["n"], found["most"], found["gates"])
+    assert (exact_interval(10 / 364, 364) or (0, 1))[1] <= 0.05
+    assert (exact_interval(11 / 364, 364) or (0, 1))[1] > 0.05
+    assert float(stats.binom.cdf(10, 364, 0.01)) ** 24 == pytest.approx(found["power"])
+    assert found["always"] > found["n"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--pass=1%",), "say what is to be found, as --detect=3pp; or who shall pass"),
+        ((), "say what is to be found"),
+        (("--pass=1%", "--budget=5%", "--detect=3pp"), "say what is to be found"),
+        (("--pass=5%", "--budget=5%"), "--pass must be below --budget, 5.0%"),
+        (("--pass=4.99%", "--budget=5%", "--gates=24"), "20,000 questions are too few"),
+    ],
+)
+def test_who_cannot_pass(
+    plan: Callable[..., tuple[int, str, str]], options: tuple[str, ...], said: str
+) -> None:
+    """What is missing, or cannot be, is said: exit 4."""
+    code, _, err = plan(*options)
+    assert 4 == code
+    assert said in err
 
 
 def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
