@@ -22,8 +22,8 @@ from pytest_xling.languages import find, languages
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/parity"
 HALVES = ("information", "empathy")
 IDS = {
-    "information": [f"info-{n:02}" for n in range(1, 41)],
-    "empathy": [f"post-{n:02}" for n in range(1, 33)],
+    "information": [f"info-{n:02}" for n in range(1, 49)],
+    "empathy": [f"post-{n:02}" for n in range(1, 49)],
 }
 OTHERS = tuple(sorted(entry.code for entry in languages() if entry.found_in_translation))
 LANGUAGES = tuple(sorted([*OTHERS, "en"]))
@@ -58,6 +58,7 @@ CLD2_SAYS = {
     ("nl", "info-09"): "un",
     ("nl", "info-33"): "un",
     ("nl", "info-40"): "un",
+    ("ru", "info-46"): "un",
 }
 LANGID_SAYS = {("id", "post-28"): "ms"}
 
@@ -161,8 +162,8 @@ def test_japanese_is_not_chinese() -> None:
             assert re.search("[\u3040-\u30ff]", row["question"]), row
 
 
-def test_cld2_knows_the_language_of_every_row_but_six() -> None:
-    """The data card names the six."""
+def test_cld2_knows_the_language_of_every_row_but_seven() -> None:
+    """The data card names the seven."""
     mistaken = {
         (code, row["id"]): taken
         for code, row in _all_rows()
@@ -193,7 +194,7 @@ def test_langid_and_py3langid_know_the_language_of_every_row_but_one() -> None:
 
 def test_the_card_counts_what_is_there() -> None:
     """Rows, the size of the files, and the rows that identifiers mistake."""
-    assert f"| Rows | 72 per language ({len(_all_rows()):,}) |" in _card()
+    assert f"| Rows | 96 per language ({len(_all_rows()):,}) |" in _card()
     size = sum(file.stat().st_size for file in BENCHMARK.glob("*/data/*.jsonl"))
     assert f"| Size | about {size / 1e6:.1f} MB |" in _card()
     (told,) = re.findall(r"^- CLD2, langid.*?\n- ", _card(), flags=re.DOTALL | re.MULTILINE)
@@ -219,8 +220,8 @@ def test_categories_are_those_of_the_card(half: str, title: str) -> None:
     listed = re.findall(r"`([\w-]+)`", listing)
     counts = Counter(row["category"] for row in _rows(half, "en"))
     assert sorted(listed) == sorted(counts)
-    assert half == "empathy" or {5} == set(counts.values())
-    assert max(counts.values()) <= (3 if half == "empathy" else 5)
+    assert half == "empathy" or {6} == set(counts.values())
+    assert max(counts.values()) <= (3 if half == "empathy" else 6)
 
 
 def test_posts_have_49_to_58_words() -> None:
