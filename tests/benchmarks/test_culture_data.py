@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/culture"
 CHECKOUT = (BENCHMARK / "../../../shared/data/calmqa").resolve()
-LANGUAGES = ("ar", "de", "en", "es", "hi", "hu", "id", "ja", "sw", "zh")
+LANGUAGES = ("ar", "de", "en", "es", "fr", "hi", "hu", "id", "ja", "pt", "sw", "zh")
 
 # The writing systems of a text in each script, by the first word of Unicode character names.
 WRITING = {
