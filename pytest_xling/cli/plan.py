@@ -161,7 +161,10 @@ def _opening(args: argparse.Namespace) -> int:
     Raises:
         ConfigError: what is asked for is not said, or cannot be.
     """
-    from pytest_xling.stats.rate_intervals import size_to_open  # noqa: PLC0415  not for --help
+    from pytest_xling.stats.rate_intervals import (  # noqa: PLC0415  not for --help
+        MOST_ANSWERS,
+        size_to_open,
+    )
 
     if args.detect is not None or args.good is None or args.budget is None:
         msg = (
@@ -173,14 +176,11 @@ def _opening(args: argparse.Namespace) -> int:
     if not 0 <= rate < budget <= 1:
         msg = f"--pass must be below --budget, {percent(budget)}, which is at most 100%"
         raise ConfigError(msg)
-    try:
-        made = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    made = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
     gates = "the gate" if args.gates == 1 else f"all {args.gates:,} gates"
     wanted = f"a model flagged in {percent(rate)} to pass {gates} of {percent(budget)}"
     if made is None:
-        msg = f"20,000 questions are too few for {wanted}"
+        msg = f"{MOST_ANSWERS:,} questions are too few for {wanted}"
         raise ConfigError(msg)
     if args.json:
         found = asdict(made)

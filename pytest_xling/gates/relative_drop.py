@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates.gap import NO_SPREAD, NOISE, skewed_low
+from pytest_xling.gates.gap import NO_SPREAD, NOISE, most_lost, skewed_low
 from pytest_xling.gates.pairing import answer_pairs, paired_questions
 from pytest_xling.gates.wording import Figures
 from pytest_xling.stats.paired_means import paired_mean
@@ -85,7 +85,10 @@ def relative_drop(
         tested="; ".join(filter(None, (seen, absolute.tested))),
     )
     if kind != "flag" and paired_mean([a - now / then * b for a, b in means]).even:
-        drop = paired_mean([sign * (then - now)] * len(means), alpha=alpha, widest=widest)
+        lost = most_lost([b for _, b in means], better=better, widest=widest)
+        drop = paired_mean(
+            [sign * (then - now)] * len(means), alpha=alpha, widest=widest, lost=lost
+        )
         if drop.low is None or drop.high is None:
             # What does not differ at all is no sign of a difference.
             p = 1.0 if abs(drop.mean) <= NOISE else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-__all__ = ["design_effect", "effective_size", "listwise"]
+__all__ = ["design_effect", "effect_of_sums", "effective_size", "listwise"]
 
 
 def design_effect(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
@@ -49,8 +49,19 @@ def design_effect(flags: Sequence[float], clusters: Sequence[Hashable]) -> float
     rate = sum(flags) / n
     linearised = sum((raised[cluster] - rate * size) ** 2 for cluster, size in sizes.items())
     alike = sum(size * size for size in sizes.values()) / n
-    effect = (linearised + alike * alike) / (n * rate * (1 - rate) + alike)
-    return max(1.0, effect)
+    return effect_of_sums(n, rate, linearised=linearised, alike=alike)
+
+
+def effect_of_sums(n: int, rate: float, *, linearised: float, alike: float) -> float:
+    """Return the design effect, as :func:`design_effect` says, of what is summed already.
+
+    Args:
+        n: answers.
+        rate: of their flags.
+        linearised: Σ(yᵢ - rate·nᵢ)² over clusters.
+        alike: Σnᵢ² / n, the size of the cluster that an answer is in, on average.
+    """
+    return max(1.0, (linearised + alike * alike) / (n * rate * (1 - rate) + alike))
 
 
 def effective_size(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:

@@ -28,8 +28,8 @@ __all__ = [
 SPANS = 10.0
 """Where no bound is known, one is assumed: beyond the outermost of m clusters by this many times
 the distance between that and the other bound, divided by m (where neither is known, between lowest
-and highest). The fewest that hold the mean of lognormal
-numbers from 8 clusters on with room to spare (docs/planning.md)."""
+and highest). The fewest that hold the mean of lognormal numbers from 8 clusters on with room to
+spare (docs/planning.md)."""
 
 _CLOSE = 1e-8
 """Standard deviations by which a quantile may be off."""
@@ -119,12 +119,11 @@ def mean_interval(
         return None
     known = [None if bound is None else mean + largest * (bound - mean) for bound in bounds]
     # From a bound that is known, so that a better value never brings the other one nearer.
-    first = lowest - SPANS / m * (span if known[1] is None else known[1] - lowest)
-    last = highest + SPANS / m * (span if known[0] is None else highest - known[0])
-    first, last = (
-        (first if known[0] is None else known[0]),
-        (last if known[1] is None else known[1]),
-    )
+    first, last = known
+    if first is None:
+        first = lowest - SPANS / m * (span if known[1] is None else known[1] - lowest)
+    if last is None:
+        last = highest + SPANS / m * (span if known[0] is None else highest - known[0])
     counts = sorted(Counter(points).items())  # in one order, for the last bit
     low = first + _quantile([(point - first, many) for point, many in counts], z)
     high = last - _quantile([(last - point, many) for point, many in counts], z)

@@ -99,9 +99,7 @@ def paired_mean(
     even = seen.sd <= RESOLUTION * max(1.0, *map(abs, differences))
     if even and not rates:
         return _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
-    alone = None
-    if lost is not None:
-        alone = _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
+    alone = None if lost is None else _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
     centre, error = mean, seen.sd / math.sqrt(seen.n)
     if rates:
         widest = 1.0 if widest is None else widest

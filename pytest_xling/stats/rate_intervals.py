@@ -7,13 +7,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.clusters import design_effect
+from pytest_xling.stats.clusters import effect_of_sums, effective_size
 from pytest_xling.stats.distributions import check_alpha, incomplete_beta, two_sided_z
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 __all__ = [
+    "MOST_ANSWERS",
     "ClusteredRate",
     "Opening",
     "WeightedRate",
@@ -30,7 +31,8 @@ __all__ = [
 
 _MOST = 1e9
 """More answers than anyone has."""
-_MOST_ANSWERS = 20_000
+MOST_ANSWERS = 20_000
+"""More answers than anyone plans to ask in a language."""
 _CLOSE = 1e-9
 
 
@@ -93,34 +95,31 @@ class ClusteredRate:
             msg = "a rate is of one answer or more"
             raise ValueError(msg)
         self.rate = sum(flags) / len(flags)
-        self.size = len(flags) / design_effect(flags, clusters)
+        self.size = effective_size(flags, clusters)
         """How many independent answers they are worth."""
         sizes = Counter(clusters)
         raised: Counter[Hashable] = Counter()
         for flag, cluster in zip(flags, clusters, strict=True):
             raised[cluster] += int(flag)
         flagged = [(raised[cluster], size) for cluster, size in sizes.items()]
-        # Of flagged answers, and of clean ones: their share and number where some are left out.
-        self._parts = [
-            [(self.rate, self.size), *_together_most(flagged)],
-            [(1 - self.rate, self.size), *_together_most([(n - k, n) for k, n in flagged])],
-        ]
+        self._fewer = list(_together_most(flagged))
+        """Share and effective number of flagged answers where some are left out."""
+        self._fewer_clean = list(_together_most([(n - k, n) for k, n in flagged]))
+        """Likewise of clean ones."""
 
     def interval(self, *, alpha: float = 0.05) -> tuple[float, float]:
         """Return the two-sided 1 - *alpha* interval."""
         low, high = exact_interval(self.rate, self.size, alpha=alpha) or (0.0, 1.0)
-        high = _highest(self._parts[0], high, alpha)
-        clean = _highest(self._parts[1], 1 - low, alpha)
-        return (low if clean == 1 - low else 1 - clean), high
+        clean = _highest(self._fewer_clean, 1 - low, alpha)
+        return (1 - clean if clean > 1 - low else low), _highest(self._fewer, high, alpha)
 
     def p(self, limit: float) -> float:
         """Return how likely the rate is so far from *limit* by chance, as :func:`exact_p`."""
         if not 0 <= limit <= 1:
             return 0.0
-        below, above = (
-            max(_as_few(rate, size, at) for rate, size in parts)
-            for parts, at in zip(self._parts, (limit, 1 - limit), strict=True)
-        )
+        whole = (self.rate, self.size), (1 - self.rate, self.size)
+        below = max(_as_few(*part, limit) for part in (whole[0], *self._fewer))
+        above = max(_as_few(*part, 1 - limit) for part in (whole[1], *self._fewer_clean))
         return min(1.0, 2 * min(below, above))
 
 
@@ -152,7 +151,7 @@ def _together_most(clusters: Sequence[tuple[int, int]]) -> Iterator[tuple[float,
     def worth() -> float:
         rate = left / n
         linearised = squares - 2 * rate * products + rate * rate * alike * n
-        return n / max(1.0, (linearised + alike * alike) / (n * rate * (1 - rate) + alike))
+        return n / effect_of_sums(n, rate, linearised=linearised, alike=alike)
 
     smallest = worth()
     for raised, size in sorted(clusters, key=lambda at: (at[0] / at[1], at[0])):
@@ -215,7 +214,7 @@ def size_to_open(
         power: how often all of them shall open.
 
     Returns:
-        None where 20,000 are too few.
+        None where :data:`MOST_ANSWERS` are too few.
 
     Raises:
         ValueError: *rate* is not below *limit*, or an argument is out of range.
@@ -224,12 +223,11 @@ def size_to_open(
     if not 0 <= rate < limit <= 1 or gates < 1 or not 0 < power < 1:
         msg = f"no {gates!r} gates of {limit!r} open for a rate of {rate!r} as often as {power!r}"
         raise ValueError(msg)
-    most, first, chance, last = -1, None, 0.0, 0
-    n = 0
+    most, first, last, n = -1, None, 0, 0
     # Steps grow rarer than numbers: twice the first that does, and 100 more, show the last dip.
     while first is None or n < 2 * first[0] + 100:
         n += 1
-        if n > _MOST_ANSWERS:
+        if n > MOST_ANSWERS:
             return None
         while most + 1 < n and _as_few((most + 1) / n, n, limit) <= alpha / 2:
             most += 1

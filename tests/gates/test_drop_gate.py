@@ -193,7 +193,7 @@ def test_a_metric_the_baseline_lacks() -> None:
         (NOW, [None] * 8, "base-1: none of 8 answers could be scored; too short"),
         ([None] * 8, [None] * 8, "none of 8 answers could be scored; too short"),
         ([], THEN, "no answers"),
-        ([0.5] * 8, [0.9] * 8, "at this value; has 8"),
+        ([0.5] * 8, [0.9] * 8, "needs about 30 questions at this value; has 8"),
         ([0.5], [0.9], "too few questions in both runs: needs 4, has 1"),
         ([0.5, None] * 4, [None, 0.5] * 4, "no question has a value both here and in base-1"),
     ],

@@ -19,7 +19,7 @@ from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.gap import gap_estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
-from pytest_xling.stats.tango import RateDifference, rate_difference
+from pytest_xling.stats.tango import RateDifference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -321,6 +321,8 @@ def test_where_nothing_differs_there_is_nothing_to_find() -> None:
     """Then p is 1, so that a family is not thought to have one gate less; nothing is shown."""
     found = _estimate(_scores([0.5] * 12, "hi"), _scores([0.5] * 12, "en"))
     assert (0.0, 1.0) == (found.value, found.p)
+    end = 0.5 * (1 - 0.025 ** (1 / 12))
+    assert (-end, end) == pytest.approx((found.low, found.high))
     assert "inconclusive" == _judge(found).outcome
 
 
@@ -453,13 +455,8 @@ def test_where_no_gap_is_allowed_it_is_mcnemars_test(worse: int, better: int) ->
     shares = _shares(worse, better, 5, 60)
     expected = stats.chi2.sf((worse - better) ** 2 / (worse + better), 1)
     n = worse + better + 65
-    exact = (
-        2
-        * rate_difference(
-            [[1.0]] * worse + [[-1.0]] * better + [[0.0]] * 65,
-            [*[1.0] * worse, *[-1.0] * better, *[0.0] * 65],
-        ).exact_p()
-    )
+    pairs = RateDifference(difference=(worse - better) / n, differing=(worse + better) / n, pairs=n)
+    exact = 2 * pairs.exact_p()
     for alpha in (0.05, 0.001):
         found = _estimate(*shares, better="lower", kind="flag", alpha=alpha)
         assert n == found.n

@@ -272,8 +272,8 @@ def tables(
             continue
         pivot = at_level(scores(spec.metric, spec.pivot or ""), spec.threshold.level)
         check_scores(pivot, metric=spec.metric, language=spec.pivot or "")
-        single, sides = answer_pairs(scored, pivot), paired_questions(scored, pivot)
-        for question, (ours, theirs) in sides.items():
+        single = answer_pairs(scored, pivot)
+        for question, (ours, theirs) in paired_questions(scored, pivot).items():
             row, gap = rows[question], worse(ours) - worse(theirs)
             beside[row, place] = theirs
             counts[row, place], sums[row, place], here[row, place] = 1, gap, worse(ours)

@@ -224,21 +224,19 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     short = [
         calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
     ]
-    if short:
-        few = f"Fewer than {LEAST_LABELLED} labelled answers ({', '.join(short)})"
-        notes.append(f"{few}: gates trust nothing that rests on so few.")
     narrow = [
         calibration.language
         for calibration in group
         if calibration.quality.questions is not None
         and calibration.quality.questions < LEAST_QUESTIONS
     ]
-    if narrow:
-        few = f"Answers about fewer than {LEAST_QUESTIONS} questions ({', '.join(narrow)})"
-        notes.append(f"{few}: gates trust nothing that rests on so few.")
-    if rare:
-        few = f"Fewer than {LEAST_PER_LABEL} answers with a label ({'; '.join(rare)})"
-        notes.append(f"{few}: gates trust nothing that rests on so few.")
+    for few, which in (
+        (f"Fewer than {LEAST_LABELLED} labelled answers", ", ".join(short)),
+        (f"Answers about fewer than {LEAST_QUESTIONS} questions", ", ".join(narrow)),
+        (f"Fewer than {LEAST_PER_LABEL} answers with a label", "; ".join(rare)),
+    ):
+        if which:
+            notes.append(f"{few} ({which}): gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
     title = ": ".join(filter(None, (group[0].annotator, group[0].aspect)))
     return Sheet(title=title, columns=columns, left=2, notes=tuple(notes))
