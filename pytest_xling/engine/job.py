@@ -40,6 +40,8 @@ class Scorable:
             looked_at["wrong"] = list(sample.wrong)
         if response.thoughts:
             looked_at["thoughts"] = response.thoughts
+        if response.tool_calls:
+            looked_at["tool_calls"] = [[c.name, c.arguments] for c in response.tool_calls]
         if response.first_token:
             looked_at["first_token"] = [list(pair) for pair in response.first_token]
         return content_key(looked_at)
@@ -81,7 +83,7 @@ class Result:
 
 def missing_reason(answer: Answer) -> str:
     """Say why there is no answer, or return "" where there is one."""
-    if answer.text.strip():
+    if answer.text.strip() or answer.response.tool_calls:
         return ""
     response = answer.response
     reasons = {
