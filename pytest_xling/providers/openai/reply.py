@@ -100,11 +100,13 @@ def _tool_calls(message: Mapping[str, Any], url: str) -> tuple[ToolCall, ...]:
     older = message.get("function_call")
     listed = message.get("tool_calls") or ([{"function": older}] if older else [])
     calls = []
-    for call in listed if isinstance(listed, list) else [listed]:
-        function = call.get("function") if isinstance(call, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
+    for each in listed if isinstance(listed, list) else [listed]:
+        call = each if isinstance(each, dict) else {}
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        name = function.get("name")
         if not isinstance(name, str) or not name:
-            raise _no_text(url, "a call of no function", call)
+            raise _no_text(url, "a call of no function", each)
         arguments = function.get("arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
         number = call.get("id")
