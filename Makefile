@@ -20,7 +20,7 @@ INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 # The demo: questions per language, and tokens per answer. About 75 tokens/s on two cores; 60
 # questions decide most gates, 18 hardly any.
 LIMIT ?= 60
-TOKENS ?= 72
+TOKENS ?= 96
 
 # More for pytest, such as PYTEST_ARGS="-k store -x".
 PYTEST_ARGS ?=

@@ -28,12 +28,14 @@ __all__ = [
     "Reading",
     "Request",
     "Response",
+    "Role",
     "RunRecord",
     "Sample",
     "Score",
     "StopReason",
     "Threshold",
     "ToolCall",
+    "Turn",
     "Usage",
     "Verdict",
 ]
@@ -72,6 +74,12 @@ class Sample:
     the question exists in one language only. Languages are paired by ``id``."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
+    system: str = ""
+    """A system prompt of its own, in place of the benchmark's."""
+    messages: tuple[Message, ...] = ()
+    """What a model is asked first, in place of the benchmark's prompt."""
+    turns: tuple[Turn, ...] = ()
+    """What is said after each of the model's replies; the reply to the last is the answer."""
 
     @property
     def asked_in(self) -> str:
@@ -115,11 +123,14 @@ class ToolCall:
     """By which the tool's result names it."""
 
 
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One turn of a conversation."""
 
-    role: Literal["system", "user", "assistant", "tool"]
+    role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     """Of an assistant's turn."""
@@ -133,6 +144,10 @@ class Message:
             return [self.role, self.content]
         calls: list[JsonValue] = [[call.name, call.arguments, call.id] for call in self.tool_calls]
         return [self.role, self.content, calls, self.tool_call_id]
+
+
+Turn: TypeAlias = "tuple[Message, ...]"
+"""What is said after a model's reply, nearly always one message of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
