@@ -64,6 +64,8 @@ class Option:
     """Whether the ``run:`` block of thresholds.yaml may set it."""
     bare: str | None = None
     """The value of the flag alone; None where it needs one."""
+    separator: str = os.pathsep
+    """Between the values of a repeatable option in its variable."""
     refuses_empty: bool = False
     """Whether an empty variable or ini line is a mistake; for other options it is as if unset."""
 
@@ -123,7 +125,7 @@ class Option:
         text = environ.get(self.env)
         if text or (text is not None and self.refuses_empty):  # CI sets what is unset to ""
             many = self.action == "append"
-            yield Given(text.split(os.pathsep) if many else text, self.env, typed=True)
+            yield Given(text.split(self.separator) if many else text, self.env, typed=True)
         try:
             raw = ini(self.dest)
         except (TypeError, ValueError) as error:  # pytest's, up to 9.1, for a wrong TOML type
@@ -331,11 +333,12 @@ OPTIONS: tuple[Option, ...] = (
         name="request",
         parse=request_item,
         action="append",
+        separator="\n",
         ini="linelist",
         metavar="NAME=VALUE",
         help="Add a parameter to each request, by the server's own name: top_p=0.9, or with dots"
         " and JSON reasoning.effort=low, tools=[...]. Counts before prompts.yaml's `request:`."
-        " Repeatable.",
+        " Repeatable; in the variable a line each.",
     ),
     Option(
         name="timeout",

@@ -24,6 +24,7 @@ SHAPING: Final = {
     "seed": "seed",
     "model_version": "model-version",
     "max_tokens": "max-tokens",
+    "request": "request",
     "judge": "judge",
     "judge_repeats": "judge-repeats",
     "translator": "translator",

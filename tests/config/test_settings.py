@@ -144,6 +144,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "max-cost": ("1.5", 1.5),
     "price": ("1,2", (1.0, 2.0)),
     "max-tokens": ("64", 64),
+    "request": ("a.b=[1]", {"a.b": [1]}),
     "timeout": ("2.5", 2.5),
     "patience": ("9.5", 9.5),
     "batch-wait": ("0", 0.0),
