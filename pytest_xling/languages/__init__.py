@@ -1,18 +1,23 @@
-"""The languages this project knows: codes, names, and how the papers group them."""
+"""Languages: codes, names, scripts, who identifies them, and how the papers group them."""
 
 from __future__ import annotations
 
-from pytest_xling.languages._table import (
-    Identifier,
-    Language,
-    ResourceLevel,
-    codes,
+from pytest_xling.languages._find import (
+    declare,
+    declared,
     find,
-    languages,
     named,
     names,
     training_languages,
 )
+from pytest_xling.languages._language import (
+    Identifier,
+    Language,
+    Measured,
+    ResourceLevel,
+    direction_of,
+)
+from pytest_xling.languages._table import codes, languages, measured
 from pytest_xling.languages._translation_codes import (
     TranslationFamily,
     languages_named,
@@ -23,12 +28,17 @@ from pytest_xling.languages._translation_codes import (
 __all__ = [
     "Identifier",
     "Language",
+    "Measured",
     "ResourceLevel",
     "TranslationFamily",
     "codes",
+    "declare",
+    "declared",
+    "direction_of",
     "find",
     "languages",
     "languages_named",
+    "measured",
     "named",
     "names",
     "training_languages",

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.languages._table import codes, find
+from pytest_xling.languages._find import find
+from pytest_xling.languages._table import codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +39,12 @@ _GROUPS = Path(__file__).with_name("translation_groups.jsonl")
 def translation_code(family: TranslationFamily, code: str) -> str | None:
     """Return what models of *family* call the language with our *code*; None: they lack it.
 
+    Only of the languages of the papers it is known that they have it.
+
     Raises:
-        ConfigError: we have no such language.
+        ConfigError: there is no such language.
     """
-    return _table()[find(code).code].get(family)
+    return _table().get(find(code).code, {}).get(family)
 
 
 def translation_languages(family: TranslationFamily) -> tuple[str, ...]:
