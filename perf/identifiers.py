@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WRITTEN = Path(package.__file__).with_name("measured.jsonl")
 SHORTEST = 100
-LONGEST = 400
+LONGEST = 300
 """Longer lines are cut."""
 TEXTS = 500
 _PLAIN = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
@@ -47,7 +47,7 @@ def texts_in(file: Path) -> list[str]:
     """Return the texts of a file, not more than are needed, from all over it."""
     texts, text = [], ""
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        for part in cut(line.strip(), LONGEST // 2):
+        for part in cut(line.strip(), LONGEST):
             text = f"{text} {part}".strip()
             if len(text) >= SHORTEST:
                 texts.append(text)
@@ -57,7 +57,7 @@ def texts_in(file: Path) -> list[str]:
 
 def files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the code of each file's language with the file; of several of one the plainest."""
-    codes = {}
+    codes: dict[str, Path] = {}
     for file in sorted(folder.glob("*.txt"), key=lambda file: (len(file.stem), file.stem)):
         name = file.stem.rpartition(".")[2]
         try:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.languages._language import Language
 from pytest_xling.languages._table import (
     OTHERS_IN_TRAINING_DATA,
     languages,
     normalise,
     spellings,
 )
+
+if TYPE_CHECKING:
+    from pytest_xling.languages._language import Identifier, Language
 
 _declared: dict[str, tuple[Language, str]] = {}
 """By code, the languages that projects say they have, and where they say it. This is the only state
@@ -31,13 +34,13 @@ def find(code_or_alias: str) -> Language:
         for language, _ in _declared.values():
             if spelling in {normalise(language.code), normalise(language.english_name)}:
                 return language
-    language = spellings().get(spelling) or _by_tag_or_name(spelling)
-    if language is None:
+    known = spellings().get(spelling) or _by_tag_or_name(spelling)
+    if known is None:
         from pytest_xling.languages import _tags  # noqa: PLC0415  see _by_tag_or_name
 
         msg = f"unknown language {code_or_alias!r}.{_tags.advice(spelling)}"
         raise ConfigError(msg)
-    return language
+    return known
 
 
 def names(code: str) -> tuple[str, ...]:
@@ -58,6 +61,28 @@ def named(code: str) -> str:
         return repr(code)
 
 
+def private_code(text: str) -> str | None:
+    """Return the tag of *text* if it is one that everybody may use for a language of their own."""
+    from pytest_xling.languages import _tags  # noqa: PLC0415  see _by_tag_or_name
+
+    return _tags.private_code(text)
+
+
+def script_code(text: str) -> str | None:
+    """Return the ISO 15924 code that *text* is, in whatever case; None where it is none."""
+    from pytest_xling.languages import _tags  # noqa: PLC0415  likewise
+
+    return _tags.script_code(text)
+
+
+def script_name(script: str) -> str:
+    """Return what a script, by its ISO 15924 code, is called in English."""
+    from babel import Locale  # noqa: PLC0415  see _by_tag_or_name
+
+    name: str = Locale("en").scripts.get(script, script)
+    return name
+
+
 def declare(language: Language, *, origin: str) -> None:
     """Make a language of a project's own known, for this process.
 
@@ -69,8 +94,11 @@ def declare(language: Language, *, origin: str) -> None:
         ConfigError: another place says something else of it.
     """
     before = _declared.get(language.code)
-    if before is not None and before[0] != language and before[1].rpartition(":")[0] != origin.rpartition(":")[0]:
-        msg = f"{origin}: {language.code!r} is declared otherwise in {before[1]}; say the same of it"
+    elsewhere = before and before[1].rpartition(":")[0] != origin.rpartition(":")[0]
+    if before is not None and elsewhere and before[0] != language:
+        msg = (
+            f"{origin}: {language.code!r} is declared otherwise in {before[1]}; say the same of it"
+        )
         raise ConfigError(msg)
     _declared[language.code] = language, origin
 
@@ -78,6 +106,14 @@ def declare(language: Language, *, origin: str) -> None:
 def declared() -> tuple[Language, ...]:
     """Return the languages that projects have declared, sorted by code."""
     return tuple(language for _, (language, _) in sorted(_declared.items()))
+
+
+def identified_by_declaration() -> dict[str, Identifier]:
+    """Return by code who identifies the declared languages that anybody does.
+
+    It stands in the signatures of what identifies languages: scores made without it say nothing.
+    """
+    return {each.code: each.identifier for each in declared() if each.identifiable}
 
 
 def training_languages(text: str) -> frozenset[str]:

@@ -17,11 +17,16 @@ TRUSTED_RECALL: Final = 0.95
 FEWEST_TEXTS: Final = 50
 """On fewer texts nothing is measured."""
 CONFUSED: Final = 0.02
-"""Languages that this share of the texts is taken for are close."""
+"""A language that this share of the texts is taken for is close, if it is of the same family:
+others are told apart by the words that are there."""
 
 _RIGHT_TO_LEFT: Final = frozenset(
-    "Adlm Arab Aran Armi Avst Chrs Cprt Elym Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero Narb"
-    " Nbat Nkoo Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Yezi".split()
+    {
+        *("Adlm", "Arab", "Aran", "Armi", "Avst", "Chrs", "Cprt", "Elym", "Gara", "Hatr", "Hebr"),
+        *("Hung", "Khar", "Lydi", "Mand", "Mani", "Mend", "Merc", "Mero", "Narb", "Nbat", "Nkoo"),
+        *("Orkh", "Ougr", "Palm", "Phli", "Phlp", "Phnx", "Prti", "Rohg", "Samr", "Sarb", "Sogd"),
+        *("Sogo", "Syrc", "Thaa", "Yezi"),
+    }
 )
 
 
@@ -41,7 +46,7 @@ class Measured:
 
     @property
     def identifier(self) -> Identifier:
-        """langid where it can be trusted, for it says by how much a language leads."""
+        """The better one; langid if it can be trusted, for it says by how much a language leads."""
         return "langid" if self.trusts(self.langid) or self.langid >= self.cld2 else "cld2"
 
     @property
@@ -54,11 +59,9 @@ class Measured:
         return self.texts >= FEWEST_TEXTS and right >= TRUSTED_RECALL * self.texts
 
     @property
-    def close(self) -> tuple[str, ...]:
+    def confused(self) -> frozenset[str]:
         """Codes of the languages that many texts are taken for."""
-        return tuple(
-            sorted(code for code, n in self.taken_for.items() if n >= CONFUSED * self.texts)
-        )
+        return frozenset(code for code, n in self.taken_for.items() if n >= CONFUSED * self.texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,9 @@ class Language:
     """Why langid is not to be asked, in words; empty where it is, or does not know it at all."""
     identified_as: str
     """The code identifiers have for it: ``zh`` for ``zh-TW``."""
+    base: str
+    """The code of the language whose words, rules and prompts serve where it has none of its own:
+    ``es`` for ``es-AR``. It is written in the same script; else a language is its own base."""
     close: tuple[str, ...] = ()
     """Codes of languages that no identifier tells from this one by a line of text."""
     measured: Measured | None = None

@@ -59,6 +59,7 @@ def languages() -> tuple[Language, ...]:
                 "aliases": tuple(row["aliases"]),
                 "close": tuple(row["close"]),
                 "identified_as": row["code"],
+                "base": row["code"],
                 "family": families().get(row["code"], OTHER_FAMILY),
                 "measured": measured().get(row["code"]),
                 "unidentified": ""

@@ -57,7 +57,7 @@ _WITHOUT_DATA: Final = "Latn"
 def by_tag(text: str) -> Language | None:
     """Return the language of a BCP 47 tag; None where it is none, or for private use."""
     tag = _parsed(text)
-    if tag is None or is_private(tag.language or "") or tag.private:
+    if tag is None or private_code(text):
         return None
     code = _shortest(tag)
     return spellings().get(normalise(code)) or _described(code)
@@ -70,31 +70,17 @@ def by_name(text: str) -> Language | None:
     return by_tag(names[name][0].decode()) if name in names else None
 
 
-def is_private(code: str) -> bool:
-    """Tell whether *code* is one that everybody may use for a language of their own."""
-    three = len(code) == _CODE and code.isascii() and code.isalpha()
-    return code.startswith("x-") or (three and int(code, 36) in _PRIVATE_USE)
+def private_code(text: str) -> str | None:
+    """Return the tag of *text* if it is one that everybody may use for a language of their own."""
+    tag = _parsed(text)
+    language = (tag and tag.language) or ""
+    three = len(language) == _CODE and int(language, 36) in _PRIVATE_USE
+    return tag.to_tag() if tag and (tag.private or three or language.startswith("x-")) else None
 
 
-def is_tag(text: str) -> bool:
-    """Tell whether *text* is a valid tag of a language, be it for private use."""
-    return _parsed(text) is not None
-
-
-def script_named(text: str) -> str | None:
-    """Return the ISO 15924 code that *text* is, in any case, or names; None where it is none."""
-    if text.title() in ALL_SCRIPTS:
-        return text.title()
-    try:
-        return Tag.find_name("script", text, "en").script
-    except LookupError:
-        return None
-
-
-def script_name(script: str) -> str:
-    """Return what a script, by its ISO 15924 code, is called in English."""
-    name: str = Locale("en").scripts.get(script, script)
-    return name
+def script_code(text: str) -> str | None:
+    """Return the ISO 15924 code that *text* is, in whatever case; None where it is none."""
+    return text.title() if text.title() in ALL_SCRIPTS else None
 
 
 def advice(spelling: str) -> str:
@@ -102,7 +88,7 @@ def advice(spelling: str) -> str:
     head, _, rest = spelling.partition("-")
     if spelling in _NO_LANGUAGE:
         return " That is no language of its own"
-    if is_tag(spelling):
+    if private_code(spelling):
         return " It is for private use: say what it is below `languages:` in prompts.yaml"
     if rest and (base := by_tag(head)):
         return f" Did you mean {base.code!r}?"
@@ -140,8 +126,11 @@ def _shortest(tag: Tag) -> str:
     if regional.to_tag() in _KEPT and regional.maximize() == meant and full.to_tag() != language:
         short = regional
     elif language in LIKELY_SUBTAGS:
-        parts = ({}, {"territory": tag.territory}, {"script": tag.script})
-        same = (Tag.make(language=language, **each) for each in parts)
+        same = (
+            Tag.make(language=language),
+            Tag.make(language=language, territory=tag.territory),
+            Tag.make(language=language, script=tag.script),
+        )
         short = next((each for each in same if each.maximize() == meant), full)
     return Tag.make(**{**short.to_dict(), "variants": tag.variants}).to_tag()
 
@@ -155,10 +144,10 @@ def _described(code: str) -> Language:
     known = language in LIKELY_SUBTAGS or tag.script
     script = (tag.maximize().script if known else None) or _WITHOUT_DATA
     english = tag.display_name()
-    likely = base
-    if base and base.script != script:  # sr-ME is identified as sr-Latn is
+    kin = base
+    if base and base.script != script:  # sr-ME is written and identified as sr-Latn is
         written = _shortest(Tag.make(language=language, script=script))
-        likely = None if written == code else by_tag(written)
+        kin = None if written == code else by_tag(written)
     in_training_data = base.in_training_data if base else _in_training_data(code)
     described = {
         "code": code,
@@ -166,31 +155,36 @@ def _described(code: str) -> Language:
         "native_name": _native_name(code) or english,
         "script": script,
         "direction": direction_of(script),
-        "family": families().get(language, OTHER_FAMILY),
+        "family": _family(code),
         "in_training_data": in_training_data,
         "resource_level": base.resource_level if base else None,
+        "identified_as": base.identified_as if base else _IDENTIFIED_AS.get(code, code),
+        "base": kin.base if kin else code,
     }
-    identified_as = base.identified_as if base else _IDENTIFIED_AS.get(code, code)
     row = measured().get(code)
     if row is not None:
-        close = {*row.close, *([base.code] if base else [])}
-        return Language(
-            **described,  # type: ignore[arg-type]  # values of several types
-            **_identification(english, row),
-            identified_as=identified_as,
-            close=tuple(sorted(close - {code})),
-            measured=row,
-        )
-    why = f"no identifier has been measured on {english}: see docs/languages.md"
+        mistaken = {other for other in row.confused if _family(other) == _family(code)}
+        close = {*mistaken, *([base.code] if base else [])}
+        identified = _identification(english, row)
+    elif kin is not None:
+        close = {*kin.close, kin.code}
+        names = "identifier", "identifiable", "unidentified", "langid_misreads"
+        identified = {name: getattr(kin, name) for name in names}
+    else:
+        close = set()
+        why = f"no identifier has been measured on {english}: see docs/languages.md"
+        identified = {"identifier": "langid", "identifiable": False}
+        identified |= {"unidentified": why, "langid_misreads": why}
     return Language(
-        **described,  # type: ignore[arg-type]  # as above
-        identifier=likely.identifier if likely else "langid",
-        identifiable=bool(likely and likely.identifiable),
-        unidentified=likely.unidentified if likely else why,
-        langid_misreads=likely.langid_misreads if likely else why,
-        identified_as=identified_as,
-        close=tuple(sorted({*likely.close, likely.code})) if likely else (),
+        **described,  # type: ignore[arg-type]  # values of several types
+        **identified,  # type: ignore[arg-type]  # as above
+        close=tuple(sorted(close - {code})),
+        measured=row,
     )
+
+
+def _family(code: str) -> str:
+    return families().get(code.partition("-")[0], OTHER_FAMILY)
 
 
 def _identification(name: str, row: Measured) -> dict[str, object]:
@@ -213,7 +207,9 @@ def _in_training_data(code: str) -> Mapping[str, bool | None]:
     Where a list is open, as it is for some of the table's languages, nobody knows.
     """
     open_lists = {
-        family for each in languages() for family, named in each.in_training_data.items()
+        family
+        for each in languages()
+        for family, named in each.in_training_data.items()
         if named is None
     }
     return {

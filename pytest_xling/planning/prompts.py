@@ -11,6 +11,7 @@ from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
+from pytest_xling.planning.own_languages import LANGUAGES_KEY, read_languages
 from pytest_xling.planning.templates import fields_of, wrong_with
 from pytest_xling.records import Message
 
@@ -75,11 +76,12 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, *DESIGN_KEYS)
+        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, LANGUAGES_KEY, *DESIGN_KEYS)
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
                 raise file.error(str(key), what=what)
+        read_languages(file)  # before all that names one
         completion = file.get("completion")
         if completion is not None and not isinstance(completion, dict):
             what = "needs one entry per language code"
@@ -159,11 +161,13 @@ class Prompts:
         return template.format_map(sample.prompt)
 
     def _chat(self, language: str) -> str:
-        return self.chat.get(language) or self.chat[DEFAULT]
+        base = find(language).base
+        return self.chat.get(language) or self.chat.get(base) or self.chat[DEFAULT]
 
     def _completion(self, language: str) -> Completion:
         plain = Completion(question="Question:", answer="Answer:", shots=())
-        return self.completion.get(language, self.completion.get(DEFAULT, plain))
+        known = (language, find(language).base, DEFAULT)
+        return next((self.completion[key] for key in known if key in self.completion), plain)
 
 
 def _chat(file: YamlFile) -> dict[str, str]:
