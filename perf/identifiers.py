@@ -36,7 +36,7 @@ WRITTEN = Path(package.__file__).with_name("measured.jsonl")
 SHORTEST = 100
 LONGEST = 300
 """Longer lines are cut."""
-TEXTS = 500
+TEXTS = 2000
 _PLAIN = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
 """Old spellings and dialects have no row."""
 KEPT = 0.01

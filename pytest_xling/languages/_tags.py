@@ -11,13 +11,14 @@ A tag goes by its shortest form (CLDR's likely subtags): ``sv-Latn-SE`` is ``sv`
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from babel import Locale, UnknownLocaleError
 from langcodes import Language as Tag
 from langcodes import standardize_tag
-from langcodes.data_dicts import ALL_SCRIPTS, LIKELY_SUBTAGS
+from langcodes.data_dicts import ALL_SCRIPTS, LIKELY_SUBTAGS, MACROLANGUAGES
 from langcodes.tag_parser import LanguageTagError
 from language_data.names import load_trie, normalize_name
 from language_data.util import data_filename
@@ -50,8 +51,10 @@ _KEPT: Final = frozenset({"pt-BR", "zh-TW"})
 want both; ``zh-Hant`` means this ``zh-TW``."""
 _IDENTIFIED_AS: Final = {"ckb": "ku", "fil": "tl"}
 """What identifiers call a language by another code than ours."""
-_WITHOUT_DATA: Final = "Latn"
-"""The script of a language that CLDR knows nothing of."""
+_SCRIPTS: Final = {"azb": "Arab"}
+"""Where CLDR says nothing of a language: not the script of its macrolanguage, and not Latin."""
+_NO_REGION: Final = re.compile(r"AA|Q[M-Z]|X[A-Z]|ZZ")
+"""For private use: mBART writes en_XX."""
 
 
 def by_tag(text: str) -> Language | None:
@@ -117,22 +120,31 @@ def _parsed(text: str) -> Tag | None:
 
 def _shortest(tag: Tag) -> str:
     """Return the shortest tag that means the same."""
-    base = spellings().get(tag.language or "")
-    language = base.code if base else tag.language
-    full = Tag.make(language=language, script=tag.script, territory=tag.territory)
-    meant = full.maximize()
-    regional = Tag.make(language=language, territory=meant.territory)
-    short = full
-    if regional.to_tag() in _KEPT and regional.maximize() == meant and full.to_tag() != language:
-        short = regional
-    elif language in LIKELY_SUBTAGS:
-        same = (
-            Tag.make(language=language),
-            Tag.make(language=language, territory=tag.territory),
-            Tag.make(language=language, script=tag.script),
-        )
-        short = next((each for each in same if each.maximize() == meant), full)
+    alias = spellings().get(tag.language or "")
+    language = alias.code if alias else tag.language
+    region = None if _NO_REGION.fullmatch(tag.territory or "") else tag.territory
+    full = _filled(Tag.make(language=language, script=tag.script, territory=region))
+    regional = Tag.make(language=language, territory=full.territory)
+    tries = (
+        Tag.make(language=language),
+        Tag.make(language=language, territory=region),
+        Tag.make(language=language, script=tag.script),
+        Tag.make(language=language, script=tag.script, territory=region),
+    )
+    kept = (region or tag.script) and regional.to_tag() in _KEPT and _filled(regional) == full
+    short = regional if kept else next(each for each in tries if _filled(each) == full)
     return Tag.make(**{**short.to_dict(), "variants": tag.variants}).to_tag()
+
+
+def _filled(tag: Tag) -> Tag:
+    """Return a tag with its likely script and, where that is known, its likely region."""
+    language = tag.language or ""
+    if language in LIKELY_SUBTAGS:
+        return tag.maximize()
+    script = tag.script or _SCRIPTS.get(language)
+    if script is None and language in MACROLANGUAGES:
+        script = Tag.get(MACROLANGUAGES[language]).maximize().script
+    return Tag.make(language=language, script=script or "Latn", territory=tag.territory)
 
 
 @cache
@@ -141,8 +153,7 @@ def _described(code: str) -> Language:
     tag = Tag.get(code)
     language = tag.language or ""
     base = None if code == language else by_tag(language)
-    known = language in LIKELY_SUBTAGS or tag.script
-    script = (tag.maximize().script if known else None) or _WITHOUT_DATA
+    script = _filled(tag).script or ""
     english = tag.display_name()
     kin = base
     if base and base.script != script:  # sr-ME is written and identified as sr-Latn is
