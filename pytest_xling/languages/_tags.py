@@ -68,9 +68,10 @@ def by_tag(text: str) -> Language | None:
 
 def by_name(text: str) -> Language | None:
     """Return the language that is called so in any language; None where none is."""
-    name = normalize_name(text)
-    names = _names()
-    return by_tag(names[name][0].decode()) if name in names else None
+    name, names = normalize_name(text), _names()
+    if not name.isprintable() or name not in names:  # a NUL or a surrogate breaks the trie
+        return None
+    return by_tag(names[name][0].decode())
 
 
 def private_code(text: str) -> str | None:
@@ -98,7 +99,7 @@ def advice(spelling: str) -> str:
     if (country := f"und-{spelling.upper()}") in LIKELY_SUBTAGS:
         return f" Did you mean {Tag.get(country).maximize().language!r}?"
     if len(spelling) > _CODE:
-        english = map(normalise, Locale("en").languages.values())
+        english = map(normalise, _english().values())
         known = [name for name in (*spellings(), *english) if len(name) > _CODE]
         if close := did_you_mean(spelling, known):
             return close
@@ -114,8 +115,11 @@ def _parsed(text: str) -> Tag | None:
         tag = Tag.get(standardize_tag(text, macro=True))
     except LanguageTagError:
         return None
-    one = tag.language is not None and tag.language not in _NO_LANGUAGE
-    return tag if one and tag.is_valid() else None
+    if tag.language is None or tag.language in _NO_LANGUAGE:
+        return None
+    # Babel's list is newer than langcodes': it has Toki Pona.
+    known = tag.update_dict({"language": "en"}) if tag.language in _english() else tag
+    return tag if known.is_valid() else None
 
 
 def _shortest(tag: Tag) -> str:
@@ -234,6 +238,12 @@ def _native_name(code: str) -> str | None:
         return Locale.parse(code.replace("-", "_")).get_display_name()
     except (UnknownLocaleError, ValueError):
         return Tag.get(code).autonym()
+
+
+@cache
+def _english() -> Mapping[str, str]:
+    """Return the names in English that CLDR has, by code."""
+    return dict(Locale("en").languages.items())
 
 
 @cache

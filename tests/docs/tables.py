@@ -66,7 +66,9 @@ def _languages() -> str:
         row = language.measured
         by = language.identifier if language.identifiable else "nobody, reliably"
         by += " (as the paper)" if code in codes() else ""
-        right = "–" if row is None else f"{row.right / row.texts:.1%} of {row.texts:,}, {row.source}"
+        right = (
+            "–" if row is None else f"{row.right / row.texts:.1%} of {row.texts:,}, {row.source}"
+        )
         other = ", ".join(f"`{each}`" for each in sorted(row.confused)) if row else ""
         called = [f"`{language.code}`", language.english_name, language.native_name]
         traits = [language.script, language.resource_level or "–"]

@@ -76,7 +76,11 @@ def test_the_first_wrong_line_is_quoted_and_the_others_counted(
             "es",
             "Portuguese (pt), expected Spa",
         ),
-        ("Hau euskarazko esaldi arrunt bat da, eta luzeagoa.", "en", "Basque (eu), expected English (en)"),
+        (
+            "Hau euskarazko esaldi arrunt bat da, eta luzeagoa.",
+            "en",
+            "Basque (eu), expected English (en)",
+        ),
     ],
 )
 def test_wrong(read: Callable[..., Reading], text: str, language: str, reason: str) -> None:

@@ -97,7 +97,10 @@ def test_completions_go_by_the_language_of_the_answer(
         ("answer_in:", r":2: answer_in: needs the language asked in"),
         ("answer_in:\n  en: tr", r":3: answer_in\.en: needs a list of languages, such as \[hi, tr"),
         ("answer_in:\n  en1: [tr]", r":3: answer_in\.en1: unknown language 'en1'\."),
-        ("answer_in:\n  en:\n  - tr\n  - gibberish", r":5: answer_in\.en\.1: unknown language 'gib"),
+        (
+            "answer_in:\n  en:\n  - tr\n  - gibberish",
+            r":5: answer_in\.en\.1: unknown language 'gib",
+        ),
         ("answer_in:\n  en: [tr, Turkish]", r":3: answer_in\.en\.1: .* 'tr' is there twice"),
         (
             "answer_in:\n  en: [tr]\n  English: [hi]",
