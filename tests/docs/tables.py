@@ -64,7 +64,7 @@ def _languages() -> str:
     for code in sorted({*codes(), *measured()}):
         language = find(code)
         row = language.measured
-        by = language.identifier if language.identifiable else "nobody, reliably"
+        by = f"{language.identifier if language.identifiable else 'nobody, reliably'}"
         by += " (as the paper)" if code in codes() else ""
         right = (
             "–" if row is None else f"{row.right / row.texts:.1%} of {row.texts:,}, {row.source}"
