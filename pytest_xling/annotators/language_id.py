@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.interfaces.annotator import TextAnnotator
-from pytest_xling.languages import find
+from pytest_xling.languages import find, identified_by_declaration
 from pytest_xling.text.cld2 import detect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
 
@@ -43,6 +43,11 @@ class LanguageId(TextAnnotator):
         from pytest_xling.text import langid  # noqa: PLC0415  see annotate
 
         langid.codes()
+
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return who identifies the languages that a project declares, where one does."""
+        by = identified_by_declaration()
+        return {"languages": dict(by)} if by else {}
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
-from pytest_xling.languages import codes, find
+from pytest_xling.languages import codes, find, identified_by_declaration
 from pytest_xling.text.prose import in_scripts, letters, names_aside, plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.languages import Language
@@ -39,7 +39,7 @@ class LineLanguages(TextAnnotator):
     line of nothing but names is left out.
 
     A line is too short for one identifier, so two are asked: what CLD2 says, on its best effort,
-    adds to langid's log-probabilities. Languages that are not in our table must be the likelier,
+    adds to langid's log-probabilities. Languages that no paper of ours has must be the likelier,
     for they are what langid often sees in a few words of a common language. Where the two differ
     between the expected language and one that is close to it, CLD2's word is taken.
 
@@ -61,7 +61,7 @@ class LineLanguages(TextAnnotator):
     vote: float = 12.0
     """How many nats CLD2's word counts."""
     handicap: float = 10.0
-    """How many nats speak against a language that is not in our table."""
+    """How many nats speak against a language that no paper of ours has, if it is not asked for."""
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""
 
@@ -83,6 +83,11 @@ class LineLanguages(TextAnnotator):
 
         langid.codes()
 
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return who identifies the languages that a project declares, where one does."""
+        by = identified_by_declaration()
+        return {"languages": dict(by)} if by else {}
+
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.
 
@@ -99,12 +104,16 @@ class LineLanguages(TextAnnotator):
         ]
         lines = [line for of in looked_at for line in of]
         said = [detect(line.text, best_effort=True).language for line in lines]
-        ours = frozenset((*codes(), *_OURS))
+        against = dict.fromkeys(langid.codes().difference(codes(), _OURS), -self.handicap)
+        votes = [{code: self.vote} for code in said]
+        for line, voted in zip(lines, votes, strict=True):
+            asked = line.expected.identified_as  # is as likely as what is common
+            voted[asked] = voted.get(asked, 0.0) - against.get(asked, 0.0)
         compared = langid.compare(
             [line.text for line in lines],
-            [line.expected.code for line in lines],
-            prior={code: -self.handicap for code in langid.codes() if code not in ours},
-            votes=[{code: self.vote} for code in said],
+            [line.expected.identified_as for line in lines],
+            prior=against,
+            votes=votes,
         )
         values = iter(
             [
@@ -127,8 +136,6 @@ class LineLanguages(TextAnnotator):
 
 
 def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> JsonValue:
-    from pytest_xling.text.langid import MISREAD  # noqa: PLC0415  see annotate
-
     expected = line.expected
     counts = letters(names_aside(line.text, expected.script))
     total = counts.total()
@@ -140,9 +147,9 @@ def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> J
         "script": max(sorted(scripts), key=scripts.__getitem__),
         "scripts": len(scripts),
     }
-    if lead is None or expected.code in MISREAD:
-        agreed = by_cld2 if by_cld2 in {language, expected.code} else None
+    if lead is None or expected.langid_misreads:
+        agreed = by_cld2 if by_cld2 in {language, expected.identified_as} else None
         return value | {"language": agreed, "lead": None}
-    if language == expected.code and by_cld2 in expected.close:
+    if language == expected.identified_as and by_cld2 in expected.close:
         language = by_cld2
     return value | {"language": language, "lead": round(lead, 1)}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
+from pytest_xling.languages import find, identified_by_declaration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.keys import JsonValue
 
@@ -42,6 +43,11 @@ class SentenceLanguages(TextAnnotator):
             msg = f"max_chars must be at least 1, not {self.max_chars}"
             raise ConfigError(msg)
 
+    def signed(self) -> Mapping[str, JsonValue]:
+        """Return who identifies the languages that a project declares, where one does."""
+        by = identified_by_declaration()
+        return {"languages": dict(by)} if by else {}
+
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order."""
         # Imported when there is a text to look at: a run that finds all kept needs them not.
@@ -60,7 +66,7 @@ class SentenceLanguages(TextAnnotator):
             values.append(
                 {
                     "counts": dict(sorted(counts.items())),
-                    "known": language in known,
+                    "known": find(language).identified_as in known,
                     "read": min(len(text), self.max_chars),
                 }
             )

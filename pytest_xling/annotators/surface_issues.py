@@ -72,10 +72,8 @@ def _value(answer: Answer, *, times: int) -> JsonValue:
         return {"issues": [none], "unknown": ""}
     expected, identified = find(answer.language), _identified(answer)
     issues: list[JsonValue] = []
-    if expected.identifiable and identified not in {None, expected.code}:
+    if expected.identifiable and identified not in {None, expected.identified_as}:
         issues.append(f"wrong language: {identified}, expected {expected.code}")
     if times:
         issues.append(f"repetition: {_LENGTH} tokens occur {times} times")
-    name = expected.english_name
-    unknown = "" if expected.identifiable else f"{name} cannot be identified reliably (CaLMQA §3.1)"
-    return {"issues": issues, "unknown": unknown}
+    return {"issues": issues, "unknown": expected.unidentified}

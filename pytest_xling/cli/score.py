@@ -31,6 +31,7 @@ from pytest_xling.planning.benchmark import (
     open_benchmark,
 )
 from pytest_xling.planning.checks import declare_checks
+from pytest_xling.planning.own_languages import declare_languages
 from pytest_xling.planning.shards import shard_of
 from pytest_xling.reports.terminal import scored_tables
 from pytest_xling.reports.terminal.matrix import with_intervals
@@ -236,6 +237,7 @@ def _benchmarks(names: Sequence[str], settings: Settings) -> list[Benchmark]:
             )
             raise ConfigError(msg)
     folders = [known[name] for name in names]
+    declare_languages(folders)
     declare_checks(folders)
     return [open_benchmark(folder, data=settings.data) for folder in folders]
 

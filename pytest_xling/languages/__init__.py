@@ -1,18 +1,27 @@
-"""The languages this project knows: codes, names, and how the papers group them."""
+"""Languages: codes, names, scripts, who identifies them, and how the papers group them."""
 
 from __future__ import annotations
 
-from pytest_xling.languages._table import (
-    Identifier,
-    Language,
-    ResourceLevel,
-    codes,
+from pytest_xling.languages._find import (
+    declare,
+    declared,
     find,
-    languages,
+    identified_by_declaration,
     named,
     names,
+    private_code,
+    script_code,
+    script_name,
     training_languages,
 )
+from pytest_xling.languages._language import (
+    Identifier,
+    Language,
+    Measured,
+    ResourceLevel,
+    direction_of,
+)
+from pytest_xling.languages._table import codes, languages, measured
 from pytest_xling.languages._translation_codes import (
     TranslationFamily,
     languages_named,
@@ -23,14 +32,23 @@ from pytest_xling.languages._translation_codes import (
 __all__ = [
     "Identifier",
     "Language",
+    "Measured",
     "ResourceLevel",
     "TranslationFamily",
     "codes",
+    "declare",
+    "declared",
+    "direction_of",
     "find",
+    "identified_by_declaration",
     "languages",
     "languages_named",
+    "measured",
     "named",
     "names",
+    "private_code",
+    "script_code",
+    "script_name",
     "training_languages",
     "translation_code",
     "translation_languages",

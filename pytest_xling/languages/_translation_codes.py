@@ -1,4 +1,4 @@
-"""What translation models call our languages, read once from the files beside this one.
+"""What translation models call languages, read once from the files beside this one.
 
 ``translation_codes.jsonl`` has one column per family of models, null where the family lacks the
 language:
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.languages._table import codes, find
+from pytest_xling.languages._find import find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,23 +38,27 @@ _GROUPS = Path(__file__).with_name("translation_groups.jsonl")
 def translation_code(family: TranslationFamily, code: str) -> str | None:
     """Return what models of *family* call the language with our *code*; None: they lack it.
 
+    One of a region goes by its base where they do not tell the two apart.
+
     Raises:
-        ConfigError: we have no such language.
+        ConfigError: there is no such language.
     """
-    return _table()[find(code).code].get(family)
+    language = find(code)
+    row = _table().get(language.code) or _table().get(language.base, {})
+    return row.get(family)
 
 
 def translation_languages(family: TranslationFamily) -> tuple[str, ...]:
-    """Return the codes of our languages that models of *family* have, sorted."""
-    return tuple(code for code in codes() if _table()[code].get(family))
+    """Return the codes of the languages that models of *family* have, sorted."""
+    return tuple(code for code, row in sorted(_table().items()) if row.get(family))
 
 
 def languages_named(name: str) -> frozenset[str]:
-    """Return the codes of our languages that an Opus-MT model means by *name*.
+    """Return the codes of the languages that an Opus-MT model means by *name*.
 
     Args:
         name: a language by any of its codes (``hi``, ``hin``, ``zh_cn``), a group of languages, or
-            several of these joined by ``+``. What we do not have is left out.
+            several of these joined by ``+``. What no family of models has is left out.
     """
     named: set[str] = set()
     for part in name.split("+"):
@@ -64,10 +68,12 @@ def languages_named(name: str) -> frozenset[str]:
             continue
         for spelling in (part, part.partition("_")[0]):  # cmn_Hans, es_AR
             try:
-                named.add(find(spelling).code)
+                code = find(spelling).code
             except ConfigError:
                 continue
-            break
+            if code in _table():
+                named.add(code)
+                break
     return frozenset(named)
 
 

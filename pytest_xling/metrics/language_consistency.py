@@ -30,27 +30,21 @@ class LanguageConsistency(Number[Answer]):
 
 
 def _read(answer: Answer) -> Reading:
-    # Imported when there is something to score: a run that finds all scores kept needs it not.
-    from pytest_xling.text.langid import MISREAD  # noqa: PLC0415
-
     seen: Any = answer.annotations["sentence_languages"].value
+    expected = find(answer.language)
     if not seen["known"]:
-        reason = f"langid does not know {find(answer.language).english_name}"
-        return Reading(value=None, reason=reason)
-    if answer.language in MISREAD:
-        right, asked = MISREAD[answer.language]
-        name = find(answer.language).english_name
-        reason = f"langid recognises only {right} of {asked} {name} questions of native speakers"
-        return Reading(value=None, reason=reason)
+        return Reading(value=None, reason=f"langid does not know {expected.english_name}")
+    if expected.langid_misreads:
+        return Reading(value=None, reason=expected.langid_misreads)
     counts: dict[str, int] = seen["counts"]
     total = sum(counts.values())
     if not total:
         return Reading(value=None, reason="no sentence with letters")
-    right = counts.get(answer.language, 0)
+    right = counts.get(expected.identified_as, 0)
     others = ", ".join(
         f"{code} {n}"
         for code, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if code != answer.language
+        if code != expected.identified_as
     )
     reason = f"{right} of {total} sentences in {answer.language}; others: {others}"
     return Reading(value=right / total, reason=reason if others else "")

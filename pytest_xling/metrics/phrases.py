@@ -63,7 +63,7 @@ class _HasPhrase(Number[Answer]):
         seen: Any = answer.annotations["language_id"].value
         if not translated and seen["language"] is None:
             return _NO_LETTERS
-        expected = find(read.language).code
+        expected = find(read.language).base
         identified = expected if translated else seen["language"]
         if sentence := self.find(read.text, (expected, identified, ENGLISH)):
             return Reading(value=1.0, reason=f"says: {printable(sentence, limit=_SHOWN)}")

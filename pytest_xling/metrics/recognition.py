@@ -118,7 +118,7 @@ class PRight(Number[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
-        language = find(answer.language).code
+        language = find(answer.language).base
         first = [(token, p) for token, p in answer.response.first_token if math.isfinite(p)]
         if not first:
             return _MISSING
@@ -158,7 +158,7 @@ def _unknown_words(language: str) -> str:
         language: its code or an alias.
     """
     named = find(language)
-    if named.code in languages():
+    if named.base in languages():
         return ""
     known = ", ".join(sorted(languages()))
     return (
@@ -184,7 +184,7 @@ def _verdict_of(answer: Answer) -> _Verdict:
         empty = "all thoughts" if answer.thoughts else "empty"
         return _Verdict(right=None, reason=f"no answer: {empty}")
     echo = tuple(answer.sample.prompt.values())
-    read = yes_or_no(text, find(answer.language).code, echo=echo)
+    read = yes_or_no(text, find(answer.language).base, echo=echo)
     if read.unread:
         reason = f"{_unknown_words(answer.language)}: {printable(text, limit=_SHOWN)!r}"
         return _Verdict(right=None, reason=reason, unread=True)

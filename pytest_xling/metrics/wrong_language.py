@@ -47,7 +47,7 @@ class _ByEvidence(Flag[Answer]):
         """Return the reading of a text by its annotation ``language_evidence``."""
         expected = find(text.language)
         if not expected.identifiable:
-            return _unidentifiable(expected)
+            return Reading(value=None, reason=expected.unidentified)
         return self._weighed(text.annotations["language_evidence"].value, expected)
 
     def _weighed(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
@@ -57,13 +57,17 @@ class _ByEvidence(Flag[Answer]):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)
         if other_script:
-            nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
+            nearest = (
+                ""
+                if language in {None, expected.identified_as}
+                else f" nearest to {named(language)},"
+            )
             reason = f"written in {seen['script']} letters,{nearest} expected "
             return Reading(value=1.0, reason=reason + named(expected.code))
         if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
             reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
             return Reading(value=None, reason=reason)
-        if language == expected.code:
+        if language == expected.identified_as:
             return _CLEAR
         if seen["lead"] is not None and seen["lead"] < self.lead:
             other = named(language)
@@ -117,7 +121,7 @@ class WrongLanguage(_ByEvidence):
             return self.by_evidence(answer)
         expected = find(answer.language)
         if not expected.identifiable:
-            return _unidentifiable(expected)
+            return Reading(value=None, reason=expected.unidentified)
         return _by_calmqa(answer.annotations["language_id"].value, expected)
 
 
@@ -166,15 +170,10 @@ class ThoughtLanguage(_ByEvidence):
         return replace(reading, reason=f"thoughts: {reading.reason}{also}")
 
 
-def _unidentifiable(expected: Language) -> Reading:
-    reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"
-    return Reading(value=None, reason=reason)
-
-
 def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
     if seen["language"] is None:
         return _NO_LETTERS
-    if seen["language"] == expected.code:
+    if seen["language"] == expected.identified_as:
         return _CLEAR
     return _wrong(seen["language"], by=seen["by"], expected=expected)
 

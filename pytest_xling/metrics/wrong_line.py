@@ -10,7 +10,7 @@ from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find, named
 from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
-from pytest_xling.text.prose import SCRIPTS
+from pytest_xling.text.prose import names_of
 
 if TYPE_CHECKING:
     from pytest_xling.languages import Language
@@ -55,8 +55,7 @@ class WrongLine(Flag[Answer]):
         """Return the reading of one answer."""
         expected = find(answer.language)
         if not expected.identifiable:
-            reason = f"{expected.english_name} cannot be identified reliably (CaLMQA §3.1)"
-            return Reading(value=None, reason=reason)
+            return Reading(value=None, reason=expected.unidentified)
         seen: Any = answer.annotations["line_languages"].value
         lines = seen["lines"]
         if not lines:
@@ -78,11 +77,13 @@ def _read(line: Any, expected: Language, *, lead: float) -> Reading:  # noqa: AN
     """Return the reading of one line as the annotator has it."""
     language = line["language"]
     if line["own"] < _OTHER_SCRIPT:
-        nearest = "" if language in {None, expected.code} else f" nearest to {named(language)},"
-        other = "other" if line["script"] in SCRIPTS[expected.script] else line["script"]
+        nearest = (
+            "" if language in {None, expected.identified_as} else f" nearest to {named(language)},"
+        )
+        other = "other" if line["script"] in names_of(expected.script) else line["script"]
         reason = f"written in {other} letters,{nearest} expected {named(expected.code)}"
         return Reading(value=1.0, reason=reason)
-    if language == expected.code:
+    if language == expected.identified_as:
         return _RIGHT
     if unknown := _unknown(line, expected, lead=lead):
         return Reading(value=None, reason=unknown)

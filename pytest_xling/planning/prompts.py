@@ -12,6 +12,7 @@ from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.conversation import read_turns
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
+from pytest_xling.planning.own_languages import LANGUAGES_KEY, read_languages
 from pytest_xling.planning.templates import fields_of, unreadable, wrong_with
 from pytest_xling.records import Message
 
@@ -83,11 +84,15 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, *DESIGN_KEYS)
+        known = (
+            *(CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, LANGUAGES_KEY),
+            *DESIGN_KEYS,
+        )
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
                 raise file.error(str(key), what=what)
+        read_languages(file)  # before all that names one
         completion = file.get("completion")
         if completion is not None and not isinstance(completion, dict):
             what = "needs one entry per language code"
@@ -205,12 +210,13 @@ class Prompts:
 
     def _completion(self, language: str) -> Completion:
         plain = Completion(question="Question:", answer="Answer:", shots=())
-        return self.completion.get(language, self.completion.get(DEFAULT, plain))
+        return _of(self.completion, language, plain)
 
 
 def _of(by_language: Mapping[str, T], language: str, none: T) -> T:
-    """Return what there is for *language*, else the default; *none* where there is neither."""
-    return by_language.get(language, by_language.get(DEFAULT, none))
+    """Return what there is for *language*, else for what it is a form of, else the default."""
+    known = (language, find(language).base, DEFAULT)
+    return next((by_language[key] for key in known if key in by_language), none)
 
 
 def _by_language(file: YamlFile, key: str, read: Callable[[object], T]) -> dict[str, T]:

@@ -31,6 +31,7 @@ from pytest_xling.planning.benchmark import (
     open_benchmark,
 )
 from pytest_xling.planning.checks import declare_checks
+from pytest_xling.planning.own_languages import declare_languages
 from pytest_xling.planning.plan import make_request, plan, turns_asked
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
@@ -284,6 +285,7 @@ def read_setup(config: pytest.Config) -> Setup:
         own = [each for each in folders if each not in ours or each.is_relative_to(here)]
         refuse_limits_elsewhere(root, own, unread=here if config.option.inifilename else None)
     others = [folder for folder in limited if folder not in folders]
+    declare_languages([*others, *folders])
     declare_checks([*others, *folders])
     describe_defined([*others, *folders], root=root)
     if path is not None:

@@ -9,7 +9,7 @@ import pycld2
 
 from pytest_xling.text.display import clean
 
-__all__ = ["Detection", "detect"]
+__all__ = ["Detection", "codes", "detect"]
 
 # pycld2 refuses what may not stand in an interchanged text: control characters but \t \n \f \r,
 # and non-characters. A space in their place keeps words apart.
@@ -29,6 +29,11 @@ class Detection(NamedTuple):
     """Whether CLD2 relies on it itself."""
     language: str
     """A code of ours, or CLD2's where we have none; ``un`` where nothing was found."""
+
+
+def codes() -> frozenset[str]:
+    """Return the codes of the languages CLD2 knows, ours where they differ."""
+    return frozenset(_OUR_CODES.get(code, code) for _, code in pycld2.LANGUAGES)
 
 
 def detect(text: str, *, best_effort: bool) -> Detection:

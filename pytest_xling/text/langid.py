@@ -28,17 +28,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MISREAD", "codes", "compare", "identify"]
+__all__ = ["codes", "compare", "identify"]
 
 _ORDER: Final = 4
 _RESET: Final = b"\xff"
 """Never part of UTF-8, so in no n-gram: puts the automaton back to its start."""
 _BLOCK_BYTES: Final = 1 << 17
 _LANGUAGES: Final = 97
-
-MISREAD: Final = {"fo": (10, 22), "ps": (39, 56)}
-"""Languages langid knows but seldom recognises: questions written by native speakers that it got
-right, of how many (the culturally specific ones of CaLMQA's public part)."""
 
 
 def codes() -> frozenset[str]:

@@ -18,6 +18,7 @@ __all__ = [
     "in_scripts",
     "letters",
     "names_aside",
+    "names_of",
     "plain_lines",
     "prose",
     "script_of",
@@ -33,6 +34,7 @@ SCRIPTS: Final = {
     "Gujr": ("Gujarati",),
     "Guru": ("Gurmukhi",),
     "Hans": ("Han",),
+    "Hant": ("Han",),
     "Hebr": ("Hebrew",),
     "Jpan": ("Han", "Hiragana", "Katakana"),
     "Knda": ("Kannada",),
@@ -43,8 +45,8 @@ SCRIPTS: Final = {
     "Telu": ("Telugu",),
     "Thai": ("Thai",),
 }
-"""The scripts a language is written in, by its ISO 15924 code. Han is one script: a text in
-traditional characters is as much Chinese as one in simplified ones."""
+"""The scripts the languages of our data are written in, by ISO 15924 code. Han is one script: a
+text in traditional characters is as much Chinese as one in simplified ones."""
 
 # All that runs over many characters begins where such a run begins, or ends after a few hundred:
 # a megabyte without a space takes no longer than one with. Runs are of ASCII, for scripts without
@@ -129,17 +131,41 @@ def in_scripts(counts: Counter[str], script: str) -> tuple[int, Counter[str]]:
 
     Args:
         counts: how often each letter occurs.
-        script: an ISO 15924 code in :data:`SCRIPTS`.
+        script: an ISO 15924 code.
     """
     scripts: Counter[str] = Counter()
     for letter, n in counts.items():
         scripts[script_of(letter)] += n
-    return sum(scripts[name] for name in SCRIPTS[script]), scripts
+    names = names_of(script)
+    return sum(scripts[name] for name in names) if names else scripts.total(), scripts
 
 
 def written_in(letter: str, script: str) -> bool:
-    """Tell whether *letter* belongs to *script*, an ISO 15924 code in :data:`SCRIPTS`."""
-    return script_of(letter) in SCRIPTS[script]
+    """Tell whether *letter* belongs to *script*, an ISO 15924 code."""
+    names = names_of(script)
+    return not names or script_of(letter) in names
+
+
+@cache
+def names_of(script: str) -> tuple[str, ...]:
+    """Return the names, as of :func:`script_of`, of what is written in an ISO 15924 *script*.
+
+    Those of the letters that Unicode puts into it. Where Unicode has no such script there are none,
+    and every letter may belong to it.
+    """
+    if script in SCRIPTS:
+        return SCRIPTS[script]
+    try:
+        letters = regex.findall(rf"\p{{Script={script}}}", _planes())
+    except regex.error:
+        return ()
+    return tuple(sorted({script_of(letter) for letter in letters} - {""}))
+
+
+@cache
+def _planes() -> str:
+    """Return all characters of the planes that have scripts in use."""
+    return "".join(map(chr, (*range(0xD800), *range(0xE000, 0x20000))))
 
 
 @cache

@@ -207,7 +207,7 @@ def test_our_own_layout(tmp_path: Path) -> None:
         ({"explorations": 2}, r"pairs\.jsonl:12: key 'explorations' must be 0 or 1, not 2"),
         ({"explorations": None}, "key 'explorations' must be 0 or 1, not None"),
         ({"response": ""}, r"pairs\.jsonl:12: key 'response' is empty"),
-        ({"language": "klingon"}, r"pairs\.jsonl:12: key 'language'"),
+        ({"language": "gibberish"}, r"pairs\.jsonl:12: key 'language'"),
         ({"seeker": "POST 1", "split": "test"}, r":12: .* in 'test', and at .*:2 in 'train'"),
     ],
 )

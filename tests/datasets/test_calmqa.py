@@ -125,8 +125,8 @@ def test_a_missing_language_names_the_files(tmp_path: Path) -> None:
 def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
     """A file name we cannot place is not skipped in silence."""
     file = _write(tmp_path, _entry())
-    file.rename(file.with_name("dataset-agnostic-klingon.json"))
-    with pytest.raises(DataError, match=r"dataset-agnostic-klingon\.json: .*unknown language"):
+    file.rename(file.with_name("dataset-agnostic-gibberish.json"))
+    with pytest.raises(DataError, match=r"dataset-agnostic-gibberish\.json: .*unknown language"):
         CalmqaReader.languages(tmp_path)
 
 

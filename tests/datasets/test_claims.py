@@ -202,7 +202,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_matter(tmp_path: Path) -> None
         (_forms(topic="sour milk?"), "key 'topic' ends in '?'"),
         (_line(machine="hu"), "claim 'c01': key 'machine' must be a list of languages"),
         (_line(machine=["de"]), "key 'machine' names 'de', in which the claim has no text; it has"),
-        (_line(machine=["huu"]), "key 'machine': unknown language 'huu'"),
+        (_line(machine=["hu1"]), "key 'machine': unknown language 'hu1'"),
         ("[1]", "claims.jsonl:1: each line must be one JSON object"),
         ('{"id": "c01", "id": "c02"}', "claims.jsonl:1: not valid JSON for this reader: key 'id'"),
         (_line()[:-20], "claims.jsonl:1: not valid JSON"),

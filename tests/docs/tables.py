@@ -1,4 +1,4 @@
-"""The tables of docs/guide.md that are made from the code.
+"""The tables of docs/guide.md and docs/languages.md that are made from the code.
 
 Run it to write them: ``python -m tests.docs.tables``.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import OPTIONS
-from pytest_xling.languages import languages
+from pytest_xling.languages import codes, find, measured
 from pytest_xling.registry import load, names
 from tests.docs.blocks import table_between
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.options import Option
 
-__all__ = ["GUIDE", "TABLES"]
+__all__ = ["GUIDE", "TABLES", "page_of"]
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
 
@@ -61,11 +61,20 @@ def _metrics() -> str:
 
 def _languages() -> str:
     rows = []
-    for language in languages():
-        identifier = language.identifier if language.identifiable else "cannot be told reliably"
+    for code in sorted({*codes(), *measured()}):
+        language = find(code)
+        row = language.measured
+        by = f"{language.identifier if language.identifiable else 'nobody, reliably'}"
+        by += " (as the paper)" if code in codes() else ""
+        right = (
+            "–" if row is None else f"{row.right / row.texts:.1%} of {row.texts:,}, {row.source}"
+        )
+        other = ", ".join(f"`{each}`" for each in sorted(row.confused)) if row else ""
         called = [f"`{language.code}`", language.english_name, language.native_name]
-        rows.append([*called, language.resource_level, identifier])
-    return _table(("code", "language", "its own name", "resources", "identified by"), rows)
+        traits = [language.script, language.resource_level or "–"]
+        rows.append([*called, *traits, by, right, other or "–"])
+    head = ("code", "language", "its own name", "script", "resources", "identified by")
+    return _table((*head, "recognised", "also taken for"), rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -76,12 +85,17 @@ TABLES: dict[str, Callable[[], str]] = {
 """What makes each table, by its name in the document."""
 
 
+def page_of(name: str) -> Path:
+    """Return the document that has a table."""
+    return GUIDE.with_name("languages.md") if name == "languages" else GUIDE
+
+
 def _write() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
     for name, make in TABLES.items():
+        page = page_of(name)
+        text = page.read_text(encoding="utf-8")
         head, old = f"<!-- table: {name} -->\n\n", table_between(text, name)
-        text = text.replace(head + old, head + make())
-    GUIDE.write_text(text, encoding="utf-8")
+        page.write_text(text.replace(head + old, head + make(), 1), encoding="utf-8")
 
 
 if __name__ == "__main__":

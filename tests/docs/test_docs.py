@@ -19,7 +19,7 @@ from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from tests.docs.bench import ROOT, Bench, carry_out
 from tests.docs.blocks import read_blocks, table_between
-from tests.docs.tables import GUIDE, TABLES
+from tests.docs.tables import GUIDE, TABLES, page_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -246,9 +246,9 @@ def test_options_that_are_named_exist(page: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_tables_of_the_guide_are_the_codes(name: str) -> None:
+def test_tables_of_the_documents_are_the_codes(name: str) -> None:
     """Out of date? `python -m tests.docs.tables` writes them."""
-    assert TABLES[name]() == table_between(GUIDE.read_text(encoding="utf-8"), name)
+    assert TABLES[name]() == table_between(page_of(name).read_text(encoding="utf-8"), name)
 
 
 @pytest.mark.parametrize("page", DOCUMENTS)

@@ -48,7 +48,7 @@ PROVOKED = {
     "no model is named": Provocation("pytest"),
     "there is no API key for": Provocation("pytest --model=gpt-4o"),
     "means nothing here": Provocation(f"XLING_LANG=hi {SCRIPTED}"),
-    "unknown language": Provocation("pytest --model=scripted --langs=hii"),
+    "unknown language": Provocation("pytest --model=scripted --langs=hi1"),
     "has no data for language": Provocation("pytest --model=scripted --langs=sw"),
     "unknown metric": Provocation(
         SCRIPTED, name="thresholds.yaml", text="benchmarks: {example: {repitition: {max_rate: 0}}}"

@@ -66,7 +66,11 @@ def test_the_rules_need_what_they_go_by() -> None:
             "es",
             "detected Por",
         ),
-        ("Hau euskarazko esaldi arrunt bat da, eta luzeagoa.", "en", "detected 'eu' by langid"),
+        (
+            "Hau euskarazko esaldi arrunt bat da, eta luzeagoa.",
+            "en",
+            "detected Basque (eu) by langid",
+        ),
     ],
 )
 def test_wrong(make_answer: Callable[..., Answer], text: str, language: str, reason: str) -> None:
@@ -110,7 +114,11 @@ def test_right(make_answer: Callable[..., Answer], text: str, language: str) -> 
         ("sodium chloride", "hi", "14 letters: too few to tell the language"),
         ("paracetamol", "hi", "11 letters: too few to tell the language"),
         ("হ্যাঁ", "bn", "2 letters: too few"),
-        ("La palabra árabe «al-» se traduce como «al-al-» o «al-al-».", "es", "Spanish from 'gl'"),
+        (
+            "La palabra árabe «al-» se traduce como «al-al-» o «al-al-».",
+            "es",
+            "Spanish from Galician (gl)",
+        ),
         (ENGLISH, "wo", "54 letters: CLD2 cannot tell whether this is Wolof"),
     ],
 )
@@ -131,7 +139,7 @@ def test_too_little_to_tell(
         (ENGLISH, "en", 0.0, ""),
         (ENGLISH, "hi", 1.0, "detected English (en) by cld2, expected Hindi (hi)"),
         (ENGLISH, "es", 1.0, "detected English (en) by langid, expected Spanish (es)"),
-        ("Hau euskarazko esaldi arrunt bat da.", "en", 1.0, "detected 'eu' by langid"),
+        ("Hau euskarazko esaldi arrunt bat da.", "en", 1.0, "detected Basque (eu) by langid"),
         ("1945.", "de", None, "the answer holds no letters"),
     ],
 )

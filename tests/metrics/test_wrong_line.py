@@ -76,7 +76,11 @@ def test_the_first_wrong_line_is_quoted_and_the_others_counted(
             "es",
             "Portuguese (pt), expected Spa",
         ),
-        ("Hau euskarazko esaldi arrunt bat da, eta luzeagoa.", "en", "'eu', expected English (en)"),
+        (
+            "Hau euskarazko esaldi arrunt bat da, eta luzeagoa.",
+            "en",
+            "Basque (eu), expected English (en)",
+        ),
     ],
 )
 def test_wrong(read: Callable[..., Reading], text: str, language: str, reason: str) -> None:
@@ -123,7 +127,7 @@ def test_right(read: Callable[..., Reading], text: str, language: str) -> None:
         (
             "Nisam video mačku od juče uveče, a nedelja je bila duga.",
             "hr",
-            "no identifier tells 'sr' from Croatian (hr) by a line",
+            "no identifier tells Serbian (sr) from Croatian (hr) by a line",
         ),
         (
             "Jeg vet ikke noe om hvor mye melk det er igjen i kjøleskapet.",

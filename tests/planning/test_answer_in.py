@@ -96,8 +96,11 @@ def test_completions_go_by_the_language_of_the_answer(
         ("answer_in: {}", r":2: answer_in: needs the language asked in"),
         ("answer_in:", r":2: answer_in: needs the language asked in"),
         ("answer_in:\n  en: tr", r":3: answer_in\.en: needs a list of languages, such as \[hi, tr"),
-        ("answer_in:\n  enn: [tr]", r":3: answer_in\.enn: unknown language 'enn'\. Did you mean"),
-        ("answer_in:\n  en:\n  - tr\n  - klingon", r":5: answer_in\.en\.1: unknown language 'kli"),
+        ("answer_in:\n  en1: [tr]", r":3: answer_in\.en1: unknown language 'en1'\."),
+        (
+            "answer_in:\n  en:\n  - tr\n  - gibberish",
+            r":5: answer_in\.en\.1: unknown language 'gib",
+        ),
         ("answer_in:\n  en: [tr, Turkish]", r":3: answer_in\.en\.1: .* 'tr' is there twice"),
         (
             "answer_in:\n  en: [tr]\n  English: [hi]",

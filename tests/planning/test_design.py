@@ -55,7 +55,7 @@ def test_everything_said(tmp_path: Path) -> None:
         ("samples: 0", r"prompts.yaml:2.*samples.*at least 1"),
         ("samples: '3'", r"expected a whole number, not '3'"),
         ("temperatures: [3]", r"temperature 3 is out of range"),
-        ("pivot: klingon", r"prompts.yaml:2.*pivot"),
+        ("pivot: gibberish", r"prompts.yaml:2.*pivot"),
         ("expand: answers", r"expected candidates or levels, not 'answers'"),
         ("top_logprobs: 21", r"at most 20"),
         ("max_tokens: true", r"expected a whole number, not True"),

@@ -164,7 +164,7 @@ def _declines(answer: Answer, text: str) -> str:
     """Say in which words *answer*, or its translation *text*, declines; "" if it does not."""
     from pytest_xling.text.disclaimers import abstention  # noqa: PLC0415  as annotate
 
-    expected = find(answer.language).code
+    expected = find(answer.language).base
     said = abstention(answer.text, (expected, _identified(answer) or expected, ENGLISH))
     said = said or abstention(text, (ENGLISH,))
     return f"declines to answer: {printable(said, limit=_SHOWN)}" if said else ""

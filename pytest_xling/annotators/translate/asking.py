@@ -82,7 +82,11 @@ def _untranslated(text: str, *, sentence: str, source: str, target: str) -> str:
     from pytest_xling.text import langid  # noqa: PLC0415
 
     (identified,) = langid.identify([text])
-    return "" if identified == target else f"left untranslated: {printable(text, limit=_SHOWN)!r}"
+    return (
+        ""
+        if identified == find(target).identified_as
+        else f"left untranslated: {printable(text, limit=_SHOWN)!r}"
+    )
 
 
 def _in_script(text: str, script: str) -> bool:

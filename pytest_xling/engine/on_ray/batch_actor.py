@@ -16,6 +16,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.files.digest import files_sha256
 from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
 from pytest_xling.interfaces.metric import Metric
+from pytest_xling.languages import declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,9 +61,10 @@ class Task:
     def is_portable(made: object) -> bool:
         """Tell whether another process can make *made*, and there are batches of it to run.
 
-        What a conftest.py, a test file or a prompts.yaml defines is only known where that was read.
+        What a conftest.py, a test file or a prompts.yaml defines is only known where that was read,
+        and so is a language that one declares.
         """
-        if not isinstance(made, Metric | TextAnnotator | AnswerAnnotator):
+        if declared() or not isinstance(made, Metric | TextAnnotator | AnswerAnnotator):
             return False
         return registry.is_importable(
             "metric" if isinstance(made, Metric) else "annotator", made.name

@@ -13,10 +13,11 @@ from pytest_xling.languages import (
     find,
     languages_named,
     translation_code,
+    translation_languages,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from pytest_xling.languages import TranslationFamily
     from pytest_xling.providers.hf.files import ModelFiles
@@ -59,7 +60,9 @@ class Directions:
                 self._writes = frozenset(self._labels)
         else:
             self._reads = self._writes = frozenset(
-                code for code in codes() if self._token(code) is not None
+                code
+                for code in translation_languages(_table(files))
+                if self._token(code) is not None
             )
 
     def __call__(self, source: str, target: str) -> Direction:
@@ -72,14 +75,14 @@ class Directions:
         self._require(target, self._writes, "write", "target_language")
         match self._files.family:
             case "opus":
-                return Direction(label=self._labels.get(target, ""))
+                return Direction(label=self._labels.get(_served(target, self._labels), ""))
             case "small100":
                 # It is told the target where others are told the source, and finds that itself.
                 return Direction(reads_as=self._code(target))
             case _:
                 return Direction(reads_as=self._code(source), begins_with=self._token(target))
 
-    def _require(self, code: str, has: Iterable[str], verb: str, param: str) -> None:
+    def _require(self, code: str, has: Collection[str], verb: str, param: str) -> None:
         if not code:
             msg = f"hf:{self._files.name} translates: the request needs {param!r} in its params"
             raise PermanentFault(msg)
@@ -119,12 +122,17 @@ def why_not(files: ModelFiles, source: str, target: str) -> str:
         writes = frozenset(opus_targets(files.settings("vocab.json") or {})) or writes
     else:
         table = _table(files)
-        reads = writes = frozenset(code for code in codes() if translation_code(table, code))
+        reads = writes = frozenset(translation_languages(table))
     return _lacks(files, source, reads, "read") or _lacks(files, target, writes, "write")
 
 
-def _lacks(files: ModelFiles, code: str, has: Iterable[str], verb: str) -> str:
-    if code in has:
+def _served(code: str, has: Collection[str]) -> str:
+    """Return what a model takes a language for: one of a region for its base."""
+    return code if code in has else find(code).base
+
+
+def _lacks(files: ModelFiles, code: str, has: Collection[str], verb: str) -> str:
+    if _served(code, has) in has:
         return ""
     return (
         f"hf:{files.name} cannot {verb} {find(code).english_name} ({code}). "

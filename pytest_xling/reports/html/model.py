@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.languages import find
+from pytest_xling.languages import find, script_name
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.html.browser import Costs, case_columns
@@ -56,6 +56,7 @@ _SCRIPTS: Final = {
     "Gujr": "Gujarati",
     "Guru": "Gurmukhi",
     "Hans": "Chinese",
+    "Hant": "Chinese",
     "Hebr": "Hebrew",
     "Jpan": "Japanese",
     "Knda": "Kannada",
@@ -67,6 +68,7 @@ _SCRIPTS: Final = {
 }
 _OTHERS: Final = "other families"
 _FAMILIES: Final = {
+    "other": _OTHERS,
     "Drav": "Dravidian",
     "IA": "Indo-Aryan and Persian",
     "Oth2": _OTHERS,
@@ -85,8 +87,8 @@ def language_traits(code: str) -> dict[str, JsonValue]:
     return {
         "name": known.english_name,
         "native": known.native_name,
-        "script": _SCRIPTS.get(known.script, known.script),
-        "family": _FAMILIES.get(known.family_group, known.family_group),
+        "script": _SCRIPTS.get(known.script) or script_name(known.script),
+        "family": _FAMILIES.get(known.family_group) or _FAMILIES.get(known.family, known.family),
         "direction": known.direction,
     }
 
@@ -99,7 +101,7 @@ def groups_of(
     languages: Mapping[str, Mapping[str, JsonValue]],
     figures: Mapping[str, Figures],
 ) -> dict[str, JsonValue]:
-    """Return averages over scripts and over families; families only of languages that have one.
+    """Return averages over scripts and over families.
 
     All answers of a group count alike, and those to one question, in whatever language, as one
     cluster.

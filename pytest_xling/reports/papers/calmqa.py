@@ -291,7 +291,9 @@ _INDICATORS = (
     _Indicator(
         name="apology",
         languages="others but English",
-        asked=lambda language: language.resource_level != "low" and language.code != ENGLISH,
+        asked=lambda language: (
+            language.resource_level in {"high", "mid"} and language.code != ENGLISH
+        ),
         has=_apologises,
         metric="apology",
     ),

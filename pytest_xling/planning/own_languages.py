@@ -1,0 +1,179 @@
+"""Languages that a project says it has, below ``languages:`` in a prompts.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, get_args
+
+from pytest_xling.config.yaml import read_yaml
+from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.languages import (
+    Identifier,
+    Language,
+    codes,
+    declare,
+    direction_of,
+    find,
+    private_code,
+    script_code,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pytest_xling.config.yaml import YamlFile
+
+__all__ = ["LANGUAGES_KEY", "declare_languages", "read_languages"]
+
+LANGUAGES_KEY: Final = "languages"
+_KEYS: Final = ("name", "script", "identifier", "close")
+_NONE: Final = "none"
+
+
+def declare_languages(folders: Iterable[Path]) -> None:
+    """Make the languages of benchmarks known to everything that names one.
+
+    Args:
+        folders: of the benchmarks, each with a prompts.yaml.
+
+    Raises:
+        ConfigError: one is wrong, or declared otherwise elsewhere; names file, line, key and fix.
+    """
+    for folder in folders:
+        path = folder / "prompts.yaml"
+        if f"{LANGUAGES_KEY}:".encode() in path.read_bytes():  # reading YAML takes its time
+            read_languages(read_yaml(path))
+
+
+def read_languages(file: YamlFile) -> None:
+    """Declare what stands below ``languages:``.
+
+    Raises:
+        ConfigError: names file, line, key and fix.
+    """
+    if LANGUAGES_KEY not in file.data:
+        return
+    entries = file.get(LANGUAGES_KEY)
+    if not isinstance(entries, dict) or not entries:
+        what = "needs lines such as `x-elvish: {name: Elvish, script: Latn}`"
+        raise file.error(LANGUAGES_KEY, what=what)
+    for key in entries:
+        language = _language(file, key)
+        origin = f"{file.name}:{file.line(LANGUAGES_KEY, key)}"
+        declare(language, origin=origin)
+
+
+def _language(file: YamlFile, key: str) -> Language:
+    at = (LANGUAGES_KEY, key)
+    entry = file.get(*at)
+    if not isinstance(entry, dict):
+        raise file.error(*at, what=f"needs some of {', '.join(_KEYS)}, such as {{script: Latn}}")
+    for name in entry:
+        if name not in _KEYS:
+            what = f"unknown key.{did_you_mean(name, _KEYS)} Known: {', '.join(_KEYS)}"
+            raise file.error(*at, name, what=what)
+    known = _known(file, key)
+    name = _text(file, key, "name", known.english_name if known else None)
+    spelled = _text(file, key, "script", known.script if known else None)
+    script = script_code(spelled)
+    if script is None:
+        what = f"{spelled!r} is no script; give its ISO 15924 code, such as Latn, Cyrl or Arab"
+        raise file.error(*at, "script", what=what)
+    code = known.code if known else private_code(key) or key
+    why = f"{file.name} declares no identifier for {name}"
+    plain = Language(
+        code=code,
+        english_name=name,
+        native_name=name,
+        script=script,
+        direction=direction_of(script),
+        in_training_data=dict.fromkeys(find("en").in_training_data),
+        identifier="langid",
+        identifiable=False,
+        identified_as=code,
+        base=code,
+    )
+    language = replace(
+        known or plain,
+        english_name=name,
+        script=script,
+        direction=direction_of(script),
+        identifier="langid",
+        identifiable=False,
+        unidentified=why,
+        langid_misreads=why,
+        close=_close(file, key),
+    )
+    identifier = _identifier(file, key, language)
+    if identifier is None:
+        return language
+    misreads = "" if identifier == "langid" else f"{file.name} declares CLD2 for {name}"
+    return replace(
+        language,
+        identifier=identifier,
+        identifiable=True,
+        unidentified="",
+        langid_misreads=misreads,
+    )
+
+
+def _known(file: YamlFile, key: str) -> Language | None:
+    """Return what is known of a language that is declared; None of one for private use."""
+    if private_code(key):
+        return None
+    try:
+        language = find(key)
+    except ConfigError as error:
+        what = f"{error}; a language without a tag goes by one for private use, such as x-elvish"
+        raise file.error(LANGUAGES_KEY, key, what=what) from error
+    if language.code in codes():
+        what = f"{language.english_name} is known, and figures of papers rest on how; leave it out"
+        raise file.error(LANGUAGES_KEY, key, what=what)
+    return language
+
+
+def _text(file: YamlFile, key: str, name: str, default: str | None) -> str:
+    text = file.get(LANGUAGES_KEY, key, name) or default
+    if not isinstance(text, str) or not text.strip():
+        example = {"name": "Elvish", "script": "Latn"}[name]
+        raise file.error(LANGUAGES_KEY, key, what=f"needs a {name}, such as {name}: {example}")
+    return text.strip()
+
+
+def _close(file: YamlFile, key: str) -> tuple[str, ...]:
+    """Read the languages that no identifier tells from this one."""
+    listed = file.get(LANGUAGES_KEY, key, "close") or []
+    if not isinstance(listed, list):
+        raise file.error(LANGUAGES_KEY, key, "close", what="needs a list, such as [da, nn]")
+
+    def read() -> Iterator[str]:
+        for number, each in enumerate(listed):
+            try:
+                yield find(str(each)).code
+            except ConfigError as error:
+                at = (LANGUAGES_KEY, key, "close", number)
+                raise file.error(*at, what=str(error)) from error
+
+    return tuple(sorted(set(read())))
+
+
+def _identifier(file: YamlFile, key: str, language: Language) -> Identifier | None:
+    """Read who identifies a language: one that knows it, or nobody."""
+    at = (LANGUAGES_KEY, key, "identifier")
+    named = file.get(*at) or _NONE
+    allowed = (*get_args(Identifier), _NONE)
+    if named not in allowed:
+        what = f"is one of {', '.join(allowed)}, not {named!r}.{did_you_mean(str(named), allowed)}"
+        raise file.error(*at, what=what)
+    if named == _NONE:
+        return None
+    # Imported when needed, which is seldom: they load their models.
+    from pytest_xling.text import cld2, langid  # noqa: PLC0415
+
+    identifier: Identifier = "langid" if named == "langid" else "cld2"
+    knows = langid.codes() if identifier == "langid" else cld2.codes()
+    if language.identified_as not in knows:
+        what = f"{identifier} has no language {language.identified_as!r}; say identifier: none"
+        raise file.error(*at, what=what)
+    return identifier
