@@ -166,6 +166,13 @@ class Request:
     release: str = ""
     """Which release of the model is asked, where its name does not say so; not sent."""
 
+    @property
+    def flat_params(self) -> dict[str, JsonValue]:
+        """The params with what the user adds among them, for models run here; None is left out."""
+        extra = self.params.get("extra")
+        params = {**self.params, **(extra if isinstance(extra, dict) else {}), "extra": None}
+        return {name: value for name, value in params.items() if value is not None}
+
 
 MOST_TOKENS: Final = 10_000_000
 """No exchange has more; what claims to was miscounted."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Case",
     "Planned",
+    "check_chats",
     "chosen_languages",
     "groups_of",
     "make_job",
@@ -289,6 +290,24 @@ def make_job(
         pivot=benchmark.pivot,
         turns=turns,
     )
+
+
+def check_chats(benchmark: Benchmark, cases: Iterable[Case], provider: Provider) -> None:
+    """Check that *provider* takes conversations where a benchmark holds some.
+
+    Raises:
+        ConfigError: it only continues a text, or translates one.
+    """
+    if provider.style == "chat" or not getattr(provider, "answers_prompts", True):
+        return
+    for case in cases:
+        if what := benchmark.prompts.conversation(case.sample):
+            msg = (
+                f"benchmark {benchmark.name!r} asks with {what} (sample {case.sample.id!r}, "
+                f"{benchmark.folder / 'prompts.yaml'}), and the model named only continues a text: "
+                "it has no chat template. Name a model that chats, or leave the benchmark out"
+            )
+            raise ConfigError(msg)
 
 
 def turns_asked(case: Case, provider: Provider) -> tuple[Turn, ...]:

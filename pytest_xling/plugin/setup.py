@@ -32,7 +32,7 @@ from pytest_xling.planning.benchmark import (
 )
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.own_languages import declare_languages
-from pytest_xling.planning.plan import make_request, plan, turns_asked
+from pytest_xling.planning.plan import check_chats, make_request, plan, turns_asked
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.declared import describe_defined
@@ -317,6 +317,8 @@ def read_setup(config: pytest.Config) -> Setup:
         folder: [case for case in cases if _place(case) not in unasked]
         for folder, cases in plans.items()
     }
+    for folder, benchmark in benchmarks.items():
+        check_chats(benchmark, asked[folder], provider)
     model, baseline = _model_name(settings, provider), _baseline(settings)
     if not settings.partial:
         refuse_missing_languages(benchmarks, asked, thresholds=thresholds, baseline=baseline)

@@ -81,7 +81,7 @@ class EmbeddedProvider:
             "sha256": SHA256,
             "xllamacpp": version("xllamacpp"),
             "prompt": _prompt(request),
-            "params": {k: v for k, v in request.params.items() if v is not None},
+            "params": request.flat_params,
         }
 
     async def generate(self, request: Request) -> Response:
@@ -200,7 +200,7 @@ def _prompt(request: Request) -> str:
 
 
 def _payload(request: Request) -> dict[str, Any]:
-    params: dict[str, Any] = {k: v for k, v in request.params.items() if v is not None}
+    params: dict[str, Any] = request.flat_params
     stop, seed = params.get("stop", []), params.get("seed", 0)
     # Asking costs 7 % of the speed.
     logprobs = {"n_probs": params.pop("top_logprobs")} if "top_logprobs" in params else {}

@@ -96,8 +96,11 @@ class HfProvider:
         """
         return {
             **self._identity,
-            "prompt": [[message.role, clean(message.content)] for message in request.messages],
-            "params": {k: v for k, v in request.params.items() if v is not None},
+            "prompt": [
+                [message.role, clean(message.content), *message.key[2:]]
+                for message in request.messages
+            ],
+            "params": request.flat_params,
         }
 
     async def generate(self, request: Request) -> Response:

@@ -71,7 +71,7 @@ class Parameters:
         Raises:
             PermanentFault: a parameter we do not know, or one with a value that makes no sense.
         """
-        params: dict[str, Any] = {k: v for k, v in request.params.items() if v is not None}
+        params: dict[str, Any] = request.flat_params
         for name in params:
             if name not in _KNOWN:
                 msg = (
