@@ -16,6 +16,7 @@ from pytest_xling.files.strict_json import parse, unique_keys
 
 if TYPE_CHECKING:
     import zipfile
+    from _csv import Reader
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
@@ -267,7 +268,7 @@ def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[s
 
 def _csv_rows(
     file: TableFile,
-    reader: csv.Reader,
+    reader: Reader,
     required: Collection[str],
     headless: Sequence[str],
     *,

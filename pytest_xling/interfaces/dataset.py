@@ -23,7 +23,7 @@ for how the data spell a language."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataMap:
-    """Where a benchmark's rows are and which columns its fields are in: ``data:`` of prompts.yaml."""
+    """Where the rows are, and which columns the fields are in: ``data:`` of prompts.yaml."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     """By field; empty where the data's own names are meant."""

@@ -9,6 +9,7 @@ from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
+from pytest_xling.planning.data_map import DATA_KEY, read_data_map
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
 from pytest_xling.planning.templates import fields_of, wrong_with
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.interfaces.dataset import DataMap
     from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample
 
@@ -66,6 +68,8 @@ class Prompts:
     """Templates of queries by language code and level of presupposition, where there are levels."""
     checks: Mapping[str, type[Check]] = field(default_factory=dict)
     """By name, the flags it declares."""
+    data: DataMap | None = None
+    """Where the rows are and what their columns are called, where it says that."""
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -75,7 +79,7 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, *DESIGN_KEYS)
+        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, DATA_KEY, *DESIGN_KEYS)
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
@@ -94,6 +98,7 @@ class Prompts:
             design=design,
             levels=read_levels(file, expanded=design.levels),
             checks=read_checks(file),
+            data=read_data_map(file),
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
@@ -110,6 +115,21 @@ class Prompts:
     def missing_fields(self, sample: Sample) -> list[str]:
         """Return the fields the template names and *sample* lacks."""
         return [name for name in self._fields(sample) if name not in sample.prompt]
+
+    def named_fields(self) -> frozenset[str]:
+        """Return all fields that templates and checks name."""
+        templates = [
+            *self.chat.values(),
+            *(form.template or "" for form in self.completion.values()),
+            *(
+                text
+                for levels in self.levels.values()
+                for texts in levels.values()
+                for text in texts
+            ),
+        ]
+        named = {name for template in templates for name in fields_of(template)}
+        return frozenset(named.union(*(check.fields() for check in self.checks.values())))
 
     def unnamed_answer_language(self, sample: Sample) -> str | None:
         """Return a field of *sample* that asks literally for an answer in {answer_language}."""

@@ -258,10 +258,34 @@ def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     assert message.startswith("hu.jsonl:4: id 'q1' is already on line 1; ")
 
 
-@pytest.mark.parametrize("key", ROW)
-def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
-    """Each of the five is needed."""
-    assert _message(tmp_path, _without(key)).startswith(f"hu.jsonl:1: key {key!r} is missing; ")
+def test_a_question_is_all_that_a_row_needs(tmp_path: Path) -> None:
+    """What it is called is a hash of its text, whatever stands around it."""
+    first, second = ('{"question": "Miért úszik a jég?"}', '{"question": "Mi a só?"}')
+    (tmp_path / "hu.jsonl").write_text(f"{first}\n{second}\n", encoding="utf-8")
+    samples = _read(tmp_path)
+    assert ["bc98537b86", "be66f33e40"] == [sample.id for sample in samples]
+    assert [{}, {}] == [sample.metadata for sample in samples]
+    (tmp_path / "hu.jsonl").write_text(f"{second}\n", encoding="utf-8")
+    assert samples[1:] == _read(tmp_path)
+    assert _message(tmp_path, f"{first}\n{second}\n{first}").startswith(
+        "hu.jsonl:3: this question is already on line 1; give each question "
+    )
+
+
+def test_a_missing_question_is_named(tmp_path: Path) -> None:
+    """All else may be left out."""
+    message = _message(tmp_path, _without("question"))
+    assert message == "hu.jsonl:1: key 'question' is missing; every row needs one"
+    for key in ROW.keys() - {"question"}:
+        (tmp_path / "hu.jsonl").write_text(_without(key), encoding="utf-8")
+        assert 1 == len(_read(tmp_path))
+
+
+def test_a_parallel_id_is_the_id_where_none_is_given(tmp_path: Path) -> None:
+    """It says which rows belong together over languages."""
+    row = '{"question": "Mi a só?", "parallel_id": "p1"}'
+    (tmp_path / "hu.jsonl").write_text(row, encoding="utf-8")
+    assert [("p1", "p1")] == [(sample.id, sample.parallel_id) for sample in _read(tmp_path)]
 
 
 @pytest.mark.parametrize("key", [*ROW, "reference", "parallel_id", "translation"])
@@ -327,7 +351,8 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
     offset = len(first) + line.index(b"\xe9")
     message = _message(tmp_path, first + line)
     assert message == (
-        f"hu.jsonl:2: byte 0xe9 at offset {offset} of the file is not UTF-8; save the file as UTF-8"
+        "hu.jsonl:2: byte 0xe9 is not UTF-8; save the file as UTF-8 (iconv -f latin1); the byte is"
+        f" at offset {offset}"
     )
 
 

@@ -124,30 +124,33 @@ class _Reading:
                     for name in self.data.prompt
                     if (text := _text(fields.get(name, cells.get(name)), str(place), name))
                 }
-                if not self.data.columns:
-                    fields = {k: v for k, v in fields.items() if k not in prompt or k in KNOWN}
+                twice = set() if self.data.columns else prompt.keys() - {*KNOWN}
                 yield Row(
                     place=place,
                     language=code,
                     number=numbers[code],
                     text=str(texts[0]) if texts else "",
-                    fields=fields,
+                    fields={k: v for k, v in fields.items() if k not in twice},
                     prompt=prompt,
                 )
 
     def _in_row(self, cells: Mapping[str, JsonValue], where: str) -> dict[str, str]:
         """Return the language of a row, by the file's name or a column."""
         column = str(self.columns.get("language", "language"))
-        label = _text(cells.get(column), where, column)
-        if label is None:
+        label = _text(cells.get(column), where, column) or ""
+        if not label:
             if self.table.language is not None:
                 return {self.table.language: ""}
-            msg = (
-                f"{where}: column {column!r} is {'empty' if column in cells else 'missing'}."
-                f"{did_you_mean(column, cells)} Say which language the row is in: there, by the "
-                "name of the file (hi.csv), or by `data: {language: COLUMN}` in prompts.yaml"
-            )
-            raise DataError(msg)
+            try:
+                language_code(self.table.file.stem)
+            except ConfigError as error:
+                lacking = "empty" if column in cells else "missing"
+                msg = (
+                    f"{where}: column {column!r} is {lacking}.{did_you_mean(column, cells)} Say "
+                    "there, by the file's name or by `data: {language: COLUMN}` in prompts.yaml "
+                    f"which language the row is in. The file's name says none: {error}"
+                )
+                raise DataError(msg) from error
         code = self._code(label, f"{where}: column {column!r}")
         if self.table.language not in {None, code}:
             msg = (

@@ -125,7 +125,9 @@ def _hub_tables(data: DataMap) -> list[Table]:
         names = (
             datasets.get_dataset_config_names(data.hub, revision=revision)
             if key == "subset"
-            else datasets.get_dataset_split_names(data.hub, fixed["subset"] or None, revision=revision)
+            else datasets.get_dataset_split_names(
+                data.hub, fixed["subset"] or None, revision=revision
+            )
         )
     tables: dict[str, Table] = {}
     for label, name in spelt(getattr(data, key), names).items():
@@ -147,7 +149,7 @@ def varies(value: object) -> bool:
 
 
 def spelt(value: str | Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Return by spelling of a language which of *names* is meant by a pattern; or what *value* says.
+    """Return which of *names* are meant, by how they spell their language.
 
     Args:
         value: a pattern with ``{language}``, or a name by language code.

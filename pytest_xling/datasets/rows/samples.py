@@ -64,8 +64,15 @@ class Samples:
         if key in self._places:
             there = self._places[key]
             place = there.short if there.file == row.place.file else str(there)
-            which = f"id {sample.id!r}" if self.pair or {"id", "parallel_id"} & {*row.fields} else "this question"
-            msg = f"{where}: {which} is already on {place}; give each question of a language its own id"
+            which = (
+                f"id {sample.id!r}"
+                if self.pair or {"id", "parallel_id"} & {*row.fields}
+                else "this question"
+            )
+            msg = (
+                f"{where}: {which} is already on {place}; give each question of a language its own "
+                "id"
+            )
             raise DataError(msg)
         self._places[key] = row.place
         # Gates pair by id and count by parallel_id, which is the id where none is given.
@@ -92,8 +99,8 @@ class Samples:
                 for language, (number, place) in self._counts.items()
             )
             msg = (
-                f"`data: {{pair: line}}` takes as many rows in each language: {counts}; add what is "
-                "missing, or give the rows ids"
+                f"`data: {{pair: line}}` takes as many rows in each language: {counts}; add "
+                "what is missing, or give the rows ids"
             )
             raise DataError(msg)
 
@@ -113,8 +120,9 @@ class Samples:
             number = wrong.index(texts["reference"])
             msg = f"{where}: wrong[{number}] is the reference itself; an answer is one or the other"
             raise DataError(msg)
-        prompt = {key: texts.pop(key) for key in ("question", "question_english") if key in texts}
-        if "question_english" in prompt:
+        prompt = {**row.prompt, "question": texts.pop("question")}
+        if "question_english" in texts:
+            prompt["question_english"] = texts.pop("question_english")
             # A run keeps the metadata, not the prompt.
             texts.setdefault("english", prompt["question_english"])
         parallel_id, own_id = texts.pop("parallel_id", None), texts.pop("id", None)
@@ -122,7 +130,7 @@ class Samples:
             id=self._id(row, where, own_id=own_id, parallel_id=parallel_id),
             benchmark=self.benchmark,
             language=row.language,
-            prompt={**row.prompt, **prompt},
+            prompt=prompt,
             reference=texts.pop("reference", None),
             wrong=wrong,
             parallel_id=parallel_id,

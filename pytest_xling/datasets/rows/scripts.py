@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LETTERS = 500
 """Characters of a question that are looked at."""
 _LEAST = 10
-"""Of fewer questions nothing is concluded."""
+"""Of fewer questions, or letters of a question, nothing is concluded."""
 _SEVERAL = {"az", "bs", "ha", "kk", "ks", "ku", "ky", "mn", "ms", "pa", "sd", "sr", "tg", "uz"}
 """Languages that are written in several scripts."""
 
@@ -39,7 +39,7 @@ class Scripts:
         if script not in SCRIPTS:
             return
         own, scripts = in_scripts(letters(sample.prompt["question"][:_LETTERS]), script)
-        if 2 * own < scripts.total():
+        if 2 * own < scripts.total() >= _LEAST:
             if not self.others:
                 self.place = place
             self.others[scripts.most_common(1)[0][0]] += 1
