@@ -141,9 +141,15 @@ def data_name(folder: Path) -> str:
     return folder.parent.name if _shares_data(folder) else folder.name
 
 
+def _data_in(folder: Path) -> Path:
+    """Return ``data`` in a benchmark's folder, or a single file of that name such as data.csv."""
+    data = folder / "data"
+    return data if data.exists() else min(folder.glob("data.*"), default=data)
+
+
 def _shares_data(folder: Path) -> bool:
     parents = folder.parent / "data"
-    return not (folder / "data").exists() and parents.is_dir() and _reader(parents) is not None
+    return not _data_in(folder).exists() and parents.is_dir() and _reader(parents) is not None
 
 
 def _reader(place: Path) -> DatasetReader | None:
@@ -213,7 +219,7 @@ def _own_data(folder: Path, data: DataMap | None) -> Path:
     """Return where the data of the benchmark in *folder* is, unless ``--xling-data`` says."""
     file = "" if data is None else data.file
     if not file:
-        return (folder.parent if _shares_data(folder) else folder) / "data"
+        return folder.parent / "data" if _shares_data(folder) else _data_in(folder)
     return folder if isinstance(file, dict) or "{language}" in str(file) else folder / str(file)
 
 

@@ -263,7 +263,7 @@ def test_a_question_is_all_that_a_row_needs(tmp_path: Path) -> None:
     first, second = ('{"question": "Miért úszik a jég?"}', '{"question": "Mi a só?"}')
     (tmp_path / "hu.jsonl").write_text(f"{first}\n{second}\n", encoding="utf-8")
     samples = _read(tmp_path)
-    assert ["bc98537b86", "be66f33e40"] == [sample.id for sample in samples]
+    assert ["ffd4ef331d", "f364befb45"] == [sample.id for sample in samples]
     assert [{}, {}] == [sample.metadata for sample in samples]
     (tmp_path / "hu.jsonl").write_text(f"{second}\n", encoding="utf-8")
     assert samples[1:] == _read(tmp_path)
