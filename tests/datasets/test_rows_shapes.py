@@ -153,7 +153,7 @@ def test_the_shape_of_global_mmlu(tmp_path: Path) -> None:
     assert ("B", metadata) == (first.sample.reference, first.sample.metadata)
     # A copy of it elsewhere, of one language, is read by the same columns.
     place = folder / "g" / "hi" / "test-00000-of-00001.parquet"
-    with pytest.raises(ConfigError, match="test-00000-of-00001.parquet: row 1: column 'language' "):
+    with pytest.raises(ConfigError, match=r"00000-of-00001\.parquet: row 1: column 'language' "):
         _cases(_open(folder, (folder / "prompts.yaml").read_text(), exam=place))
     place = place.rename(tmp_path / "hin_Deva.parquet")
     cases = _cases(_open(folder, (folder / "prompts.yaml").read_text(), exam=place))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.datasets.rows import READER
+from pytest_xling.datasets.rows.columns import MOST
 from pytest_xling.datasets.rows.places import language_code
-from pytest_xling.datasets.rows.samples import MOST
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.interfaces.dataset import DataMap
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TWELVE = {
     "am": "ዳቦ ቁጥር {} በሙቅ ምድጃ ውስጥ ሲጋገር ለምን ይነፋል እና ለምን ይለሰልሳል?",
-    "ar": "لماذا ينتفخ رغيف الخبز رقم {} عندما نضعه في الفرن الساخن، وكيف نعرف أنه أصبح جاهزا للأكل؟",
+    "ar": "لماذا ينتفخ رغيف الخبز رقم {} عندما نضعه في الفرن، وكيف نعرف أنه أصبح جاهزا للأكل؟",
     "de": "Warum geht das Brot Nummer {} auf, wenn es in einem heißen Ofen gebacken wird?",
     "en": "Why does bread number {} rise when it is baked in a hot oven?",
     "es": "¿Por qué sube el pan número {} cuando se hornea a alta temperatura?",

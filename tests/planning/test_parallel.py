@@ -21,8 +21,10 @@ def test_what_is_said(benchmark_of: MakeBenchmark, settings_of: MakeSettings) ->
         ),
         (
             {"en": ["a"], "es": ["b"]},
-            "bread: not paired over languages: 0 of 2 ids are in several languages; gaps and "
-            "consistency cannot be judged",
+            (
+                "bread: not paired over languages: 0 of 2 ids are in several languages; gaps and "
+                "consistency cannot be judged"
+            ),
         ),
     ):
         benchmark = benchmark_of(ids)

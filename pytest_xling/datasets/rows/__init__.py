@@ -63,7 +63,23 @@ class RowsReader:
             ConfigError: what reads the format is not installed.
             DataError: names the file, the line, the column and the fix.
         """
-        return self._read(path, benchmark, languages)[0]
+        codes = list(dict.fromkeys(find(language).code for language in languages))
+        made = Samples(
+            benchmark=benchmark, pair=self.data.pair, columns_named=bool(self.data.columns)
+        )
+        samples: dict[str, list[Sample]] = {code: [] for code in codes}
+        scripts = {code: Scripts(language=code) for code in codes}
+        for row in rows_in(path, self.data, codes):
+            scripts[row.language].add(row.fields.get("question"), row.place)
+            samples[row.language].append(made.sample(row))
+        if missing := [code for code in codes if not samples[code]]:
+            msg = f"{path}: there is no row in {missing[0]!r}; add some, or leave it out"
+            raise DataError(msg)
+        if not varies(self.data.columns.get("question")):
+            made.check_lines()
+        for each in scripts.values():
+            each.check()
+        return [sample for code in codes for sample in samples[code]]
 
     def notices(self, path: Path, *, languages: Sequence[str]) -> list[str]:
         """Say which questions are in another script than their language.
@@ -72,35 +88,15 @@ class RowsReader:
             ConfigError: what reads the format is not installed.
             DataError: names the file, the line, the column and the fix.
         """
-        _, scripts = self._read(path, path.name, languages)
-        notices = [each.notice() for each in scripts if each.others]
+        scripts = {code: Scripts(language=code) for code in languages}
+        for row in rows_in(path, self.data, [*scripts]):
+            scripts[row.language].add(row.fields.get("question"), row.place)
+            if all(each.enough for each in scripts.values()):
+                break
+        notices = [each.notice() for each in scripts.values() if each.others]
         if self.data.hub and not self.data.revision:
             notices.append(f"{self.data.hub}: no revision is named; another day's may differ")
         return notices
-
-    def _read(
-        self, path: Path, benchmark: str, languages: Sequence[str]
-    ) -> tuple[list[Sample], list[Scripts]]:
-        codes = list(dict.fromkeys(find(language).code for language in languages))
-        made = Samples(
-            benchmark=benchmark, pair=self.data.pair, columns_named=bool(self.data.columns)
-        )
-        samples: dict[str, list[Sample]] = {code: [] for code in codes}
-        scripts: dict[str, Scripts] = {}
-        for row in rows_in(path, self.data, codes):
-            sample = made.sample(row)
-            samples[row.language].append(sample)
-            if row.language not in scripts:
-                scripts[row.language] = Scripts(language=row.language, place=row.place)
-            scripts[row.language].add(sample, row.place)
-        if missing := [code for code in codes if not samples[code]]:
-            msg = f"{path}: there is no row in {missing[0]!r}; add some, or leave it out"
-            raise DataError(msg)
-        if not varies(self.data.columns.get("question")):
-            made.check_lines()
-        for each in scripts.values():
-            each.check()
-        return [sample for code in codes for sample in samples[code]], list(scripts.values())
 
 
 READER = RowsReader()

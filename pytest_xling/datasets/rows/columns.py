@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.dataset import Column, DataMap
     from pytest_xling.keys import JsonValue
 
+MOST = 100_000
+"""More questions than any release is asked in a language; they all are in memory."""
 SAME_NAME = ("question", "language", "id", "parallel_id")
 """Fields that are found by their own names, too, where prompts.yaml names columns of others."""
 NAMES = ("id", "parallel_id", "set")
@@ -53,8 +55,11 @@ def languages_of(path: Path, data: DataMap) -> tuple[str, ...]:
     known: set[str] = set()
     for table in tables_of(path, data):
         if table.language is None:
-            for _, _, labels in _Reading(table, data).versions():
+            reading = _Reading(table, data)
+            for _, _, labels in reading.versions():
                 known.update(labels)
+                if reading.wide:
+                    break
         else:
             known.add(table.language)
     return tuple(sorted(known))
@@ -92,6 +97,8 @@ class _Reading:
         self.columns: Mapping[str, Column] = {**same, **data.columns}
         self.wide = varies(self.columns.get("question"))
         self.is_jsonl = not data.hub and table.file.suffix.lower() == JSONL
+        self.numbers: Counter[str] = Counter()
+        """Rows so far, by language."""
         self._codes: dict[str, str] = {}
 
     def versions(self) -> Iterator[tuple[Place, dict[str, JsonValue], Mapping[str, str]]]:
@@ -102,13 +109,21 @@ class _Reading:
                 self._check_columns(cells, str(place))
                 if self.wide:
                     labels = self._in_columns(cells, str(place))
-            yield place, cells, labels if self.wide else self._in_row(cells, str(place))
+            if not self.wide:
+                labels = self._in_row(cells, str(place))
+            for code in labels:
+                self.numbers[code] += 1
+                if self.numbers[code] > MOST:
+                    msg = (
+                        f"{place}: there are more than {MOST:,} questions in {code!r}; take a part"
+                        f" of them (head -n {MOST // 10})"
+                    )
+                    raise DataError(msg)
+            yield place, cells, labels
 
     def rows(self, languages: Collection[str]) -> Iterator[Row]:
         """Yield what the table has in *languages*."""
-        numbers: Counter[str] = Counter()
         for place, cells, labels in self.versions():
-            numbers.update(labels.keys())
             versions = {
                 code: self._fields(cells, label, str(place))
                 for code, label in labels.items()
@@ -128,7 +143,7 @@ class _Reading:
                 yield Row(
                     place=place,
                     language=code,
-                    number=numbers[code],
+                    number=self.numbers[code],
                     text=str(texts[0]) if texts else "",
                     fields={k: v for k, v in fields.items() if k not in twice},
                     prompt=prompt,

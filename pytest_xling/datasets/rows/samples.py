@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     _Known: TypeAlias = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
 
-MOST = 100_000
-"""More questions than any release is asked in a language; they all are in memory."""
-
 _SETS = ("agnostic", "specific")
 _SURE = 0.8
 """How much a key has to be like one of ours to be a misspelling of it."""
@@ -51,12 +48,6 @@ class Samples:
         """
         where = str(row.place)
         self._counts[row.language] = row.number, row.place
-        if row.number > MOST:
-            msg = (
-                f"{where}: there are more than {MOST:,} questions in {row.language!r}; take a part"
-                f" of them (head -n {MOST // 10})"
-            )
-            raise DataError(msg)
         if not self.columns_named:
             _check_keys(row.fields, where=where)
         sample = self._sample(row, where)

@@ -12,10 +12,12 @@ from pytest_xling.text.prose import SCRIPTS, in_scripts, letters
 
 if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
-    from pytest_xling.records import Sample
+    from pytest_xling.keys import JsonValue
 
 _LETTERS = 500
 """Characters of a question that are looked at."""
+_ENOUGH = 1000
+"""Questions of a language that are looked at."""
 _LEAST = 10
 """Of fewer questions, or letters of a question, nothing is concluded."""
 _SEVERAL = {"az", "bs", "ha", "kk", "ks", "ku", "ky", "mn", "ms", "pa", "sd", "sr", "tg", "uz"}
@@ -27,18 +29,23 @@ class Scripts:
     """The questions of one language, by the script most of their letters are of."""
 
     language: str
-    place: Place
-    """Of a question in another script, where there is one."""
+    place: Place | None = None
+    """Of the first question in another script."""
     questions: int = 0
     others: Counter[str] = field(default_factory=Counter)
 
-    def add(self, sample: Sample, place: Place) -> None:
+    @property
+    def enough(self) -> bool:
+        """Whether no more questions are looked at."""
+        return self.questions >= _ENOUGH
+
+    def add(self, question: JsonValue, place: Place) -> None:
         """Look at a question."""
         script = find(self.language).script
-        self.questions += 1
-        if script not in SCRIPTS:
+        if self.enough or script not in SCRIPTS or not isinstance(question, str):
             return
-        own, scripts = in_scripts(letters(sample.prompt["question"][:_LETTERS]), script)
+        self.questions += 1
+        own, scripts = in_scripts(letters(question[:_LETTERS]), script)
         if 2 * own < scripts.total() >= _LEAST:
             if not self.others:
                 self.place = place
