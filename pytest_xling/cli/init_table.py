@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.datasets.rows import READER
-from pytest_xling.datasets.rows.formats import SUFFIXES, rows_of
-from pytest_xling.datasets.rows.places import BLANK, Table, language_code
+from pytest_xling.datasets.rows.formats import SUFFIXES, Table, rows_of
+from pytest_xling.datasets.rows.places import BLANK, language_code
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.dataset import DataMap
 

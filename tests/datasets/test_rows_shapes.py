@@ -121,7 +121,7 @@ def _choice(text: str, **more: object) -> dict[str, Any]:
 
 
 def test_the_shape_of_global_mmlu(tmp_path: Path) -> None:
-    """Parquet in folders called like languages; the letter is the reference, the subject the set."""
+    """Parquet in folders called like languages; the letter is the reference."""
     folder = tmp_path / "exam"
     for code, text in (("hi", HINDI), ("es", SPANISH)):
         row = _choice(
@@ -188,7 +188,8 @@ def test_a_hubs_data_set_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for code, text in (("hi", HINDI), ("sw_UG", SWAHILI)):
         _parquet(hub / code / "test.parquet", [_choice(text, sample_id="s/1", answer="B")])
         configs.append(
-            f"- config_name: {code}\n  data_files:\n  - split: test\n    path: {code}/test.parquet\n"
+            f"- config_name: {code}\n"
+            f"  data_files:\n  - split: test\n    path: {code}/test.parquet\n"
         )
     _write(hub / "README.md", f"---\nconfigs:\n{''.join(configs)}---\n")
     benchmark = _open(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.datasets.rows.places import Table
+    from pytest_xling.datasets.rows.formats import Table
     from pytest_xling.files.tables import Place
     from pytest_xling.interfaces.dataset import Column, DataMap
     from pytest_xling.keys import JsonValue

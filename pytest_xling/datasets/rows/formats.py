@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,22 @@ from pytest_xling.files.tables import Place, json_lines, table_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_xling.datasets.rows.places import Table
     from pytest_xling.files.tables import TableRow
     from pytest_xling.interfaces.dataset import DataMap
 
 JSONL = ".jsonl"
 SUFFIXES = (JSONL, ".csv", ".tsv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A file, a data set on disk or a split of a hub's."""
+
+    file: Path
+    language: str | None = None
+    """None where its rows or columns tell."""
+    subset: str = ""
+    split: str = ""
 
 
 def rows_of(table: Table, data: DataMap) -> Iterator[TableRow]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import glob
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.datasets.rows.formats import JSONL, SUFFIXES, hub_errors, is_saved
+from pytest_xling.datasets.rows.formats import JSONL, SUFFIXES, Table, hub_errors, is_saved
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.languages import find
 
@@ -25,17 +24,6 @@ _SCRIPT = re.compile(r"[A-Za-z]{4}")
 _REGION = re.compile(r"[A-Za-z]{2}|\d{3}")
 _OTHER_SCRIPT = {"hk", "mo", "tw"}
 """Regions that write Chinese as it is not written where nothing is said."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A file, a data set on disk or a split of a hub's."""
-
-    file: Path
-    language: str | None = None
-    """None where its rows or columns tell."""
-    subset: str = ""
-    split: str = ""
 
 
 def language_code(label: str) -> str:
