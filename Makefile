@@ -1,5 +1,5 @@
 # From a fresh clone and nothing but make and Python 3.11+:
-#   make demo    ask a small real model in three languages, and see the gate close
+#   make demo    ask a small real model in two languages, and see the gate close
 #   make test    run all tests that are quick
 #   make test-slow   run the tests that take long: simulations, shipped weights made again
 #   make check   ruff, mypy, import-linter
@@ -17,8 +17,9 @@ BIN := $(VENV)/bin
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	$(BIN)/python -m pip install --disable-pip-version-check --no-input --quiet --quiet
 
-# The demo: questions per language, and tokens per answer. About 75 tokens/s on two cores.
-LIMIT ?= 18
+# The demo: questions per language, and tokens per answer. About 75 tokens/s on two cores; 60
+# questions decide most gates, 18 hardly any.
+LIMIT ?= 60
 TOKENS ?= 96
 
 # More for pytest, such as PYTEST_ARGS="-k store -x".
@@ -32,15 +33,14 @@ help:
 
 demo: $(VENV)/embedded.stamp
 	@rm -f junit.xml
-	@$(BIN)/python -m pytest benchmarks/culture --model=embedded --langs=es,hi,zh \
+	@$(BIN)/python -m pytest benchmarks/culture --model=embedded --langs=es,hi \
 		--xling-limit=$(LIMIT) --xling-max-tokens=$(TOKENS) --junitxml=junit.xml $(PYTEST_ARGS); \
 	status=$$?; echo; \
 	case $$status in \
 	0) echo "The gate is open: every language kept its thresholds." ;; \
 	1) echo "The gate is closed, and that is the right answer: this model is tiny (270M parameters)"; \
 	   echo "and was never taught to answer questions. It slips into another language, repeats itself"; \
-	   echo "or says nothing; the findings above show where. What 18 questions a language cannot"; \
-	   echo "decide is inconclusive, and closes the gate too. A release pipeline would stop here." ;; \
+	   echo "or says nothing; the findings above show where. A release pipeline would stop here." ;; \
 	*) echo "The demo did not complete: pytest ended with $$status; the reason is above." >&2; \
 	   exit $$status ;; \
 	esac; \

@@ -252,7 +252,7 @@ class _FunctionProvider:
         return {
             **self._asked.signed,
             "model": self._model,
-            "messages": [[message.role, message.content] for message in request.messages],
+            "messages": [message.key for message in request.messages],
             "params": dict(request.params),
         }
 

@@ -28,11 +28,14 @@ __all__ = [
     "Reading",
     "Request",
     "Response",
+    "Role",
     "RunRecord",
     "Sample",
     "Score",
     "StopReason",
     "Threshold",
+    "ToolCall",
+    "Turn",
     "Usage",
     "Verdict",
 ]
@@ -45,6 +48,7 @@ PromptStyle: TypeAlias = Literal["chat", "completion", "translation", "search"]
 the request's params. ``search``: one message that is searched for.
 """
 StopReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "error"]
+"""Why an answer ends; one that ends in calls of tools stops, too."""
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 
 
@@ -70,6 +74,12 @@ class Sample:
     the question exists in one language only. Languages are paired by ``id``."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """For instance ``set`` (agnostic or specific), ``category``, ``source``."""
+    system: str = ""
+    """A system prompt of its own, in place of the benchmark's."""
+    messages: tuple[Message, ...] = ()
+    """What a model is asked first, in place of the benchmark's prompt."""
+    turns: tuple[Turn, ...] = ()
+    """What is said after each of the model's replies; the reply to the last is the answer."""
 
     @property
     def asked_in(self) -> str:
@@ -103,11 +113,41 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """What a model asks to be called for it."""
+
+    name: str
+    arguments: str
+    """JSON, as the model wrote it; it may be none."""
+    id: str = ""
+    """By which the tool's result names it."""
+
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One turn of a conversation."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an assistant's turn."""
+    tool_call_id: str = ""
+    """Of a tool's turn: the call of which it is the result."""
+
+    @property
+    def key(self) -> list[JsonValue]:
+        """All that a model sees of it, for content keys."""
+        if not self.tool_calls and not self.tool_call_id:
+            return [self.role, self.content]
+        calls: list[JsonValue] = [[call.name, call.arguments, call.id] for call in self.tool_calls]
+        return [self.role, self.content, calls, self.tool_call_id]
+
+
+Turn: TypeAlias = "tuple[Message, ...]"
+"""What is said after a model's reply, nearly always one message of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +157,8 @@ class Request:
     model: str
     messages: tuple[Message, ...]
     params: Mapping[str, JsonValue]
-    """``temperature``, ``max_tokens``, ``seed`` and, for completion prompts, ``stop``."""
+    """``temperature``, ``max_tokens``, ``seed`` and, for completion prompts, ``stop``; under
+    ``extra`` what the user adds to the request, by the provider's own names."""
     repeat: int = 0
     sample_id: str = ""
     """For providers that look answers up; not part of what a model is asked."""
@@ -160,6 +201,8 @@ class Response:
     """Params of the request that the server did not take and was asked without."""
     thoughts: str = ""
     """What the model thought before it answered, where it shows that; no part of ``text``."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """What it wants called, before or in place of a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

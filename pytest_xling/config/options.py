@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pytest_xling.config import values
+from pytest_xling.config.request import request_item
 from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
@@ -325,6 +326,16 @@ OPTIONS: tuple[Option, ...] = (
         in_file=True,
         help="Longest answer, in tokens (default 2048); a benchmark that asks for a word has a"
         " lower limit of its own.",
+    ),
+    Option(
+        name="request",
+        parse=request_item,
+        action="append",
+        ini="linelist",
+        metavar="NAME=VALUE",
+        help="Add a parameter to each request, by the server's own name: top_p=0.9, or with dots"
+        " and JSON reasoning.effort=low, tools=[...]. Counts before prompts.yaml's `request:`."
+        " Repeatable.",
     ),
     Option(
         name="timeout",

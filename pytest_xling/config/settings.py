@@ -57,6 +57,8 @@ class Settings:
     price: tuple[float, float] | None = None
     """US dollars per million prompt and completion tokens."""
     max_tokens: int = option("max-tokens").default
+    request: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Dotted name to what is added to each request."""
     timeout_s: float = option("timeout").default
     patience_s: float = option("patience").default
     """How long a model may answer nothing before nothing more is asked of it."""
@@ -127,6 +129,7 @@ class Settings:
             "max_cost_usd": self.max_cost_usd,
             "price": self.price,
             "max_tokens": self.max_tokens,
+            "request": dict(self.request),
             "timeout_s": self.timeout_s,
             "patience_s": self.patience_s,
             "batch_wait_s": self.batch_wait_s,
@@ -315,6 +318,7 @@ def resolve(
         empathy=find("empathy").value,
         support=find("support").value,
         parameters=find("param").value or {},
+        request=find("request").value or {},
         stop_early=find("stop-early").value,
         baseline=_file_or_name(find("baseline")),
         report=_writable(find("report")),

@@ -11,7 +11,7 @@ from pytest_xling.engine.asking import Gate, ask, ask_in_batches
 from pytest_xling.errors import PermanentFault, XlingError
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.keys import canonical_json, content_key
-from pytest_xling.records import Message, Request, Response, Usage
+from pytest_xling.records import Message, Request, Response, ToolCall, Usage
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ def encode_response(response: Response) -> str:
         encoded["left_out"] = list(response.left_out)
     if response.thoughts:
         encoded["thoughts"] = response.thoughts
+    if response.tool_calls:
+        encoded["tool_calls"] = [[c.name, c.arguments, c.id] for c in response.tool_calls]
     return canonical_json(encoded)
 
 
@@ -171,4 +173,8 @@ def decode_response(read: dict[str, Any]) -> Response:
         first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
         left_out=tuple(read.get("left_out", ())),
         thoughts=read.get("thoughts", ""),
+        tool_calls=tuple(
+            ToolCall(name=name, arguments=arguments, id=number)
+            for name, arguments, number in read.get("tool_calls", ())
+        ),
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer, Reading, Request, Response, Sample
+    from pytest_xling.records import Answer, Reading, Request, Response, Sample, Turn
 
 __all__ = ["Job", "Result", "Scorable", "missing_reason"]
 
@@ -40,6 +40,12 @@ class Scorable:
             looked_at["wrong"] = list(sample.wrong)
         if response.thoughts:
             looked_at["thoughts"] = response.thoughts
+        if sample.messages or sample.turns:
+            looked_at["conversation"] = [
+                message.key for turn in (sample.messages, *sample.turns) for message in turn
+            ]
+        if response.tool_calls:
+            looked_at["tool_calls"] = [[c.name, c.arguments] for c in response.tool_calls]
         if response.first_token:
             looked_at["first_token"] = [list(pair) for pair in response.first_token]
         return content_key(looked_at)
@@ -62,6 +68,8 @@ class Job:
     temperature: float | None = 0.0
     pivot: str | None = None
     """The language others are compared with, where the benchmark has one."""
+    turns: tuple[Turn, ...] = ()
+    """What is said after each of the model's replies; the answer is the reply to the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +80,23 @@ class Result:
     """
 
     job: Job
+    asked: Request | None = None
+    """What was asked last: of a conversation with the model's replies in it."""
     response: Response | None = None
     scorable: Scorable | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
     fault: XlingError | None = None
 
+    @property
+    def request(self) -> Request:
+        """What was asked last, or is to be asked first."""
+        return self.asked or self.job.request
+
 
 def missing_reason(answer: Answer) -> str:
     """Say why there is no answer, or return "" where there is one."""
-    if answer.text.strip():
+    if answer.text.strip() or answer.response.tool_calls:
         return ""
     response = answer.response
     reasons = {

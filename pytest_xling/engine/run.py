@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.engine.conversation import converse, known_end
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
@@ -163,20 +164,35 @@ class Run:
         if not fitted:
             return
         answer = await self._models.memo()
-        keys = [answer.step.key(job.request) for job in fitted]
-        stored = await answer.stored(keys)
+        ends = await self._ends(fitted, answer)
         # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [
             _with_response(
-                job,
-                stored[key] if key in stored and (job.benchmark, job.case_id) in answered else None,
+                job, asked, response if (job.benchmark, job.case_id) in answered else None
             )
-            for job, key in zip(fitted, keys, strict=True)
+            for job, (asked, response) in zip(fitted, ends, strict=True)
         ]
         rows, faults = await self._fitted(results, await self._scorers(fitted))
         await self._store.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
+
+    async def _ends(
+        self, jobs: Sequence[Job], answer: Memo[Request, Response]
+    ) -> list[tuple[Request, Response | None]]:
+        """Return the last request of each job with its response, as far as the store has them."""
+        stored: dict[bytes, Response] = {}
+
+        def known(request: Request) -> Response | None:
+            return stored.get(answer.step.key(request))
+
+        while True:
+            ends = [known_end(job.request, job.turns, known) for job in jobs]
+            keys = [answer.step.key(asked) for asked, response in ends if response is None]
+            found = await answer.stored(keys)
+            if not found:
+                return ends
+            stored |= found
 
     async def rescore(self, run_id: str, results: Sequence[Result]) -> list[XlingError]:
         """Score what a stored run was answered with the metrics of its jobs.
@@ -284,13 +300,20 @@ class Run:
         gc.freeze()
 
     async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
+        asked = job.request
+
+        async def ask(request: Request) -> Response:
+            nonlocal asked
+            asked = request
+            return await answer(request)
+
         try:
-            response = await answer(job.request)
+            _, response = await converse(job.request, job.turns, ask)
         except XlingError as fault:
             self._count(errors=1, done=1)
-            return Result(job=job, fault=fault)
+            return Result(job=job, asked=asked, fault=fault)
         self._count(done=1)
-        return _with_response(job, response)
+        return _with_response(job, asked, response)
 
     async def _scored(
         self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
@@ -367,7 +390,7 @@ class Run:
                 language=job.sample.language,
                 condition=job.condition,
                 position=job.position,
-                question=job.sample.prompt.get("question", ""),
+                question=_question(job.sample),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
                 response_key=key,
                 response_step=made_by(key),
@@ -379,14 +402,14 @@ class Run:
             # What one metric could not score, others did: their scores count.
             if result.scorable is not None
             for job in (result.job,)
-            for key in (self._models.tested.key(job.request),)
+            for key in (self._models.tested.key(result.request),)
         ]
 
         faults = [
             FaultRow(
                 benchmark=result.job.benchmark,
                 case_id=result.job.case_id,
-                response_key=self._models.tested.key(result.job.request),
+                response_key=self._models.tested.key(result.request),
                 given_up=isinstance(result.fault, GivenUp),
                 text=clean(_text_of(result.fault)),
             )
@@ -500,12 +523,22 @@ def _text_of(fault: XlingError) -> str:
     return fault.cause if isinstance(fault, GivenUp) else str(fault)
 
 
-def _with_response(job: Job, response: Response | None) -> Result:
+def _with_response(job: Job, asked: Request, response: Response | None) -> Result:
     if response is None:
-        return Result(job=job)
+        return Result(job=job, asked=asked)
     apart = split_response(response)
     scorable = Scorable(Answer(sample=job.sample, response=apart))
-    return Result(job=job, response=apart, scorable=scorable)
+    return Result(job=job, asked=asked, response=apart, scorable=scorable)
+
+
+def _question(sample: Sample) -> str:
+    """Return what was asked: in a conversation all that was said to the model, without replies."""
+    question = sample.prompt.get("question", "")
+    if not sample.messages and not sample.turns:
+        return question
+    first = [message.content for message in sample.messages] or [question]
+    later = [message.content for turn in sample.turns for message in turn]
+    return "\n\n".join([*first, *later])
 
 
 def _cluster(sample: Sample) -> str:

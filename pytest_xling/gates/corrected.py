@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
-from pytest_xling.gates.wording import Figures, untold
+from pytest_xling.gates.wording import Figures, percent, untold
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.trend import slope_weights, steepest
 from pytest_xling.store.human_labels import LEAST_LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.records import Estimate, Score, Threshold, Verdict
@@ -83,6 +84,9 @@ def wants_labels(threshold: Threshold, sides: Mapping[str, Labels]) -> bool:
 def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: bool) -> Verdict:
     """Return a verdict that says why labels do not count; inconclusive where it must have them.
 
+    Where they count and raters differ by more than the rate's budget, it is inconclusive, too: such
+    errors are in no interval. It still fails where the rate less all that they differ about would.
+
     That all looks together err as seldom as they should is shown of answers that come in turn, and
     people label those of the last look.
 
@@ -91,9 +95,11 @@ def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: 
         sides: as for :func:`wants_labels`.
         at_look: whether the run has interim looks, at which labels do not count.
     """
-    if verdict.outcome == "error" or verdict.estimate.labelled:
+    if verdict.outcome == "error":
         return verdict
     limits, why = verdict.threshold, ""
+    if verdict.estimate.labelled:
+        return _unless_raters_differ(verdict, limits.max_rate, sides.values())
     if at_look and wants_labels(limits, sides):
         why = NOT_AT_LOOKS
     elif limits.estimate is None and any(map(_many, sides.values())):
@@ -104,6 +110,38 @@ def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: 
     if limits.estimate == "corrected":
         return replace(verdict, outcome="inconclusive", reason=reason)
     return replace(verdict, reason=reason)
+
+
+def _unless_raters_differ(
+    verdict: Verdict, budget: float | None, sides: Iterable[Labels]
+) -> Verdict:
+    """Return an inconclusive verdict where raters differ on a larger share of answers than that."""
+    differ = max(map(_raters_differ, sides), default=0.0)
+    if not budget or differ <= budget or verdict.outcome not in {"pass", "fail"}:
+        return verdict
+    low = verdict.estimate.low
+    if verdict.outcome == "fail" and low is not None and low - differ > budget:
+        return verdict
+    reason = (
+        f"{verdict.reason}; raters differ on {percent(differ)} of the answers that several"
+        " labelled, more than the budget: settle what they differ about (xling agreement)"
+    )
+    return replace(verdict, outcome="inconclusive", reason=reason)
+
+
+def _raters_differ(labels: Labels) -> float:
+    """Return on what share of answers raters differ, by the labels of several; 0 with too few.
+
+    What was labelled stands for all that the judge says the same of.
+    """
+    several = [label for label in labels.values() if label.raters_agree is not None]
+    if len(several) < LEAST_LABELS:
+        return 0.0
+    drawn = Counter(label.said for label in several)
+    sizes = Counter(label.said for label in labels.values() if label.said in drawn)
+    differing = Counter(label.said for label in several if not label.raters_agree)
+    share = math.fsum(sizes[said] * differing[said] / drawn[said] for said in drawn)
+    return share / sizes.total()
 
 
 def _many(labels: Labels) -> int:
@@ -380,7 +418,7 @@ class _Side:
         self.labelled = len(labelled)
         self.cannot_tell = sum(label.cannot_tell for label in said.values())
         after = sum(score.value is not None for score in scores) - len(said)
-        self.lacks = _lacks(self.labelled, sizes, drawn, after=after)
+        self.lacks = _lacks(self.labelled, {} if flag else sizes, drawn, after=after)
         if self.lacks and self.cannot_tell:
             self.lacks += f"; {untold(self.cannot_tell)}"
         """Why labels and judge give no estimate; empty where they do."""
@@ -399,7 +437,8 @@ def _lacks(labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *,
 
     Args:
         labelled: how many there are.
-        sizes: answers by what the judge said.
+        sizes: answers by what the judge said; of flags none, since whatever people would say of
+            those without a label is in the interval.
         drawn: those labelled.
         after: answers that were not there when the labels were kept.
     """

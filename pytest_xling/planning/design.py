@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.config import values
+from pytest_xling.config.request import request
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.records import Condition
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.keys import JsonValue
 
 __all__ = ["DESIGN_KEYS", "Asked", "Design"]
 
@@ -27,12 +29,15 @@ DESIGN_KEYS = (
     "answer_in",
     "asked",
     "expand",
+    "judge_turns",
     "max_tokens",
     "pivot",
+    "request",
     "samples",
     "temperatures",
     "top_logprobs",
 )
+_FIELDS = {"judge_turns": "judge_all_turns"}
 _MAX_TOP_LOGPROBS = 20
 """What OpenAI's interface allows."""
 
@@ -59,6 +64,10 @@ class Design:
     answer_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By the language questions are asked in, the languages to answer in; empty where an answer is
     to be in the language of its question."""
+    judge_all_turns: bool = False
+    """Whether each reply of the model in a conversation is an answer; else the last alone is."""
+    request: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What is added to each request, by the names of the provider's own interface."""
 
     @classmethod
     def read(cls, file: YamlFile) -> Design:
@@ -76,13 +85,15 @@ class Design:
             "top_logprobs": _top_logprobs,
             "max_tokens": _count(values.count(1)),
             "expand": _expand,
+            "judge_turns": _judge_turns,
+            "request": request,
         }
         for key, read in readers.items():
             if key not in file.data:
                 continue
             try:
                 value = read(file.get(key))
-                design |= {value: True} if key == "expand" else {key: value}
+                design |= {value: True} if key == "expand" else {_FIELDS.get(key, key): value}
             except (ConfigError, ValueError) as error:
                 raise file.error(key, what=str(error)) from error
         return cls(**design, answer_in=_answer_in(file, pivot=design.get("pivot")))
@@ -156,6 +167,13 @@ def _expand(value: object) -> str:
         msg = f"expected candidates or levels, not {value!r}"
         raise ValueError(msg)
     return str(value)
+
+
+def _judge_turns(value: object) -> bool:
+    if value not in {"all", "last"}:
+        msg = f"expected all or last, not {value!r}"
+        raise ValueError(msg)
+    return value == "all"
 
 
 def _count(parse: Callable[[str], int]) -> Callable[[Any], int]:

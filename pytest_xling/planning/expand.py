@@ -26,6 +26,7 @@ __all__ = [
     "levels_of",
     "read_levels",
     "template_number",
+    "turns_of",
 ]
 
 ANSWER_LANGUAGE = "answer_language"
@@ -141,6 +142,26 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
 def template_number(claim: str, level: int, *, seed: int, of: int) -> int:
     """Return which of *of* templates a claim is asked with at a level, counted from 0."""
     return int.from_bytes(content_key([seed, claim, level])[:8]) % of
+
+
+def turns_of(sample: Sample) -> list[Sample]:
+    """Return *sample* once for each reply of the model, so that each is an answer.
+
+    The new samples are called ``<id>-u1`` to the last turn's, which has all turns; their metadata
+    has the number as ``turn``. A sample without turns stays as it is.
+    """
+    if not sample.turns:
+        return [sample]
+    return [
+        replace(
+            sample,
+            id=f"{sample.id}-u{number + 1}",
+            parallel_id=sample.parallel_id or sample.id,
+            turns=sample.turns[:number],
+            metadata={**sample.metadata, "turn": str(number + 1)},
+        )
+        for number in range(len(sample.turns) + 1)
+    ]
 
 
 def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[Sample]:

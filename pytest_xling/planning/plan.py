@@ -8,11 +8,12 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.config.options import option
+from pytest_xling.config.request import nested
 from pytest_xling.engine.job import Job
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.planning.expand import ANSWER_LANGUAGE, candidates, levels_of
+from pytest_xling.planning.expand import ANSWER_LANGUAGE, candidates, levels_of, turns_of
 from pytest_xling.records import Request
 from pytest_xling.registry import load
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
     from pytest_xling.planning.benchmark import Benchmark
-    from pytest_xling.records import Condition, Sample
+    from pytest_xling.records import Condition, Sample, Turn
 
 __all__ = [
     "Case",
@@ -35,6 +36,7 @@ __all__ = [
     "make_request",
     "plan",
     "planned_scores",
+    "turns_asked",
 ]
 
 
@@ -93,6 +95,9 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
         _check_prompt(sample, benchmark)
+    samples = [benchmark.prompts.with_turns(sample) for sample in samples]
+    if design.judge_all_turns:
+        samples = [turn for sample in samples for turn in turns_of(sample)]
     conditions = design.conditions(settings)
     pairs = [(sample, condition) for sample in samples for condition in conditions]
     cases = [
@@ -248,6 +253,8 @@ def make_request(
         params["seed"] = _seed(case, settings.seed)
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)
+    if extra := nested(settings.request, design.request):
+        params["extra"] = extra
     return Request(
         model=model,
         messages=benchmark.prompts.messages(sample, provider.style),
@@ -259,7 +266,14 @@ def make_request(
     )
 
 
-def make_job(case: Case, *, benchmark: Benchmark, metrics: Sequence[str], request: Request) -> Job:
+def make_job(
+    case: Case,
+    *,
+    benchmark: Benchmark,
+    metrics: Sequence[str],
+    request: Request,
+    turns: tuple[Turn, ...] = (),
+) -> Job:
     """Return what is to be done for *case*: its request, and the metrics that are about it."""
     about = tuple(name for name in metrics if load("metric", name).applies(case.sample))
     return Job(
@@ -273,7 +287,13 @@ def make_job(case: Case, *, benchmark: Benchmark, metrics: Sequence[str], reques
         beside=tuple(name for name in metrics if name not in about),
         temperature=case.condition.temperature,
         pivot=benchmark.pivot,
+        turns=turns,
     )
+
+
+def turns_asked(case: Case, provider: Provider) -> tuple[Turn, ...]:
+    """Return what *provider* is told after each of its replies; of stored answers only the last."""
+    return case.sample.turns if getattr(provider, "answers_prompts", True) else ()
 
 
 def _seed(case: Case, seed: int) -> int:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.data_map import DATA_KEY, read_data_map
+from pytest_xling.planning.conversation import read_turns
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
-from pytest_xling.planning.templates import fields_of, wrong_with
+from pytest_xling.planning.templates import fields_of, unreadable, wrong_with
 from pytest_xling.records import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
     from pytest_xling.interfaces.dataset import DataMap
     from pytest_xling.planning.checks import Check
-    from pytest_xling.records import PromptStyle, Sample
+    from pytest_xling.records import PromptStyle, Sample, Turn
 
 __all__ = ["Completion", "Prompts"]
 
 CHAT, COMPLETION = "chat", "completion"
+SYSTEM, TURNS = "system", "turns"
 DEFAULT = "default"
-"""The completion prompt for languages that have none of their own."""
+"""What languages are asked with that have nothing of their own."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,10 @@ class Prompts:
     """By name, the flags it declares."""
     data: DataMap | None = None
     """Where the rows are and what their columns are called, where it says that."""
+    system: Mapping[str, str] = field(default_factory=dict)
+    """Templates of the system prompt by language code, and ``default``; empty where is none."""
+    turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
+    """Templates of what is said after each of the model's replies, likewise."""
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -79,7 +87,7 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (CHAT, COMPLETION, LEVELS_KEY, CHECKS_KEY, DATA_KEY, *DESIGN_KEYS)
+        known = (CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, DATA_KEY, *DESIGN_KEYS)
         for key in file.data:
             if key not in known:
                 what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
@@ -90,7 +98,7 @@ class Prompts:
             raise file.error(COMPLETION, what=what)
         design = Design.read(file)
         return cls(
-            chat=_chat(file),
+            chat=_by_language(file, CHAT, _template),
             completion={
                 _language(file, COMPLETION, code): _completion(file, code)
                 for code in completion or {}
@@ -99,14 +107,43 @@ class Prompts:
             levels=read_levels(file, expanded=design.levels),
             checks=read_checks(file),
             data=read_data_map(file),
+            system=_by_language(file, SYSTEM, _system) if SYSTEM in file.data else {},
+            turns=_by_language(file, TURNS, _turns) if TURNS in file.data else {},
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
-        """Return the messages that ask *sample* in *style*."""
-        asked = self._asked(sample, style)
+        """Return the messages that ask *sample* in *style*, first a system prompt if there is one.
+
+        What a model that only continues text is asked has none.
+        """
         if style == "completion":
-            asked = self._completion(sample.language).render(asked)
-        return (Message(role="user", content=asked),)
+            asked = self._completion(sample.language).render(self._asked(sample, style))
+            return (Message(role="user", content=asked),)
+        messages = sample.messages or (Message(role="user", content=self._asked(sample, style)),)
+        system = sample.system or _of(self.system, sample.asked_in, "").format_map(sample.prompt)
+        if not system or messages[0].role == "system":
+            return messages
+        return (Message(role="system", content=system), *messages)
+
+    def with_turns(self, sample: Sample) -> Sample:
+        """Return *sample* with the turns of the benchmark, where it has none of its own."""
+        if sample.turns or not self.turns:
+            return sample
+        turns = tuple(
+            tuple(
+                replace(message, content=message.content.format_map(sample.prompt))
+                for message in turn
+            )
+            for turn in _of(self.turns, sample.asked_in, ())
+        )
+        return replace(sample, turns=turns)
+
+    def conversation(self, sample: Sample) -> str:
+        """Say what makes *sample*, with its turns, more than one question; "" if nothing does."""
+        system = sample.system or _of(self.system, sample.asked_in, "")
+        if system or any(message.role == "system" for message in sample.messages):
+            return "a system prompt"
+        return "turns" if sample.turns or len(sample.messages) > 1 else ""
 
     def stop(self, sample: Sample, style: PromptStyle) -> list[str]:
         """Return the texts at which an answer to *sample* ends; none for chat."""
@@ -121,6 +158,8 @@ class Prompts:
         templates = [
             *self.chat.values(),
             *(form.template or "" for form in self.completion.values()),
+            *self.system.values(),
+            *(message.content for turns in self.turns.values() for t in turns for message in t),
             *(
                 text
                 for levels in self.levels.values()
@@ -139,7 +178,12 @@ class Prompts:
     def _fields(self, sample: Sample) -> list[str]:
         """Return the fields that the templates for *sample* name."""
         form = self._completion(sample.language)
-        return fields_of(self._chat(sample.language)) + fields_of(form.template or "")
+        templates = [_of(self.system, sample.asked_in, ""), form.template or ""]
+        if not sample.messages:
+            templates.append(self._chat(sample.language))
+        turns = () if sample.turns else _of(self.turns, sample.asked_in, ())
+        templates += [message.content for turn in turns for message in turn]
+        return [name for template in templates for name in fields_of(template)]
 
     def names_answer_language(self, sample: Sample) -> bool:
         """Tell whether *sample*, as it is asked, names the language its answer should be in."""
@@ -179,31 +223,56 @@ class Prompts:
         return template.format_map(sample.prompt)
 
     def _chat(self, language: str) -> str:
-        return self.chat.get(language) or self.chat[DEFAULT]
+        return _of(self.chat, language, "")
 
     def _completion(self, language: str) -> Completion:
         plain = Completion(question="Question:", answer="Answer:", shots=())
         return self.completion.get(language, self.completion.get(DEFAULT, plain))
 
 
-def _chat(file: YamlFile) -> dict[str, str]:
-    """Read one template, or one per language and a default."""
-    chat = file.get(CHAT)
-    if not isinstance(chat, dict):
-        template = chat if isinstance(chat, str) else ""
-        if wrong := wrong_with(template):
-            raise file.error(CHAT, what=wrong)
-        return {DEFAULT: template}
-    templates: dict[str, str] = {}
-    for code, value in chat.items():
-        text = value if isinstance(value, str) else ""
-        if wrong := wrong_with(text):
-            raise file.error(CHAT, code, what=wrong)
-        templates[_language(file, CHAT, code)] = text
-    if DEFAULT not in templates:
+def _of(by_language: Mapping[str, T], language: str, none: T) -> T:
+    """Return what there is for *language*, else the default; *none* where there is neither."""
+    return by_language.get(language, by_language.get(DEFAULT, none))
+
+
+def _by_language(file: YamlFile, key: str, read: Callable[[object], T]) -> dict[str, T]:
+    """Read one value, or one per language and a default."""
+    given = file.get(key)
+    by_language: dict[str, T] = {}
+    for code, value in given.items() if isinstance(given, dict) else [(DEFAULT, given)]:
+        at = (key, code) if isinstance(given, dict) else (key,)
+        try:
+            by_language[_language(file, key, code)] = read(value)
+        except ValueError as error:
+            raise file.error(*at, what=str(error)) from error
+    if DEFAULT not in by_language:
         what = f"needs an entry {DEFAULT!r} for languages without one of their own"
-        raise file.error(CHAT, what=what)
-    return templates
+        raise file.error(key, what=what)
+    return by_language
+
+
+def _template(value: object) -> str:
+    text = value if isinstance(value, str) else ""
+    if wrong := wrong_with(text):
+        raise ValueError(wrong)
+    return text
+
+
+def _system(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        msg = "needs a text that is not empty, or leave the key out"
+        raise ValueError(msg)
+    if wrong := unreadable(value):
+        raise ValueError(wrong)
+    return value.strip()
+
+
+def _turns(value: object) -> tuple[Turn, ...]:
+    turns = read_turns(value)
+    for message in (message for turn in turns for message in turn):
+        if wrong := unreadable(message.content):
+            raise ValueError(wrong)
+    return turns
 
 
 def _language(file: YamlFile, key: str, code: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 
-__all__ = ["fields_of", "wrong_with"]
+__all__ = ["fields_of", "unreadable", "wrong_with"]
 
 
 def fields_of(template: str) -> list[str]:
@@ -13,7 +13,16 @@ def fields_of(template: str) -> list[str]:
 
 
 def wrong_with(template: str) -> str:
-    """Say what keeps *template* from being filled in; "" if nothing does."""
+    """Say what keeps *template* from being filled in with a question; "" if nothing does."""
+    if wrong := unreadable(template):
+        return wrong
+    if not fields_of(template):
+        return "needs a template that names a field of the data, such as '{question}'"
+    return ""
+
+
+def unreadable(template: str) -> str:
+    """Say what keeps *template* from being filled in, if it has fields; "" if nothing does."""
     try:
         parts = list(string.Formatter().parse(template))
     except ValueError as error:
@@ -21,6 +30,4 @@ def wrong_with(template: str) -> str:
     for _, name, form, conversion in parts:
         if name is not None and (form or conversion or not name.isidentifier()):
             return f"{{{name}}} is no field; write '{{{{' and '}}}}' for braces that name none"
-    if not fields_of(template):
-        return "needs a template that names a field of the data, such as '{question}'"
     return ""

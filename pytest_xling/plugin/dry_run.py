@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.engine.answering import request_key
+from pytest_xling.engine.conversation import conversation
 from pytest_xling.engine.models import price_paid
 from pytest_xling.errors import StoreMissing, XlingError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.dry_run import Lengths, dry_run
 from pytest_xling.plugin.setup import read_setup
+from pytest_xling.records import Response
 from pytest_xling.reports.terminal.dry_run import dry_run_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable
 
+    from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.records import Request
     from pytest_xling.store.queries import Length
 
 __all__ = ["show_estimate"]
@@ -36,8 +41,7 @@ def show_estimate(config: pytest.Config) -> int:
 
 
 def _estimate(setup: Setup) -> str:
-    asked = {key: (case, request) for case, key, request in setup.requests()}
-    stored, known = _stored(setup, asked)
+    asked, stored, known = _asked(setup)
     lengths = Lengths(known, model=setup.model)
     places = {
         key: (case.benchmark, case.sample.language)
@@ -62,10 +66,10 @@ def _estimate(setup: Setup) -> str:
     )
 
 
-def _stored(
-    setup: Setup, keys: Collection[bytes]
-) -> tuple[set[bytes], dict[tuple[str, str, str], Length]]:
-    """Return which answers the store has, and how long its answers are."""
+def _asked(
+    setup: Setup,
+) -> tuple[dict[bytes, tuple[Case, Request]], set[bytes], dict[tuple[str, str, str], Length]]:
+    """Return all requests by key, of which the store has answers, and how long its answers are."""
     from pytest_xling.store.database import Database  # noqa: PLC0415
     from pytest_xling.store.outputs import made_at  # noqa: PLC0415
     from pytest_xling.store.queries import answer_lengths  # noqa: PLC0415
@@ -73,9 +77,32 @@ def _stored(
     try:
         database = Database(setup.settings.store, create=False)
     except StoreMissing:
-        return set(), {}
+        return _turn_by_turn(setup, lambda _: None), set(), {}
     with database.read() as connection:
         since = setup.settings.answers_since(time.time())
-        stored, lengths = set(made_at(connection, keys, since=since)), answer_lengths(connection)
+        asked = _turn_by_turn(setup, setup.replies(connection, since=since))
+        stored, lengths = set(made_at(connection, asked, since=since)), answer_lengths(connection)
     database.close()
-    return stored, lengths
+    return asked, stored, lengths
+
+
+def _turn_by_turn(
+    setup: Setup, known: Callable[[Request], Response | None]
+) -> dict[bytes, tuple[Case, Request]]:
+    """Return all requests; in conversations replies not *known* are as long as they may be."""
+    asked: dict[bytes, tuple[Case, Request]] = {}
+    for case, first, turns in setup.asked():
+        longest = first.params["max_tokens"]
+        words = " word" * (longest if isinstance(longest, int) else 1)
+        requests = conversation(first, turns)
+        request: Request | None = next(requests)
+        while request is not None:
+            asked[request_key(setup.provider, request)] = case, request
+            if not turns:
+                break
+            reply = known(request) or Response(text=words, stop_reason="stop")
+            try:
+                request = requests.send(reply)
+            except StopIteration:
+                request = None
+    return asked

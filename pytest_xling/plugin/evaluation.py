@@ -10,7 +10,7 @@ from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.planning.plan import groups_of, make_job, make_request
+from pytest_xling.planning.plan import groups_of, make_job, make_request, turns_asked
 from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
 from pytest_xling.store.queries import answered_cases, metric_steps
@@ -242,7 +242,13 @@ class Evaluation:
             model=self._setup.model,
         )
         named = self._metrics[case.benchmark] if metrics is None else metrics
-        return make_job(case, benchmark=benchmark, metrics=named, request=request)
+        return make_job(
+            case,
+            benchmark=benchmark,
+            metrics=named,
+            request=request,
+            turns=turns_asked(case, self._setup.provider),
+        )
 
 
 class Evaluator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from pytest_xling.planning.benchmark import (
 )
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.parallel import pairing
-from pytest_xling.planning.plan import make_request, plan
+from pytest_xling.planning.plan import make_request, plan, turns_asked
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.plugin.declared import describe_defined
@@ -47,7 +48,7 @@ from pytest_xling.plugin.places import choose_benchmarks, given_paths
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import pytest
     from sqlalchemy import Connection
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.planning.plan import Case
-    from pytest_xling.records import Request
+    from pytest_xling.records import Request, Response, Turn
     from pytest_xling.store.database import Database
 
 __all__ = ["Setup", "language_code", "read_setup"]
@@ -122,13 +123,23 @@ class Setup:
         """Return by benchmark all languages it has, whichever are asked."""
         return {b.name: list(b.languages()) for b in self.benchmarks.values()}
 
-    def requests(self) -> Iterator[tuple[Case, bytes, Request]]:
+    def requests(
+        self, known: Callable[[Request], Response | None] | None = None
+    ) -> Iterator[tuple[Case, bytes, Request]]:
         """Yield each case with its request and the key its answer is kept under.
 
-        In a shard its own cases only.
+        Of a conversation that is the last request, as far as its replies are *known*. In a shard
+        its own cases only.
         """
         from pytest_xling.engine.answering import request_key  # noqa: PLC0415  when something runs
+        from pytest_xling.engine.conversation import known_end  # noqa: PLC0415  likewise
 
+        for case, request, turns in self.asked():
+            last = request if known is None else known_end(request, turns, known)[0]
+            yield case, request_key(self.provider, last), last
+
+    def asked(self) -> Iterator[tuple[Case, Request, tuple[Turn, ...]]]:
+        """Yield each case with its first request and the turns after it, in a shard its own."""
         shard = self.shard
         for folder, benchmark in self.benchmarks.items():
             for case in self.plans[folder]:
@@ -141,7 +152,24 @@ class Setup:
                     provider=self.provider,
                     model=self.model,
                 )
-                yield case, request_key(self.provider, request), request
+                yield case, request, turns_asked(case, self.provider)
+
+    def replies(
+        self, connection: Connection, *, since: float
+    ) -> Callable[[Request], Response | None]:
+        """Return what gives the reply to a request that a store has had since *since*, if any."""
+        from pytest_xling.engine.answering import (  # noqa: PLC0415  when something runs
+            decode_response,
+            request_key,
+        )
+        from pytest_xling.store.outputs import newest  # noqa: PLC0415  imports the store
+
+        def known(request: Request) -> Response | None:
+            key = request_key(self.provider, request)
+            text = newest(connection, [key], since=since).get(key)
+            return None if text is None else decode_response(json.loads(text))
+
+        return known
 
     def stored_answers(self, database: Database, *, since: float) -> tuple[list[float], int]:
         """Return when the answers that the store has were made, and how many there are to be.
@@ -152,8 +180,9 @@ class Setup:
         """
         from pytest_xling.store.outputs import made_at  # noqa: PLC0415  imports the store
 
-        keys = {key for _, key, _ in self.requests()}
         with database.read() as connection:
+            known = self.replies(connection, since=since)
+            keys = {key for _, key, _ in self.requests(known)}
             return list(made_at(connection, keys, since=since).values()), len(keys)
 
     def whole(self) -> dict[str, dict[str, int]]:

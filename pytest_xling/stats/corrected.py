@@ -20,7 +20,7 @@ from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_tables import RateTables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Sequence
 
     from pytest_xling.stats.rate_tables import RateEstimates
 
@@ -76,33 +76,41 @@ class Corrected(Interval):
 
 
 def corrected_rate(
-    judged: Sequence[Judged], labelled: Sequence[Labelled], *, alpha: float = 0.05
+    judged: Sequence[Judged],
+    labelled: Sequence[Labelled],
+    *,
+    alpha: float = 0.05,
+    stratified: bool = True,
 ) -> Corrected:
     """Return the rate at which people would flag all answers, with its 1 - *alpha* interval.
 
     How it is made says :mod:`pytest_xling.stats.rate_tables`. It is about answers to such
     questions, not just these: clusters are a sample. The labels' own interval is given where it is
     the narrower one, and where a random sample has no label of what the judge says of some answers.
+    Where a stratified one has none of these, the interval holds what it would be if people flagged
+    none of them, and all.
 
     Args:
         judged: all answers, those labelled, too.
         labelled: those that people labelled: a random sample of each stratum, which is what the
             judge says. So all of a stratum have one weight.
         alpha: the interval misses with this probability, both sides together.
+        stratified: whether so many were drawn of each stratum; False: of all answers, so that what
+            has no label is like the rest.
 
     Returns:
-        Without an interval where there are no labels, or a stratified sample has none of a stratum.
+        Without an interval where there are no labels.
 
     Raises:
         ValueError: there are more labels than answers of a stratum and cluster, a label is neither
             0 nor 1, weights are not above 0, finite and in a stratum equal, or *alpha* is out of
             range.
     """
-    return corrected_rates(judged, labelled)(alpha)
+    return corrected_rates(judged, labelled, stratified=stratified)(alpha)
 
 
 def corrected_rates(
-    judged: Sequence[Judged], labelled: Sequence[Labelled]
+    judged: Sequence[Judged], labelled: Sequence[Labelled], *, stratified: bool = True
 ) -> Callable[[float], Corrected]:
     """Return what gives :func:`corrected_rate` for any alpha; answers are counted once.
 
@@ -116,25 +124,37 @@ def corrected_rates(
     counts = zip(strata, tables.labels.sum(axis=(0, 1)), strict=True)
     bare = [stratum for stratum, count in counts if not count]
     reason = f"too few labels: none of an answer judged {bare[0]!r}" if bare else NOTHING_ADDED
-    at_random = _at_random(labelled, len(judged))
+    extremes = [
+        corrected_rates(judged, [*labelled, *_all_of(judged, set(bare), human)])
+        for human in (0.0, 1.0)
+        if bare and stratified
+    ]
 
     def of(alpha: float) -> Corrected:
         check_alpha(alpha)
         alone = _only(tables.alone(alpha=alpha), clusters)
         if not bare:
-            return _chosen(none, alone, _only(tables.corrected(alpha=alpha), clusters), reason)
-        if not at_random:
-            return replace(none, alone=alone, reason=reason)
+            own = _only(tables.corrected(alpha=alpha), clusters)
+            chosen = _chosen(none, alone, own, reason)
+            # Of two upper ends the lower one would not rise with each flag.
+            return replace(chosen, high=own.high) if tables.stratified[0] else chosen
+        if stratified:
+            least, most = (made(alpha) for made in extremes)
+            return replace(
+                _chosen(none, alone, None, f"{reason}; it is as if none was flagged, and all"),
+                low=least.low,
+                high=most.high,
+            )
         return _chosen(none, alone, None, f"{reason}; this is what the labels say alone")
 
     return of
 
 
-def _at_random(labelled: Sequence[Labelled], answers: int) -> bool:
-    """Say whether weights are those of a random sample: a stratified one lacks what it lacks."""
-    return all(label.weight == 1 for label in labelled) or all(
-        math.isclose(label.weight, answers / len(labelled)) for label in labelled
-    )
+def _all_of(judged: Sequence[Judged], strata: Collection[Hashable], human: float) -> list[Labelled]:
+    """Return labels of all answers in *strata* as if people said *human* of each."""
+    return [
+        Labelled(answer.judge, human, answer.cluster) for answer in judged if answer.judge in strata
+    ]
 
 
 def _only(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:

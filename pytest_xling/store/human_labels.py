@@ -41,6 +41,8 @@ class HumanLabel:
     label, or no majority."""
     cannot_tell: bool = False
     """Whether people were asked and could not tell, or are divided: they are not asked again."""
+    raters_agree: bool | None = None
+    """Whether all who labelled it gave it one value; None where fewer than two did."""
 
 
 def keep_human_labels(
@@ -62,6 +64,7 @@ def keep_human_labels(
             "said": label.said,
             "value": label.value,
             "cannot_tell": int(label.cannot_tell),
+            "raters_agree": None if label.raters_agree is None else int(label.raters_agree),
         }
         for case, label in labels.items()
     ]
@@ -100,6 +103,7 @@ def human_labels_of(
             table.c.said,
             table.c.value,
             table.c.cannot_tell,
+            table.c.raters_agree,
         )
         .join(
             cases,
@@ -115,7 +119,10 @@ def human_labels_of(
     )
     return {
         (row.sample_id, row.condition): HumanLabel(
-            said=row.said, value=row.value, cannot_tell=bool(row.cannot_tell)
+            said=row.said,
+            value=row.value,
+            cannot_tell=bool(row.cannot_tell),
+            raters_agree=None if row.raters_agree is None else bool(row.raters_agree),
         )
         for row in connection.execute(query)
     }

@@ -128,6 +128,8 @@ ANCHOR_CHECKS = (
 
 CANNOT_TELL = ("""ALTER TABLE human_labels ADD COLUMN cannot_tell INTEGER NOT NULL DEFAULT 0""",)
 
+RATERS_AGREE = ("""ALTER TABLE human_labels ADD COLUMN raters_agree INTEGER""",)
+
 BATCHES = (
     """CREATE TABLE batches (
         id INTEGER NOT NULL PRIMARY KEY, model TEXT NOT NULL, service TEXT NOT NULL,
@@ -152,6 +154,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ANCHOR_CHECKS,
     CANNOT_TELL,
     BATCHES,
+    RATERS_AGREE,
 )
 """``MIGRATIONS[i]`` takes a store from version i to version i + 1."""
 

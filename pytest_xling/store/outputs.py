@@ -118,6 +118,18 @@ def find_newest(
     return {key: (number, output) for key, (_, number, output) in newest.items()}
 
 
+def newest(
+    connection: Connection, keys: Collection[bytes], *, since: float = 0.0
+) -> dict[bytes, str]:
+    """Return the newest outputs for *keys* that were made since *since*, by any step."""
+    latest: dict[bytes, tuple[float, str]] = {}
+    for chunk in _chunks(sorted(keys)):
+        for key, _, output, made in connection.execute(_find, {"keys": chunk}):
+            if made >= since:
+                latest[key] = max(latest.get(key, (made, output)), (made, output))
+    return {key: output for key, (_, output) in latest.items()}
+
+
 def made_at(
     connection: Connection, keys: Collection[bytes], *, since: float = 0.0
 ) -> dict[bytes, float]:

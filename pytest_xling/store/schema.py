@@ -236,6 +236,8 @@ human_labels = Table(
     Column("value", Float),
     # ... or 1: people were asked and could not tell, or are divided.
     Column("cannot_tell", Whole, nullable=False, server_default="0"),
+    # Whether all who labelled it agree; NULL: fewer than two did.
+    Column("raters_agree", Whole),
     sqlite_with_rowid=False,
 )
 

@@ -343,6 +343,9 @@ def test_what_a_label_says_of_a_metric(
     values = values_of_labels(scheme, population, [rated])
     expected = {} if value is None else {"c-en": HumanLabel(said=label, value=value)}
     assert expected == values.get(metric, {})
+    second = replace(rated, source="g", rater="bo")
+    agreed = values_of_labels(scheme, population, [rated, second]).get(metric, {})
+    assert agreed == {key: replace(kept, raters_agree=True) for key, kept in expected.items()}
 
 
 def test_labels_of_another_store_open_no_gate(

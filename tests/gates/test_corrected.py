@@ -197,8 +197,11 @@ def test_numbers_are_corrected_too() -> None:
 
 @pytest.mark.parametrize("only", ["yes", "no"])
 @pytest.mark.parametrize("metric", [METRIC, NUMBER])
-def test_a_stratum_without_labels_decides_nothing(metric: str, only: str) -> None:
-    """Labels of what the judge flags say how good its flags are, not how many answers are bad."""
+def test_a_stratum_without_labels(metric: str, only: str) -> None:
+    """Labels of what the judge flags say how good its flags are, not how many answers are bad.
+
+    Where nine in ten are labelled and bad the rest does not matter. Of numbers nothing is decided.
+    """
     judged = scores([float(number % 10 == 0) for number in range(400)], metric=metric)
     labels = {
         key: HumanLabel(said=label.said, value=1.0 if label.said == only else None)
@@ -206,10 +209,17 @@ def test_a_stratum_without_labels_decides_nothing(metric: str, only: str) -> Non
     }
     limits = threshold(max_rate=0.2) if metric == METRIC else threshold(metric=NUMBER, floor=0.5)
     verdict = gate(judged, labels, limits)
-    assert "inconclusive" == verdict.outcome
     count, other = (360, "no") if only == "yes" else (40, "yes")
-    assert f"none of the {count} answers judged '{other}' is labelled" in verdict.reason
-    assert verdict.estimate.p is None
+    if metric == METRIC:
+        assert ("inconclusive" if only == "yes" else "fail") == verdict.outcome
+        low, high = verdict.estimate.low, verdict.estimate.high
+        assert low is not None
+        assert (0.07 < low < 0.1) if only == "yes" else (low > 0.85)
+        assert 1.0 == high
+    else:
+        assert "inconclusive" == verdict.outcome
+        assert f"none of the {count} answers judged '{other}' is labelled" in verdict.reason
+        assert verdict.estimate.p is None
 
 
 def test_answers_that_came_after_the_labels_are_not_left_out() -> None:
@@ -385,3 +395,30 @@ def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:
     verdict = gate(halves, labels, threshold(max_trend=0.04))
     assert "inconclusive" == verdict.outcome
     assert "no claim has values at all levels" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("flagged", "differ", "several", "outcome"),
+    [
+        (0, 0, 100, "pass"),
+        (0, 12, 100, "inconclusive"),
+        (0, 12, 19, "pass"),  # too few that several labelled: it is not known
+        (60, 12, 100, "fail"),  # whoever is right
+        (30, 12, 100, "inconclusive"),
+    ],
+)
+def test_raters_who_differ_by_more_than_the_budget(
+    flagged: int, differ: int, several: int, outcome: str
+) -> None:
+    """Open no gate, and close none but where all that they differ about would not open it."""
+    judged = scores([float(number < flagged) for number in range(100)])
+    labels = {
+        key: replace(label, raters_agree=99 - number >= differ if number >= 100 - several else None)
+        for number, (key, label) in enumerate(
+            labels_of(judged, [score.value or 0.0 for score in judged], every=1).items()
+        )
+    }
+    verdict = gate(judged, labels, threshold(max_rate=0.1 if flagged == 0 else 0.11))
+    assert outcome == verdict.outcome
+    told = "raters differ on 12.0% of the answers that several labelled, more than the budget"
+    assert (told in verdict.reason) == (outcome == "inconclusive")

@@ -66,6 +66,9 @@ KINDS = {
     "gap without a bound": replace(GAP, metric="bertscore"),
     "gap over all": replace(GAP, over_all=True),
     "drop": replace(GAP, kind="drop", limits={"max_drop": 0.1}),
+    # From what English has, at the neutral level, to what is worse at the last.
+    "trend of shares": Kind(metric="no_answer", limits={"max_trend": 0.1}, kind="trend"),
+    "trend": replace(GAP, kind="trend", limits={"max_trend": 0.1}),
 }
 
 
@@ -87,6 +90,18 @@ def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
         ]
         for code, given in values.items()
     }
+    if kind.kind == "trend":
+        scores["hi"] = [
+            replace(
+                score,
+                language="hi",
+                level=level,
+                sample_id=f"{score.sample_id}-l{level}",
+                cluster=score.sample_id,
+            )
+            for level, code in enumerate(("en", "hi"))
+            for score in scores[code]
+        ]
     weights = (("es", 0.5), ("hi", 0.5)) if kind.over_all else ()
     threshold = Threshold(
         benchmark="b",
@@ -118,7 +133,7 @@ def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
 def test_a_worse_answer_makes_no_better_verdict(name: str, data: st.DataObject) -> None:
     """Whatever the limit: a gate passes where its upper end is within it."""
     kind = KINDS[name]
-    apart = not kind.flag and kind.kind in {"gap", "drop"}
+    apart = not kind.flag and kind.kind in {"gap", "drop", "trend"}
     questions = data.draw(st.integers(8, 14) if apart else st.integers(2, 8)) * kind.repeats
     value = (
         st.sampled_from([0.0, 0.0, 1.0])

@@ -14,10 +14,12 @@ import sys
 import threading
 import traceback
 import tracemalloc
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.engine.answering import decode_response, encode_response
 from pytest_xling.errors import (
     ConfigError,
     PermanentFault,
@@ -30,7 +32,7 @@ from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai import connection as _connection
 from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 from pytest_xling.providers.openai.reply import read_reply
-from pytest_xling.records import Message, Request, Response, Usage
+from pytest_xling.records import Message, Request, Response, ToolCall, Usage
 from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
@@ -95,6 +97,51 @@ def test_an_answer(server: OpenaiServer) -> None:
     assert response.error is None
 
 
+def test_a_call_of_a_tool_is_an_answer(server: OpenaiServer) -> None:
+    """With its name and arguments as the model wrote them, a text beside it or none."""
+    calls = {
+        "tool_call": ToolCall(name="look_up", arguments='{"q": "मौसम"}', id="call-1"),
+        "tool_call_beside": ToolCall(name="look_up", arguments="{}"),
+    }
+    for mode, call in calls.items():
+        response = _ask(server.url, f"[[{mode}]]")
+        assert (call,) == response.tool_calls
+        assert decode_response(json.loads(encode_response(response))) == replace(
+            response, latency_s=round(response.latency_s, 4)
+        )
+
+
+def test_what_the_user_adds_and_tools_are_sent(server: OpenaiServer) -> None:
+    """Beside all else, what is in extra_body likewise; a tool's result names its call."""
+    call = ToolCall(name="look_up", arguments="{}", id="call-1")
+    request = replace(
+        _request("x", extra={"top_p": 0.9, "extra_body": {"chat_template_kwargs": {"a": True}}}),
+        messages=(
+            Message(role="user", content="x"),
+            Message(role="assistant", content="", tool_calls=(call,)),
+            Message(role="tool", content="It rains.", tool_call_id="call-1"),
+        ),
+    )
+    _ask(server.url, request)
+    sent = json.loads(stats(server.url)["bodies"][0])
+    assert (0.9, {"a": True}) == (sent["top_p"], sent["chat_template_kwargs"])
+    assert "extra_body" not in sent
+    assert sent["messages"][1:] == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call-1",
+                    "type": "function",
+                    "function": {"name": "look_up", "arguments": "{}"},
+                }
+            ],
+        },
+        {"role": "tool", "content": "It rains.", "tool_call_id": "call-1"},
+    ]
+
+
 def test_what_is_sent(server: OpenaiServer) -> None:
     """Messages and parameters arrive as they are; None is left out."""
     _ask(server.url, _request("नमस्ते?", seed=7, top_p=None))
@@ -124,6 +171,7 @@ def test_what_is_sent(server: OpenaiServer) -> None:
         ("parts", "in parts", "stop"),
         ("many_parts", "in parts", "stop"),
         ("no_parts", "", "stop"),
+        ("tool_call", "", "stop"),
         ("tool_call_beside", "The answer.", "stop"),
         ("surrogates", "a \ufffd b \ufffd c", "stop"),
         ("nul", "a\0b", "stop"),
@@ -358,7 +406,7 @@ def test_retry_after_is_read(behaviour: dict[str, Any], mode: str, low: float, h
         ("dict_content", "an object as its content"),
         ("text_parts", "a text in its content"),
         ("image_part", "a part of type 'image_url' in its content"),
-        ("tool_call", "a call of a tool"),
+        ("nameless_call", "a call of no function"),
     ],
 )
 def test_what_is_no_text_is_no_empty_answer(server: OpenaiServer, mode: str, what: str) -> None:

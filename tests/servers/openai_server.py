@@ -220,12 +220,23 @@ _SENDS: dict[str, tuple[int, bytes]] = {
     "tool_call": (
         200,
         _with_content(
-            None, tool_calls=[{"type": "function", "function": {"name": "search", "arguments": ""}}]
+            None,
+            tool_calls=[
+                {
+                    "id": "call-1",
+                    "type": "function",
+                    "function": {"name": "look_up", "arguments": '{"q": "मौसम"}'},
+                }
+            ],
         ),
     ),
     "tool_call_beside": (
         200,
-        _with_content("The answer.", tool_calls=[{"function": {"name": "search"}}]),
+        _with_content("The answer.", tool_calls=[{"function": {"name": "look_up"}}]),
+    ),
+    "nameless_call": (
+        200,
+        _with_content(None, tool_calls=[{"type": "function", "function": {"arguments": "{}"}}]),
     ),
     "no_object": (200, b'"just a string"'),
     "odd_logprobs": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -81,7 +81,7 @@ class Runs:
         found = {
             "corrected": (
                 np.where(narrower, own.low, alone.low),
-                np.where(narrower, own.high, alone.high),
+                np.where(narrower | tables.stratified, own.high, alone.high),
             ),
             "alone": (alone.low, alone.high),
             "wilson": _wilson(rate, size, z),
@@ -114,7 +114,10 @@ class Runs:
                 )
                 for of in (alone, own)
             )
-            made.append(None if lacking else (of_both if narrower[run] else of_labels, of_labels))
+            chosen = of_both if narrower[run] else of_labels
+            if tables.stratified[run]:
+                chosen = replace(chosen, high=of_both.high)
+            made.append(None if lacking else (chosen, of_labels))
         return made
 
     def _ppi(self, z: float) -> tuple[Array, Array]:

@@ -91,9 +91,7 @@ def test_an_end_is_where_the_test_just_does_not_reject(raised: tuple[int, int]) 
     """With the likeliest rates of strata found by a search in place of the formula."""
     many, labels = np.array([300, 100]), np.array([60, 40])
     x, shares = np.array(raised), many / many.sum()
-    judged, labelled = _answers(
-        (False, 300, 60, raised[0]), (True, 100, 40, raised[1]), weighted=True
-    )
+    judged, labelled = _answers((False, 300, 60, raised[0]), (True, 100, 40, raised[1]))
     estimate = float(shares @ (x / labels))
     for end, tail in zip(_ends(corrected_rate(judged, labelled)), (1, -1), strict=True):
         if end in {0.0, 1.0}:
@@ -118,6 +116,22 @@ def test_an_end_is_where_the_test_just_does_not_reject(raised: tuple[int, int]) 
             else stats.beta.sf(end, flags + 1, others)
         )
         assert 0.025 == pytest.approx(chance, rel=1e-3)
+
+
+@pytest.mark.parametrize("raised", [(2, 30), (0, 12), (5, 40)])
+def test_the_upper_end_of_a_stratified_sample(raised: tuple[int, int]) -> None:
+    """It is a quantile of sums of betas, as numpy draws a million of them."""
+    judged, labelled = _answers(
+        (False, 300, 60, raised[0]), (True, 100, 40, raised[1]), weighted=True
+    )
+    rng = np.random.default_rng(7)
+    share = rng.beta(300.5, 100.5, 1_000_000)
+    first, second = (
+        rng.beta(x + 0.5 + x / n / 2, max(n - x + 0.5 - x / n / 2, 1e-9), len(share))
+        for x, n in zip(raised, (60, 40), strict=True)
+    )
+    expected = np.quantile(share * first + (1 - share) * second, 0.975)
+    assert expected == pytest.approx(_ends(corrected_rate(judged, labelled))[1], abs=0.004)
 
 
 def test_the_estimate_is_ppis() -> None:
@@ -214,9 +228,9 @@ def test_all_labelled() -> None:
 
 
 def test_a_stratum_without_labels() -> None:
-    """A random sample speaks for itself; one that was stratified misses something."""
+    """A random sample speaks for itself; in a stratified one they may all be flagged, or none."""
     judged, labelled = _answers((False, 380, 30, 1), (True, 20, 1, 1))
-    alone = corrected_rate(judged, labelled[:-1])
+    alone = corrected_rate(judged, labelled[:-1], stratified=False)
     assert (1 / 30, *(exact_interval(1 / 30, 30) or ())) == pytest.approx(
         (alone.value, alone.low, alone.high), abs=1e-7
     )
@@ -225,11 +239,18 @@ def test_a_stratum_without_labels() -> None:
         == alone.reason
     )
     weighted = [replace(label, weight=380 / 30) for label in labelled[:-1]]
-    assert corrected_rate(judged, weighted).low is None
-    lacking = [*judged, Judged("no value", "q")]
-    missing = corrected_rate(lacking, [*weighted, replace(labelled[-1], weight=20.0)])
-    assert (None, None, None) == (missing.value, missing.low, missing.high)
-    assert "too few labels: none of an answer judged 'no value'" == missing.reason
+    two = [replace(label, weight=20.0) for label in labelled[-1:]]
+    lacking = [*judged, *(Judged("no value", f"q{number}") for number in range(40))]
+    missing = corrected_rate(lacking, [*weighted, *two])
+    assert missing.reason == (
+        "too few labels: none of an answer judged 'no value'; it is as if none was flagged, and all"
+    )
+    for human, end in ((0.0, missing.low), (1.0, missing.high)):
+        imputed = [Labelled("no value", human, f"q{number}") for number in range(40)]
+        whole = corrected_rate(lacking, [*weighted, *two, *imputed])
+        assert end == (whole.high if human else whole.low)
+    assert missing.high is not None
+    assert missing.high > 40 / 440
     assert "no answer is labelled" == corrected_rate(judged, []).reason
     assert "no answer is labelled" == corrected_mean([Judged(1.0, "q")], []).reason
 
@@ -337,3 +358,17 @@ def test_ends_take_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         assert made.low < 0.2
     # One is of the standard error, which no alpha changes.
     assert steps <= 4 * 20 + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(9, 90), st.integers(0, 8)), min_size=2, max_size=3),
+    st.integers(0, 2),
+)
+def test_the_upper_end_rises_with_each_flag(strata: list[tuple[int, int]], which: int) -> None:
+    """Of a stratified sample of independent answers: nine labels of each stratum."""
+    before = [(name, many, 9, raised) for name, (many, raised) in enumerate(strata)]
+    one = which % len(strata)
+    after = [(*row[:3], row[3] + (row[0] == one)) for row in before]
+    highs = [_ends(corrected_rate(*_answers(*rows, weighted=True)))[1] for rows in (before, after)]
+    assert highs[0] <= highs[1] + 1e-12

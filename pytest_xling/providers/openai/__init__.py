@@ -57,7 +57,7 @@ class OpenaiProvider:
         return {
             "endpoint": self._endpoint.url,
             "model": self._model,
-            "messages": [[message.role, message.content] for message in request.messages],
+            "messages": [message.key for message in request.messages],
             "params": {k: v for k, v in request.params.items() if v is not None},
         }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
 from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json
-from pytest_xling.records import MOST_TOKENS, Response, Usage
+from pytest_xling.records import MOST_TOKENS, Response, ToolCall, Usage
 from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
 
@@ -42,7 +43,7 @@ def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
 
     Raises:
         TransientFault: it is HTML, cut short, or has no answer in it.
-        PermanentFault: the model did something else than answer, such as to call a tool.
+        PermanentFault: the model did something else than answer, such as to draw.
         RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
     """
     return read_completion(read_json(body, url=url, ends="/v1"), url=url, latency_s=latency_s)
@@ -53,7 +54,7 @@ def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Respo
 
     Raises:
         TransientFault: it has no answer in it.
-        PermanentFault: the model did something else than answer, such as to call a tool.
+        PermanentFault: the model did something else than answer, such as to draw.
         RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
     """
     if not isinstance(reply, dict):
@@ -71,6 +72,7 @@ def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Respo
     if finish == "error":
         msg = f"{url} broke off with an error: {excerpt(str(choice.get('error') or choice))!r}"
         raise TransientFault(msg)
+    calls = _tool_calls(message, url)
     text = _text(message, url)
     refusal = message.get("refusal") or _refusal_in(message.get("content"))
     stop_reason = "refusal" if refusal else _STOP_REASONS.get(finish, "stop")
@@ -85,7 +87,37 @@ def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Respo
         error=clean(str(refusal)) if refusal else None,
         first_token=read_first_token(choice.get("logprobs")),
         thoughts=clean(_thoughts_of(message)),
+        tool_calls=calls,
     )
+
+
+def _tool_calls(message: Mapping[str, Any], url: str) -> tuple[ToolCall, ...]:
+    """Return what the model wants called; also by the older key of one function.
+
+    Raises:
+        PermanentFault: a call has no name.
+    """
+    older = message.get("function_call")
+    listed = message.get("tool_calls") or ([{"function": older}] if older else [])
+    calls = []
+    for each in listed if isinstance(listed, list) else [listed]:
+        call = each if isinstance(each, dict) else {}
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        name = function.get("name")
+        if not isinstance(name, str) or not name:
+            raise _no_text(url, "a call of no function", each)
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        number = call.get("id")
+        calls.append(
+            ToolCall(
+                name=clean(name),
+                arguments=clean(text),
+                id=clean(number) if isinstance(number, str) else "",
+            )
+        )
+    return tuple(calls)
 
 
 def _text(message: Mapping[str, Any], url: str) -> str | None:
@@ -99,9 +131,6 @@ def _text(message: Mapping[str, Any], url: str) -> str | None:
         content = _joined(content, url)
     if not isinstance(content, str | None):
         raise _no_text(url, f"{_kind(content)} as its content", content)
-    calls = message.get("tool_calls") or message.get("function_call")
-    if calls and not content and not message.get("refusal"):
-        raise _no_text(url, "a call of a tool", calls)
     return None if content is None else clean(content)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
-    from pytest_xling.records import Request
+    from pytest_xling.records import Message, Request
 
 __all__ = ["Wording"]
 
@@ -22,6 +22,23 @@ _LIKELIEST = "optional_logprobs"
 _UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
 # Codes of a 400 that is about the question.
 _OTHER = frozenset({"content_filter", "context_length_exceeded"})
+
+
+def _worded(message: Message) -> dict[str, JsonValue]:
+    worded: dict[str, JsonValue] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        worded["content"] = message.content or None
+        worded["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        worded["tool_call_id"] = message.tool_call_id
+    return worded
 
 
 class Wording:
@@ -49,8 +66,14 @@ class Wording:
             for name, value in request.params.items()
             if value is not None and name not in without
         }
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        messages: list[JsonValue] = [_worded(message) for message in request.messages]
+        extra = params.pop("extra", None)
         body: dict[str, JsonValue] = {"model": self._model, "messages": messages, **params}
+        if isinstance(extra, dict):
+            # As the client's own extra_body: what is in it stands beside the rest.
+            beside = extra.get("extra_body")
+            body |= {name: value for name, value in extra.items() if name != "extra_body"}
+            body |= beside if isinstance(beside, dict) else {}
         if _LIKELIEST in body:
             body["top_logprobs"] = body.pop(_LIKELIEST)
         if "top_logprobs" in body:

@@ -85,7 +85,7 @@ class ScriptedProvider:
             "script": self._sha256,
             "sample_id": request.sample_id,
             "language": request.language,
-            "messages": [[message.role, message.content] for message in request.messages],
+            "messages": [message.key for message in request.messages],
         }
 
     async def generate(self, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.review.agreement import majority
@@ -41,12 +42,18 @@ def values_of_labels(
         rated: by each rater; all cases are in the population.
     """
     labelled = {rating.case_id: rating.label for rating in majority(rated)}
-    asked = {
-        rating.case_id
-        for of_rater in rated
-        for rating in of_rater.ratings
-        if rating.label is not None or rating.cannot_tell
-    }
+    said = defaultdict[str, list[str]](list)
+    asked = set()
+    for rating in (rating for of_rater in rated for rating in of_rater.ratings):
+        if rating.label is not None:
+            said[rating.case_id].append(rating.label)
+        if rating.label is not None or rating.cannot_tell:
+            asked.add(rating.case_id)
+
+    def agree(metric: str, answer: Judged) -> bool | None:
+        values = [_value(metric, label, answer, scheme=scheme) for label in said[answer.case_id]]
+        return len(set(values)) == 1 if len(values) > 1 else None
+
     metrics = scheme.labels if scheme.metric == CORRECTNESS else (scheme.metric,)
     kept = {
         metric: {
@@ -54,6 +61,7 @@ def values_of_labels(
                 said=answer.label,
                 value=_value(metric, labelled.get(case), answer, scheme=scheme),
                 cannot_tell=case in asked and labelled.get(case) is None,
+                raters_agree=agree(metric, answer),
             )
             for case, answer in population.items.items()
             if answer.label is not None
