@@ -100,7 +100,11 @@ def test_what_is_imported_is_declared() -> None:
             for module in modules:
                 tops.setdefault(module.partition(".")[0], set()).add(path.name)
     distributions = packages_distributions()
-    declared = set(_requirements("data", "embedded", "hub", "pandas", "ray", "thai", "topics", "torch", "xdist"))
+    declared = set(
+        _requirements(
+            "data", "embedded", "hub", "pandas", "ray", "thai", "topics", "torch", "xdist"
+        )
+    )
     undeclared = {
         top: sorted(users)
         for top, users in tops.items()

@@ -9,8 +9,8 @@ from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
-from pytest_xling.planning.data_map import DATA_KEY, read_data_map
 from pytest_xling.planning.conversation import read_turns
+from pytest_xling.planning.data_map import DATA_KEY, read_data_map
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
 from pytest_xling.planning.templates import fields_of, unreadable, wrong_with

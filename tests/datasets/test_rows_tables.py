@@ -233,6 +233,14 @@ def test_scripts_that_are_not_the_languages(tmp_path: Path, latin: int, *, stops
     assert message.startswith(f"{said}is written in Devanagari")
 
 
+def test_a_question_about_a_foreign_text(tmp_path: Path) -> None:
+    """Few letters of its own show that it is in its language, however long the quotation."""
+    text = f"इसका अर्थ क्या है: {EN} {EN} {EN}"
+    _file(tmp_path, "hi.csv", "\n".join(["question", *(f"{text} {n}" for n in range(12))]))
+    assert 12 == len(_read(tmp_path))
+    assert [] == READER.notices(tmp_path, languages=["hi"])
+
+
 def test_more_than_anybody_asks(tmp_path: Path) -> None:
     """No more of a file is read than what shows that."""
     head = "question\n" + "\n".join(f"{EN} {n}" for n in range(MOST + 1))

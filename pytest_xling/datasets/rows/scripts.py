@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LETTERS = 500
 """Characters of a question that are looked at."""
+_OWN = 0.05
+"""Of a question about a foreign text, some more of the letters are its language's."""
 _ENOUGH = 1000
 """Questions of a language that are looked at."""
 _LEAST = 10
@@ -26,7 +28,7 @@ _SEVERAL = {"az", "bs", "ha", "kk", "ks", "ku", "ky", "mn", "ms", "pa", "sd", "s
 
 @dataclass(slots=True, kw_only=True)
 class Scripts:
-    """The questions of one language, by the script most of their letters are of."""
+    """The questions of one language that are in other scripts."""
 
     language: str
     place: Place | None = None
@@ -46,7 +48,7 @@ class Scripts:
             return
         self.questions += 1
         own, scripts = in_scripts(letters(question[:_LETTERS]), script)
-        if 2 * own < scripts.total() >= _LEAST:
+        if own < _OWN * scripts.total() and scripts.total() >= _LEAST:
             if not self.others:
                 self.place = place
             self.others[scripts.most_common(1)[0][0]] += 1
