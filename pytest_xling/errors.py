@@ -137,7 +137,7 @@ class BudgetExceeded(XlingError):
     """The cost cap (--xling-max-cost) was reached; nothing more is asked."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest known name, else an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f" Did you mean {close[0]!r}?" if close else ""

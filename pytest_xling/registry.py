@@ -135,7 +135,7 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "calmqa": "calmqa:CalmqaReader",
         "claims": "claims:ClaimsReader",
         "epitome": "epitome:EpitomeReader",
-        "jsonl": "jsonl:JsonlReader",
+        "rows": "rows:READER",
         "lcb": "lcb:LcbReader",
         "mmlu": "mmlu:MmluReader",
         "uphill": "uphill:UphillReader",

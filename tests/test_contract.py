@@ -306,7 +306,7 @@ DAMAGED = {
     "calmqa": "datasets/dataset-specific-hindi.json",
     "claims": "claims.jsonl",
     "epitome": "emotional-reactions-reddit.csv",
-    "jsonl": "en.jsonl",
+    "rows": "en.jsonl",
     "lcb": "test_sets/monolingual/okapi/fr.csv",
     "mmlu": "mmlu_en.csv",
     "uphill": "UPHILL.csv",

@@ -100,7 +100,11 @@ def test_what_is_imported_is_declared() -> None:
             for module in modules:
                 tops.setdefault(module.partition(".")[0], set()).add(path.name)
     distributions = packages_distributions()
-    declared = set(_requirements("embedded", "pandas", "ray", "thai", "topics", "torch", "xdist"))
+    declared = set(
+        _requirements(
+            "data", "embedded", "hub", "pandas", "ray", "thai", "topics", "torch", "xdist"
+        )
+    )
     undeclared = {
         top: sorted(users)
         for top, users in tops.items()
@@ -118,7 +122,7 @@ def test_constraints_pin_what_is_required() -> None:
         name, _, version = line.partition("==")
         pins[canonicalize_name(name)] = Version(version)
     assert Version("2.13.0") == pins["torch"]
-    required = _requirements("embedded", "pandas", "torch", "xdist", "dev")
+    required = _requirements("data", "embedded", "hub", "pandas", "torch", "xdist", "dev")
     del required["pytest-xling"]
     assert [] == [
         str(requirement)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from pytest_xling.cli.printing import print_text
 from pytest_xling.config.options import INI_FILES, REQUIRE_MODEL
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.benchmark import bundled
 
 if TYPE_CHECKING:
@@ -35,6 +38,13 @@ Then put your own questions into benchmarks/example/data/ and your limits into t
 """
 
 
+NEXT_OF_TABLE = """\
+Next:
+  pytest {folder} --model=MODEL  asks one; OPENAI_API_KEY and OPENAI_BASE_URL say where
+  pytest {folder} --model=scripted  asks nobody: every question is its own answer
+Limits are in {folder}/thresholds.yaml, the prompt in {benchmark}/prompts.yaml.\
+"""
+
 COPIED = """\
 Next: pytest --model=MODEL --langs=es,hi {folder}
 Put what a release must hold into thresholds.yaml; {folder}/README.md says what the data are.\
@@ -56,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "comes along, such as culture, to copy it into benchmarks/",
     )
     parser.add_argument(
+        "--from",
+        dest="table",
+        metavar="TABLE",
+        help="make the benchmark of your own questions: a CSV, TSV, Parquet or JSONL file with a "
+        "column question (or text) and one language, or a column per language",
+    )
+    parser.add_argument(
         "--holdout",
         metavar="PART",
         help="keep a part of the questions of the benchmark in DIR back, such as 1/4, and bring "
@@ -73,6 +90,9 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError(msg) from error
         hold_out(Path(args.place), part=part, parts=parts)
         return 0
+    if args.table is not None:
+        _from_table(args)
+        return 0
     if (source := _bundled(args.place)) is not None:
         target = Path("benchmarks") / args.place
         _write_all(target, _files(source, "", suffix=""))
@@ -82,14 +102,46 @@ def run(args: argparse.Namespace) -> int:
         root = parse_path(args.place)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    starter = _files(files("pytest_xling.cli").joinpath("templates"), "", suffix=SUFFIX)
-    configured = next((root / name for name in INI_FILES if (root / name).is_file()), None)
-    own = configured is not None and configured.name != INI
-    _write_all(root, ((name, text) for name, text in starter if name != INI or not own))
-    if own:
-        print_text(f"add to pytest's section of {configured}: {REQUIRE_MODEL} = true")
+    _write_starter(root, dict(_starter()))
     print_text("\n" + NEXT.format(folder="this folder" if root == Path() else root))
     return 0
+
+
+def _starter() -> Iterator[tuple[str, str]]:
+    return _files(files("pytest_xling.cli").joinpath("templates"), "", suffix=SUFFIX)
+
+
+def _write_starter(root: Path, texts: dict[str, str]) -> None:
+    configured = next((root / name for name in INI_FILES if (root / name).is_file()), None)
+    own = configured is not None and configured.name != INI
+    _write_all(root, ((name, text) for name, text in texts.items() if name != INI or not own))
+    if own:
+        print_text(f"add to pytest's section of {configured}: {REQUIRE_MODEL} = true")
+
+
+def _from_table(args: argparse.Namespace) -> None:
+    """Write the starter with the questions of a table in place of its example."""
+    from pytest_xling.cli.init_table import texts_for  # noqa: PLC0415  reads tables
+
+    try:
+        root, table = parse_path(args.place), parse_path(args.table)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", root.resolve().name).strip("_") or "questions"
+    texts, starter = texts_for(table, name), dict(_starter())
+    folder = f"benchmarks/{name}"
+    texts[INI] = starter[INI]
+    texts[f"{folder}/test_{name}.py"] = starter["benchmarks/example/test_example.py"]
+    _write_starter(root, dict(sorted(texts.items())))
+    data = root / folder / "data" / table.name
+    if data.exists():
+        print_text(f"exists  {data}")
+    else:
+        with file_errors():
+            data.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(table, data)
+        print_text(f"wrote   {data}")
+    print_text("\n" + NEXT_OF_TABLE.format(folder=root, benchmark=root / folder))
 
 
 def _bundled(name: str) -> Path | None:

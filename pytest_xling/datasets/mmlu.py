@@ -6,6 +6,7 @@ A row has a question, its options A to D and the letter of the right one (Hendry
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -61,9 +62,10 @@ class MmluReader:
     def recognises(path: Path) -> bool:
         """Tell whether *path* is a table named after MMLU or a language, or has such ones.
 
-        In itself or in its ``data``.
+        In itself or in its ``data``. One that is named after a language alone has options A to D.
         """
-        return bool(_files(path))
+        files = _files(path)
+        return any(_PREFIX.match(file.stem) for file in files) or any(map(_has_options, files[:1]))
 
     @staticmethod
     def languages(path: Path) -> tuple[str, ...]:
@@ -125,6 +127,18 @@ def _is_ours(file: Path) -> bool:
     if file.suffix.lower() not in _SUFFIXES:
         return False
     return _PREFIX.match(file.stem) is not None or _named_language(file) is not None
+
+
+def _has_options(file: Path) -> bool:
+    """Tell whether the first row of *file* names the options, or is a question with its options."""
+    try:
+        with file.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+            cells = next(csv.reader(lines, delimiter="\t" if file.suffix == ".tsv" else ","), [])
+    except (OSError, csv.Error):
+        return False
+    names = {cell.strip().casefold() for cell in cells}
+    headless = len(cells) == len(_COLUMNS) and "question" not in names
+    return headless or {option.casefold() for option in _OPTIONS} <= names
 
 
 def _named_language(file: Path) -> str | None:

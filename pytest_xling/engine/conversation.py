@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Turn
 
 
+__all__ = ["conversation", "converse", "known_end"]
+
+
 def conversation(
     request: Request, turns: Sequence[Turn]
 ) -> Generator[Request, Response | None, None]:

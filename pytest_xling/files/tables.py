@@ -16,12 +16,13 @@ from pytest_xling.files.strict_json import parse, unique_keys
 
 if TYPE_CHECKING:
     import zipfile
+    from _csv import Reader
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SUFFIXES", "Place", "TableFile", "TableRow", "table_rows"]
+__all__ = ["SUFFIXES", "Place", "TableFile", "TableRow", "json_lines", "table_rows"]
 
 TableFile: TypeAlias = "Path | zipfile.Path"
 """A table, which may be in an archive."""
@@ -68,7 +69,12 @@ _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
 def table_rows(
-    file: TableFile, *, required: Collection[str], headless: Sequence[str] = ()
+    file: TableFile,
+    *,
+    required: Collection[str],
+    headless: Sequence[str] = (),
+    numbered: bool = False,
+    quotes: bool = True,
 ) -> Iterator[TableRow]:
     """Yield the rows of *file*, in the format that its suffix and its first character tell.
 
@@ -80,6 +86,8 @@ def table_rows(
         required: columns it must have; upper and lower case do not matter in CSV and TSV.
         headless: what the columns of CSV or TSV are called if the first row has no cell that is the
             first of these names, and so is no head; without them the first row is the head.
+        numbered: whether CSV or TSV has no head and its columns are called 1, 2, 3.
+        quotes: whether a cell of CSV or TSV may stand in quotation marks.
 
     Raises:
         DataError: names the file, the line and the fix.
@@ -104,10 +112,13 @@ def table_rows(
     elif suffix in {".json", ".jsonl"}:
         rows = _json_rows(file, chain(blank, [first], lines), required)
     else:
-        lines = chain(blank, [first], lines)
-        rows = _csv_rows(
-            file, lines, required, headless, delimiter="\t" if suffix == ".tsv" else ","
+        reader = csv.reader(
+            chain(blank, [first], lines),
+            delimiter="\t" if suffix == ".tsv" else ",",
+            quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+            strict=True,
         )
+        rows = _csv_rows(file, reader, required, headless, numbered=numbered)
     empty = True
     for row in rows:
         empty = False
@@ -117,23 +128,35 @@ def table_rows(
         raise DataError(msg)
 
 
+def json_lines(file: TableFile) -> Iterator[TableRow]:
+    """Yield the rows of a file with one JSON object a line; blank lines count and are no rows.
+
+    Raises:
+        DataError: names the file, the line and the fix.
+    """
+    yield from _json_rows(file, _lines(file), ())
+
+
 def _lines(file: TableFile) -> Iterator[str]:
     """Yield the lines of *file*, decoded one by one, so that a wrong byte has a line."""
+    offset = 0
     try:
         with file.open("rb") as opened:
             for number, raw in enumerate(opened, start=1):
                 if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    msg = f"{file}:1: the file is UTF-16; save it as UTF-8"
+                    msg = f"{file}:1: the file is UTF-16; save it as UTF-8 (iconv -f utf-16)"
                     raise DataError(msg)
                 line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
                 try:
                     yield line.decode()
                 except UnicodeDecodeError as error:
+                    offset += len(raw) - len(line) + error.start
                     msg = (
                         f"{file}:{number}: byte 0x{line[error.start]:02x} is not UTF-8; save the "
-                        "file as UTF-8"
+                        f"file as UTF-8 (iconv -f latin1); the byte is at offset {offset}"
                     )
                     raise DataError(msg) from error
+                offset += len(raw)
     except OSError as error:
         msg = f"{file}: cannot be read ({error.strerror or error}); check the path"
         raise DataError(msg) from error
@@ -228,7 +251,7 @@ def _broken(file: TableFile, number: int, what: str, *, cut: bool) -> DataError:
 def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[str, JsonValue]:
     """Return *value*, which must be a row."""
     if not isinstance(value, dict):
-        example = f'{{"{next(iter(required))}": …}}'
+        example = f'{{"{next(iter(required), "question")}": …}}'
         msg = f"{place}: each {place.unit} must be one JSON object, such as {example}"
         raise DataError(msg)
     _check_columns(value, required, where=str(place))
@@ -245,13 +268,13 @@ def _object(value: JsonValue, required: Collection[str], place: Place) -> dict[s
 
 def _csv_rows(
     file: TableFile,
-    lines: Iterable[str],
+    reader: Reader,
     required: Collection[str],
     headless: Sequence[str],
     *,
-    delimiter: str,
+    numbered: bool,
 ) -> Iterator[TableRow]:
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    delimiter = reader.dialect.delimiter
     spellings = {name.casefold(): name for name in (*required, *headless)}
     head: list[str] = []
     while True:
@@ -266,6 +289,8 @@ def _csv_rows(
             return
         if not cells:
             continue
+        if not head and numbered:
+            head = [str(number) for number in range(1, len(cells) + 1)]
         if not head:
             names = (name.strip() for name in cells)
             head = [spellings.get(name.casefold(), name) for name in names]

@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.records import Sample
 
-__all__ = ["DatasetReader", "Notices"]
+__all__ = ["Column", "DataMap", "DatasetReader", "Mappable", "Notices", "Pair"]
+
+Pair: TypeAlias = Literal["id", "parallel_id", "line"]
+"""By what the versions of a question in several languages are known to belong together."""
+
+Column: TypeAlias = "str | tuple[str, ...] | Mapping[str, str]"
+"""A column, some columns together, or a column by language code; ``{language}`` in a name stands
+for how the data spell a language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataMap:
+    """Where the rows are, and which columns the fields are in: ``data:`` of prompts.yaml."""
+
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """By field; empty where the data's own names are meant."""
+    file: str | Mapping[str, str] = ""
+    """One with ``{language}`` in its path, or one by language code."""
+    hub: str = ""
+    """The name of a Hugging Face data set, or its folder."""
+    subset: str | Mapping[str, str] = ""
+    split: str | Mapping[str, str] = ""
+    revision: str = ""
+    header: bool = True
+    """Whether CSV and TSV have a row of names; else columns are called 1, 2, 3."""
+    quotes: bool = True
+    """Whether a cell of CSV and TSV may stand in quotation marks."""
+    pair: Pair | None = None
+    prompt: frozenset[str] = frozenset()
+    """Further columns that templates name."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """By key, where it is written: ``prompts.yaml:3: data.question``."""
 
 
 class DatasetReader(Protocol):
@@ -49,4 +81,13 @@ class Notices(Protocol):
         Raises:
             DataError: names the file, the line and the fix.
         """
+        ...
+
+
+@runtime_checkable
+class Mappable(Protocol):
+    """A reader whose columns prompts.yaml may name."""
+
+    def mapped(self, data: DataMap) -> DatasetReader:
+        """Return the reader that reads as *data* says."""
         ...

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.interfaces.dataset import Notices
+from pytest_xling.interfaces.dataset import DataMap, Mappable, Notices
 from pytest_xling.planning.expand import answered_in
 from pytest_xling.planning.prompts import Prompts
 
@@ -34,6 +34,9 @@ __all__ = [
 
 PROMPTS = "prompts.yaml"
 """The file that makes a folder a benchmark."""
+
+ROWS = "rows"
+"""The layout of our own: tables, which are what no other reader recognises."""
 
 _SKIPPED = {"node_modules", "build", "dist", "venv", "__pycache__"}
 
@@ -138,14 +141,20 @@ def data_name(folder: Path) -> str:
     return folder.parent.name if _shares_data(folder) else folder.name
 
 
+def _data_in(folder: Path) -> Path:
+    """Return ``data`` in a benchmark's folder, or a single file of that name such as data.csv."""
+    data = folder / "data"
+    return data if data.exists() else min(folder.glob("data.*"), default=data)
+
+
 def _shares_data(folder: Path) -> bool:
     parents = folder.parent / "data"
-    return not (folder / "data").exists() and parents.is_dir() and _reader(parents) is not None
+    return not _data_in(folder).exists() and parents.is_dir() and _reader(parents) is not None
 
 
 def _reader(place: Path) -> DatasetReader | None:
     """Return the reader of the layout *place* has; None where it has none we know."""
-    for layout in registry.names("dataset"):
+    for layout in sorted(registry.names("dataset"), key=lambda name: (name == ROWS, name)):
         reader: DatasetReader = registry.load("dataset", layout)
         if reader.recognises(place):
             return reader
@@ -160,7 +169,11 @@ def reader_of(place: Path) -> DatasetReader:
     """
     reader = _reader(place)
     if reader is None:
-        msg = f"{place} has no layout we know; we read: {', '.join(registry.names('dataset'))}"
+        msg = (
+            f"{place} has no layout we know; we read: {', '.join(registry.names('dataset'))}. Name "
+            "tables by their language (hi.csv), or say in prompts.yaml which file it is: "
+            "`data: {file: q.csv}`"
+        )
         raise ConfigError(msg)
     return reader
 
@@ -179,21 +192,35 @@ def open_benchmark(
     Raises:
         ConfigError: prompts.yaml is wrong, or the data has no layout we know.
     """
-    name = benchmark_name(folder)
-    own = (folder.parent if _shares_data(folder) else folder) / "data"
-    place = data.get(data_name(folder), own)
-    if not place.exists():
+    name, prompts = benchmark_name(folder), Prompts.read(folder / PROMPTS)
+    place = data.get(data_name(folder), _own_data(folder, prompts.data))
+    mapped = replace(prompts.data or DataMap(), prompt=prompts.named_fields() - {"question"})
+    if mapped.hub and data_name(folder) in data:
+        mapped = replace(mapped, hub="")
+    if mapped.hub:
+        hub = str(folder / mapped.hub) if (folder / mapped.hub).is_dir() else mapped.hub
+        mapped, place = replace(mapped, hub=hub), Path(mapped.hub)
+    elif not place.exists():
         msg = f"benchmark {name!r} has no data: {place} does not exist"
         raise ConfigError(msg)
     try:
-        reader = reader_of(place)
+        reader = reader_of(place) if prompts.data is None else registry.load("dataset", ROWS)
     except ConfigError as error:
         msg = f"benchmark {name!r}: {error}"
         raise ConfigError(msg) from error
-    prompts = Prompts.read(folder / PROMPTS)
+    if isinstance(reader, Mappable):
+        reader = reader.mapped(mapped)
     return Benchmark(
         name=name, folder=folder, data=place, prompts=prompts, reader=reader, answered=answered
     )
+
+
+def _own_data(folder: Path, data: DataMap | None) -> Path:
+    """Return where the data of the benchmark in *folder* is, unless ``--xling-data`` says."""
+    file = "" if data is None else data.file
+    if not file:
+        return folder.parent / "data" if _shares_data(folder) else _data_in(folder)
+    return folder if isinstance(file, dict) or "{language}" in str(file) else folder / str(file)
 
 
 def discover(paths: Iterable[Path]) -> list[Path]:

@@ -89,6 +89,14 @@ class Check(Flag[Answer]):
         )
 
     @classmethod
+    def fields(cls) -> set[str]:
+        """Return the fields of the data that its texts name."""
+        if cls.test == "regex":
+            return set()
+        texts = [str(t) for v in cls.values.values() if not isinstance(v, int) for t in v]
+        return {name for text in texts for name in fields_of(text)} - {REFERENCE}
+
+    @classmethod
     def lacking(cls, sample: Sample) -> str | None:
         """Return a field that a text for *sample* names and the data do not have."""
         if cls.test == "regex":

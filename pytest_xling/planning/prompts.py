@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.files.conversation import read_turns
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
-from pytest_xling.planning.conversation import read_turns
+from pytest_xling.planning.data_map import DATA_KEY, read_data_map
 from pytest_xling.planning.design import DESIGN_KEYS, Design
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
 from pytest_xling.planning.own_languages import LANGUAGES_KEY, read_languages
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.interfaces.dataset import DataMap
     from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample, Turn
 
@@ -71,6 +73,8 @@ class Prompts:
     """Templates of queries by language code and level of presupposition, where there are levels."""
     checks: Mapping[str, type[Check]] = field(default_factory=dict)
     """By name, the flags it declares."""
+    data: DataMap | None = None
+    """Where the rows are and what their columns are called, where it says that."""
     system: Mapping[str, str] = field(default_factory=dict)
     """Templates of the system prompt by language code, and ``default``; empty where is none."""
     turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
@@ -85,7 +89,7 @@ class Prompts:
         """
         file = read_yaml(path)
         known = (
-            *(CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, LANGUAGES_KEY),
+            *(CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, LANGUAGES_KEY, DATA_KEY),
             *DESIGN_KEYS,
         )
         for key in file.data:
@@ -107,6 +111,7 @@ class Prompts:
             design=design,
             levels=read_levels(file, expanded=design.levels),
             checks=read_checks(file),
+            data=read_data_map(file),
             system=_by_language(file, SYSTEM, _system) if SYSTEM in file.data else {},
             turns=_by_language(file, TURNS, _turns) if TURNS in file.data else {},
         )
@@ -152,6 +157,23 @@ class Prompts:
     def missing_fields(self, sample: Sample) -> list[str]:
         """Return the fields the template names and *sample* lacks."""
         return [name for name in self._fields(sample) if name not in sample.prompt]
+
+    def named_fields(self) -> frozenset[str]:
+        """Return all fields that templates and checks name."""
+        templates = [
+            *self.chat.values(),
+            *(form.template or "" for form in self.completion.values()),
+            *self.system.values(),
+            *(message.content for turns in self.turns.values() for t in turns for message in t),
+            *(
+                text
+                for levels in self.levels.values()
+                for texts in levels.values()
+                for text in texts
+            ),
+        ]
+        named = {name for template in templates for name in fields_of(template)}
+        return frozenset(named.union(*(check.fields() for check in self.checks.values())))
 
     def unnamed_answer_language(self, sample: Sample) -> str | None:
         """Return a field of *sample* that asks literally for an answer in {answer_language}."""

@@ -32,6 +32,7 @@ from pytest_xling.planning.benchmark import (
 )
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.own_languages import declare_languages
+from pytest_xling.planning.parallel import pairing
 from pytest_xling.planning.plan import check_chats, make_request, plan, turns_asked
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
@@ -229,6 +230,8 @@ class Setup:
         notices: dict[str, None] = {self.taken: None} if self.taken else {}
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
+            if line := pairing(benchmark, self.plans[folder]):
+                notices[line] = None
             notices |= dict.fromkeys(benchmark.notices(languages))
         if self.left_out:
             total = self.left_out + sum(map(len, self.plans.values()))

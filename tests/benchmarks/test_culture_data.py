@@ -15,7 +15,7 @@ import pycld2
 import pytest
 from ruamel.yaml import YAML
 
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ FOREIGN = {
 
 @cache
 def _samples(language: str) -> tuple[Sample, ...]:
-    return tuple(JsonlReader.read(BENCHMARK, benchmark="culture", languages=[language]))
+    return tuple(READER.read(BENCHMARK, benchmark="culture", languages=[language]))
 
 
 def _all() -> list[Sample]:
@@ -65,7 +65,7 @@ def _letters(text: str) -> Counter[str]:
 
 def test_the_reader_finds_the_ten_languages() -> None:
     """No more, no fewer."""
-    assert LANGUAGES == JsonlReader.languages(BENCHMARK)
+    assert LANGUAGES == READER.languages(BENCHMARK)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -13,7 +13,7 @@ import py3langid
 import pycld2
 import pytest
 
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WRITING = {"Deva": "DEVANAGARI", "Hans": "CJK", "Latn": "LATIN"}
 
 @cache
 def _samples(language: str) -> tuple[Sample, ...]:
-    return tuple(JsonlReader.read(BENCHMARK, benchmark="health", languages=[language]))
+    return tuple(READER.read(BENCHMARK, benchmark="health", languages=[language]))
 
 
 def _all() -> list[Sample]:
@@ -49,7 +49,7 @@ def _card() -> str:
 
 def test_the_reader_finds_the_four_languages() -> None:
     """Those of XLingEval."""
-    assert LANGUAGES == JsonlReader.languages(BENCHMARK)
+    assert LANGUAGES == READER.languages(BENCHMARK)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

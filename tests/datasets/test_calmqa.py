@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_xling.datasets.calmqa import CalmqaReader
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import DataError
 from pytest_xling.languages import languages
 from pytest_xling.records import Sample
@@ -99,7 +99,7 @@ def test_checkout_and_its_folders_are_recognised(tmp_path: Path) -> None:
     folders = (tmp_path, tmp_path / "data", tmp_path / "data" / "datasets")
     for folder in folders:
         assert CalmqaReader.recognises(folder)
-        assert not JsonlReader.recognises(folder)
+        assert not READER.recognises(folder)
         assert ("hi",) == CalmqaReader.languages(folder)
         assert _read(folders[-1]) == _read(folder)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.datasets.claims import ClaimsReader
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import DataError
 from pytest_xling.planning.benchmark import open_benchmark
 from pytest_xling.records import Sample
@@ -161,7 +161,7 @@ def test_claims_are_not_taken_for_questions(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     _write(tmp_path / "data", _line())
     (tmp_path / "prompts.yaml").write_text("chat: '{claim_question}'\n")
-    assert JsonlReader.recognises(tmp_path / "data")
+    assert READER.recognises(tmp_path / "data")
     opened = open_benchmark(tmp_path, data={})
     assert load("dataset", "claims") is opened.reader
 

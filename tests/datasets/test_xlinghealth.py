@@ -19,7 +19,7 @@ from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.claims import ClaimsReader
 from pytest_xling.datasets.xlinghealth import XLingHealthReader
 from pytest_xling.datasets.xlinghealth import workbook as _xlinghealth_workbook
 from pytest_xling.datasets.xlinghealth.content import _parsed
@@ -115,7 +115,7 @@ def test_the_registry_knows_the_reader() -> None:
     assert XLingHealthReader is load("dataset", "xlinghealth")
     assert "xlinghealth" == XLingHealthReader.name
     assert isinstance(XLingHealthReader(), Notices)
-    assert not isinstance(JsonlReader(), Notices)
+    assert not isinstance(ClaimsReader(), Notices)
 
 
 def test_a_question_becomes_a_sample_a_language(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
 from pytest_xling.interfaces.search import results_of
 from pytest_xling.planning.benchmark import bundled
@@ -140,9 +140,9 @@ def test_every_question_finds_its_article(shipped: Bm25Provider) -> None:
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     about = [(row["title"], question) for row in rows for question in row.get("about", [])]
-    samples = JsonlReader.read(bundled()["culture"], benchmark="culture", languages=["en"])
+    samples = READER.read(bundled()["culture"], benchmark="culture", languages=["en"])
     for language in ("es", "hi", "zh"):
-        read = JsonlReader.read(bundled()["culture"], benchmark="culture", languages=[language])
+        read = READER.read(bundled()["culture"], benchmark="culture", languages=[language])
         samples += [sample for sample in read if sample.metadata["set"] == "specific"]
     # The first twelve of all languages, and the first six of each of these, have articles.
     queries = [

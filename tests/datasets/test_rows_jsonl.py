@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.datasets.jsonl import JsonlReader
+from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import DataError
 from pytest_xling.records import Sample
 from pytest_xling.registry import load
@@ -36,7 +36,7 @@ def _without(key: str) -> str:
 
 
 def _read(folder: Path, *languages: str) -> list[Sample]:
-    return JsonlReader.read(folder, benchmark="b", languages=languages or ("hu",))
+    return READER.read(folder, benchmark="b", languages=languages or ("hu",))
 
 
 def _message(folder: Path, content: str | bytes) -> str:
@@ -50,8 +50,8 @@ def _message(folder: Path, content: str | bytes) -> str:
 
 def test_the_registry_knows_the_reader() -> None:
     """It is found under its file's name."""
-    assert JsonlReader is load("dataset", "jsonl")
-    assert "jsonl" == JsonlReader.name
+    assert READER is load("dataset", "rows")
+    assert "rows" == READER.name
 
 
 def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_versions_of_a_question_share_both_names(tmp_path: Path) -> None:
     for language, rows in lines.items():
         (tmp_path / f"{language}.jsonl").write_text("\n".join(rows), encoding="utf-8")
     with pytest.raises(DataError) as caught:
-        JsonlReader.read(tmp_path, benchmark="b", languages=("en", "hu"))
+        READER.read(tmp_path, benchmark="b", languages=("en", "hu"))
     assert str(caught.value) == (
         f"{tmp_path / 'hu.jsonl'}:3: id 'q2' has the parallel_id 'p3' here and 'p2' in"
         f" {tmp_path / 'en.jsonl'}:2; versions of one question share both: give them the same"
@@ -162,8 +162,8 @@ def test_a_benchmark_folder_is_read_through_its_data_folder(tmp_path: Path) -> N
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "hu.jsonl").write_text(_line(), encoding="utf-8")
     (tmp_path / "answers.jsonl").write_text("{}", encoding="utf-8")
-    assert JsonlReader.recognises(tmp_path)
-    assert ("hu",) == JsonlReader.languages(tmp_path)
+    assert READER.recognises(tmp_path)
+    assert ("hu",) == READER.languages(tmp_path)
     assert ["q1"] == [sample.id for sample in _read(tmp_path)]
 
 
@@ -171,7 +171,7 @@ def test_languages_are_sorted_codes_whatever_the_files_are_called(tmp_path: Path
     """An alias as file name means its language; hidden and other files do not count."""
     for name in ("zh-CN.jsonl", "iw.jsonl", "ar.jsonl", "._hi.jsonl", "notes.txt"):
         (tmp_path / name).write_text(_line(), encoding="utf-8")
-    assert ("ar", "he", "zh") == JsonlReader.languages(tmp_path)
+    assert ("ar", "he", "zh") == READER.languages(tmp_path)
 
 
 def test_samples_come_in_the_order_asked_for_and_once(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_samples_come_in_the_order_asked_for_and_once(tmp_path: Path) -> None:
 def test_a_folder_without_jsonl_is_not_ours(tmp_path: Path) -> None:
     """Neither an empty folder nor a missing one is recognised; reading them says what to expect."""
     for folder in (tmp_path, tmp_path / "missing"):
-        assert not JsonlReader.recognises(folder)
+        assert not READER.recognises(folder)
         with pytest.raises(DataError, match=r"no data here; expected files such as en\.jsonl"):
-            JsonlReader.languages(folder)
+            READER.languages(folder)
 
 
 def test_a_missing_language_names_the_file_and_what_there_is(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_file_of_an_unknown_language_is_refused(tmp_path: Path) -> None:
     """With a suggestion."""
     (tmp_path / "hungarain.jsonl").write_text(_line(), encoding="utf-8")
     with pytest.raises(DataError, match=r"hungarain\.jsonl.*Did you mean 'hungarian'\?"):
-        JsonlReader.languages(tmp_path)
+        READER.languages(tmp_path)
 
 
 def test_two_files_of_one_language_are_refused(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_two_files_of_one_language_are_refused(tmp_path: Path) -> None:
     for name in ("he.jsonl", "iw.jsonl"):
         (tmp_path / name).write_text(_line(), encoding="utf-8")
     with pytest.raises(DataError, match=r"iw\.jsonl: he\.jsonl is in the same language \(he\)"):
-        JsonlReader.languages(tmp_path)
+        READER.languages(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \r\n", codecs.BOM_UTF8])
@@ -258,10 +258,34 @@ def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     assert message.startswith("hu.jsonl:4: id 'q1' is already on line 1; ")
 
 
-@pytest.mark.parametrize("key", ROW)
-def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
-    """Each of the five is needed."""
-    assert _message(tmp_path, _without(key)).startswith(f"hu.jsonl:1: key {key!r} is missing; ")
+def test_a_question_is_all_that_a_row_needs(tmp_path: Path) -> None:
+    """What it is called is a hash of its text, whatever stands around it."""
+    first, second = ('{"question": "Miért úszik a jég?"}', '{"question": "Mi a só?"}')
+    (tmp_path / "hu.jsonl").write_text(f"{first}\n{second}\n", encoding="utf-8")
+    samples = _read(tmp_path)
+    assert ["ffd4ef331d", "f364befb45"] == [sample.id for sample in samples]
+    assert [{}, {}] == [sample.metadata for sample in samples]
+    (tmp_path / "hu.jsonl").write_text(f"{second}\n", encoding="utf-8")
+    assert samples[1:] == _read(tmp_path)
+    assert _message(tmp_path, f"{first}\n{second}\n{first}").startswith(
+        "hu.jsonl:3: this question is already on line 1; give each question "
+    )
+
+
+def test_a_missing_question_is_named(tmp_path: Path) -> None:
+    """All else may be left out."""
+    message = _message(tmp_path, _without("question"))
+    assert message == "hu.jsonl:1: key 'question' is missing; every row needs one"
+    for key in ROW.keys() - {"question"}:
+        (tmp_path / "hu.jsonl").write_text(_without(key), encoding="utf-8")
+        assert 1 == len(_read(tmp_path))
+
+
+def test_a_parallel_id_is_the_id_where_none_is_given(tmp_path: Path) -> None:
+    """It says which rows belong together over languages."""
+    row = '{"question": "Mi a só?", "parallel_id": "p1"}'
+    (tmp_path / "hu.jsonl").write_text(row, encoding="utf-8")
+    assert [("p1", "p1")] == [(sample.id, sample.parallel_id) for sample in _read(tmp_path)]
 
 
 @pytest.mark.parametrize("key", [*ROW, "reference", "parallel_id", "translation"])
@@ -327,7 +351,8 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
     offset = len(first) + line.index(b"\xe9")
     message = _message(tmp_path, first + line)
     assert message == (
-        f"hu.jsonl:2: byte 0xe9 at offset {offset} of the file is not UTF-8; save the file as UTF-8"
+        "hu.jsonl:2: byte 0xe9 is not UTF-8; save the file as UTF-8 (iconv -f latin1); the byte is"
+        f" at offset {offset}"
     )
 
 

@@ -1,0 +1,105 @@
+"""``xling init DIR --from q.csv``: a benchmark of a table of questions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.datasets.rows import READER
+from pytest_xling.datasets.rows.formats import SUFFIXES, Table, rows_of
+from pytest_xling.datasets.rows.places import BLANK, language_code
+from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.dataset import DataMap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pytest_xling.interfaces.dataset import Column
+
+QUESTION: Final = ("question", "text", "prompt", "query", "input")
+LANGUAGE: Final = ("language", "lang", "locale", "language_code", "lang_code")
+"""What columns are called, the likeliest first."""
+LEAST: Final = 10
+"""Answers by which a gate may pass, where the table has as many in each language."""
+
+
+def texts_for(table: Path, name: str) -> dict[str, str]:
+    """Return what to write for the questions in *table*, by path; read them all before.
+
+    Args:
+        table: CSV, TSV, Parquet or JSONL.
+        name: of the benchmark.
+
+    Raises:
+        ConfigError: the table is none, or no column is that of the questions.
+        DataError: a row is wrong; names file, line, column and fix.
+    """
+    if table.suffix.lower() not in SUFFIXES:
+        msg = f"--from: {table} is none of {', '.join(SUFFIXES)}; save the table as one of them"
+        raise ConfigError(msg)
+    if not table.is_file():
+        msg = f"--from: {table}: no such file; check the path"
+        raise ConfigError(msg)
+    columns = _columns(table)
+    reader = READER.mapped(DataMap(columns=columns, origin=dict.fromkeys(columns, "--from")))
+    languages = reader.languages(table)
+    samples = reader.read(table, benchmark=name, languages=languages)
+    counts = Counter(sample.language for sample in samples)
+    told = {
+        "NAME": name,
+        "FILE": table.name,
+        "LANGUAGES": ", ".join(languages),
+        "LEAST": str(min(LEAST, *counts.values())),
+        "QUESTIONS": ", ".join(f"{n} in {code}" for code, n in sorted(counts.items())),
+        "DATA": "\n".join(
+            f"  {key}: {json.dumps(value, ensure_ascii=False)}"
+            for key, value in {"file": f"data/{table.name}", **columns}.items()
+        ),
+    }
+    root = files("pytest_xling.cli").joinpath("templates_table")
+    folder = root.joinpath("benchmarks", "NAME")
+    return {
+        path: re.sub("@([A-Z]+)@", lambda blank: told[blank[1]], source.read_text("utf-8"))
+        for path, source in (
+            ("thresholds.yaml", root.joinpath("thresholds.yaml.txt")),
+            (f"benchmarks/{name}/prompts.yaml", folder.joinpath("prompts.yaml.txt")),
+            (f"benchmarks/{name}/README.md", folder.joinpath("README.md.txt")),
+        )
+    }
+
+
+def _columns(table: Path) -> Mapping[str, Column]:
+    """Return which column of *table* has the questions, and which the languages, if one has."""
+    _, cells = next(rows_of(Table(file=table), DataMap()))
+    named = {name.strip().casefold(): name for name in cells}
+    language = next((named[name] for name in LANGUAGE if name in named), None)
+    for name in QUESTION:
+        if name in named:
+            found = {"question": named[name]}
+            return found if language is None else {**found, "language": language}
+        suffixed = [each for each in cells if each.casefold().startswith(f"{name}_")]
+        if len(_languages(each[len(name) + 1 :] for each in suffixed)) > 1:
+            return {"question": f"{suffixed[0][: len(name) + 1]}{BLANK}"}
+    by_language = _languages(name for name in cells if name.casefold() != "id")
+    if len(by_language) > 1:
+        return {"question": by_language}
+    msg = (
+        f"--from: {table}: no column is called {' or '.join(QUESTION)}, and there is none a "
+        f"language; it has: {', '.join(cells)}. Rename one"
+    )
+    raise ConfigError(msg)
+
+
+def _languages(labels: Iterable[str]) -> dict[str, str]:
+    """Return by code those of *labels* that name a language."""
+    codes: dict[str, str] = {}
+    for label in labels:
+        try:
+            codes.setdefault(language_code(label), label)
+        except ConfigError:
+            continue
+    return codes

@@ -1,0 +1,102 @@
+"""Tables of questions: a file per language, a column per language, or a column of languages.
+
+Files are JSONL, CSV, TSV or Parquet, or a Hugging Face data set on disk or by name. A row needs a
+question and nothing else::
+
+    {"question": "…", "id": "q01", "parallel_id": "q01", "set": "agnostic", "category": "…",
+     "source": "…", "reference": "…", "wrong": ["…", "…"], "question_english": "…"}
+
+Further keys become metadata. Where the columns have other names, ``data:`` of prompts.yaml says
+which are meant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.datasets.rows.columns import languages_of, rows_in
+from pytest_xling.datasets.rows.places import recognised, varies
+from pytest_xling.datasets.rows.samples import Samples
+from pytest_xling.datasets.rows.scripts import Scripts
+from pytest_xling.errors import DataError
+from pytest_xling.interfaces.dataset import DataMap
+from pytest_xling.languages import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_xling.records import Sample
+
+__all__ = ["READER", "RowsReader"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsReader:
+    """Reads tables of questions."""
+
+    name: ClassVar[str] = "rows"
+    data: DataMap = field(default_factory=DataMap)
+
+    def mapped(self, data: DataMap) -> RowsReader:
+        """Return the reader that reads as *data* says."""
+        return RowsReader(data)
+
+    def recognises(self, path: Path) -> bool:
+        """Tell whether *path* is a table, or a folder with tables called like languages."""
+        return recognised(path)
+
+    def languages(self, path: Path) -> tuple[str, ...]:
+        """Return the codes of the languages *path* has rows in, sorted.
+
+        Raises:
+            ConfigError: what reads the format is not installed.
+            DataError: names the file, the line, the column and the fix.
+        """
+        return languages_of(path, self.data)
+
+    def read(self, path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
+        """Return the samples of *languages*, language by language, in data order.
+
+        Raises:
+            ConfigError: what reads the format is not installed.
+            DataError: names the file, the line, the column and the fix.
+        """
+        codes = list(dict.fromkeys(find(language).code for language in languages))
+        made = Samples(
+            benchmark=benchmark, pair=self.data.pair, columns_named=bool(self.data.columns)
+        )
+        samples: dict[str, list[Sample]] = {code: [] for code in codes}
+        scripts = {code: Scripts(language=code) for code in codes}
+        for row in rows_in(path, self.data, codes):
+            scripts[row.language].add(row.fields.get("question"), row.place)
+            samples[row.language].append(made.sample(row))
+        if missing := [code for code in codes if not samples[code]]:
+            msg = f"{path}: there is no row in {missing[0]!r}; add some, or leave it out"
+            raise DataError(msg)
+        if not varies(self.data.columns.get("question")):
+            made.check_lines()
+        for each in scripts.values():
+            each.check()
+        return [sample for code in codes for sample in samples[code]]
+
+    def notices(self, path: Path, *, languages: Sequence[str]) -> list[str]:
+        """Say which questions are in another script than their language.
+
+        Raises:
+            ConfigError: what reads the format is not installed.
+            DataError: names the file, the line, the column and the fix.
+        """
+        scripts = {code: Scripts(language=code) for code in languages}
+        for row in rows_in(path, self.data, [*scripts]):
+            scripts[row.language].add(row.fields.get("question"), row.place)
+            if all(each.enough for each in scripts.values()):
+                break
+        notices = [each.notice() for each in scripts.values() if each.others]
+        if self.data.hub and not self.data.revision:
+            notices.append(f"{self.data.hub}: no revision is named; another day's may differ")
+        return notices
+
+
+READER = RowsReader()
