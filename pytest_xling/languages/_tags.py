@@ -115,8 +115,8 @@ def _parsed(text: str) -> Tag | None:
         tag = Tag.get(standardize_tag(text, macro=True))
     except LanguageTagError:
         return None
-    if tag.language is None or tag.language in _NO_LANGUAGE:
-        return None
+    if tag.language is None or tag.language in _NO_LANGUAGE or tag.extlangs:
+        return None  # an extended language that is one has become the language itself: zh-yue
     # Babel's list is newer than langcodes': it has Toki Pona.
     known = tag.update_dict({"language": "en"}) if tag.language in _english() else tag
     return tag if known.is_valid() else None

@@ -185,7 +185,7 @@ def test_a_hubs_data_set_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     hub = tmp_path / "exam" / "hub"
     configs = []
-    for code, text in (("hi", HINDI), ("sw_UG", SWAHILI)):
+    for code, text in (("hi", HINDI), ("SW_KE", SWAHILI)):
         _parquet(hub / code / "test.parquet", [_choice(text, sample_id="s/1", answer="B")])
         configs.append(
             f"- config_name: {code}\n"

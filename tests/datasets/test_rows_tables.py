@@ -58,7 +58,8 @@ def _message(path: Path, data: DataMap | None = None) -> str:
         ("hin_Deva", "hi"),
         ("spa_Latn", "es"),
         ("zho_Hans", "zh"),
-        ("sw_UG", "sw"),
+        ("sw_UG", "sw-UG"),
+        ("SW_KE", "sw"),
         ("es-419", "es"),
         ("Chinese", "zh"),
         (" Swahili ", "sw"),
@@ -210,9 +211,9 @@ def test_two_files_of_one_language(tmp_path: Path, other: str) -> None:
 def test_a_file_of_no_language_beside_others(tmp_path: Path) -> None:
     """It is neither left out nor a riddle."""
     _file(tmp_path, "hi.csv", f"question\n{HI}\n")
-    _file(tmp_path, "spanisch.csv", f"question\n{ES}\n")
+    _file(tmp_path, "spansh.csv", f"question\n{ES}\n")
     message = _message(tmp_path)
-    assert "spanisch.csv: the file's name must be a language's code: unknown language" in message
+    assert "spansh.csv: the file's name must be a language's code: unknown language" in message
     assert "Did you mean 'spanish'?; rename it, or name the data in prompts.yaml" in message
 
 

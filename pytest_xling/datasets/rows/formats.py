@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import TableRow
     from pytest_xling.interfaces.dataset import DataMap
 
+__all__ = ["JSONL", "SUFFIXES", "Table", "hub_errors", "is_saved", "rows_of"]
+
 JSONL = ".jsonl"
 SUFFIXES = (JSONL, ".csv", ".tsv", ".parquet")
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     _Known: TypeAlias = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
 
+__all__ = ["Samples"]
+
 T = TypeVar("T")
 _SETS = ("agnostic", "specific")
 _SURE = 0.8
