@@ -1,22 +1,30 @@
-"""Whether an answer, or what the model thought before it, is in another language."""
+"""Whether an answer, what the model thought before it, or a tool's argument is in another language.
+
+Luo et al. (2026, arXiv 2601.05366) found that models asked in other languages often call the right
+tool with arguments in the user's language, which the tool does not understand.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find, named
-from pytest_xling.records import Answer, Reading, Response
+from pytest_xling.records import Answer, AnswerSet, Reading, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from pytest_xling.keys import JsonValue
     from pytest_xling.languages import Language
+    from pytest_xling.records import ToolCall
 
-__all__ = ["ThoughtLanguage", "WrongLanguage"]
+__all__ = ["ArgumentLanguage", "ThoughtLanguage", "WrongLanguage"]
 
+Input = TypeVar("Input", Answer, AnswerSet)
 Rule: TypeAlias = Literal["evidence", "calmqa"]
 
 _CLEAR = Reading(value=0.0)
@@ -28,7 +36,7 @@ _OTHER_SCRIPT = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ByEvidence(Flag[Answer]):
+class _ByEvidence(Flag[Input]):
     """Weighs what speaks for a text being in the language it should be in."""
 
     letters: int = 20
@@ -77,7 +85,7 @@ class _ByEvidence(Flag[Answer]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongLanguage(_ByEvidence):
+class WrongLanguage(_ByEvidence[Answer]):
     """Flags answers that are not in the language they should be in.
 
     By the rule ``evidence`` an answer is flagged if it is written in another script, or if an
@@ -126,7 +134,7 @@ class WrongLanguage(_ByEvidence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThoughtLanguage(_ByEvidence):
+class ThoughtLanguage(_ByEvidence[Answer]):
     """Flags answers before which the model thought in another language than it was asked for.
 
     It reads the thoughts and not the answer, by the rule ``evidence`` of ``wrong_language``: with
@@ -170,6 +178,62 @@ class ThoughtLanguage(_ByEvidence):
         return replace(reading, reason=f"thoughts: {reading.reason}{also}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentLanguage(_ByEvidence[AnswerSet]):
+    """Flags calls with arguments in another language than the pivot's to the same question has.
+
+    What both have alike counts as right. Of the rest it is judged, all texts of a call together,
+    whether it is in the pivot's language, as ``wrong_language`` does by the rule ``evidence``, but
+    for another script at once: arguments are short.
+
+    Attributes:
+        letters, script_letters, cld2_letters, lead: as for ``wrong_language``.
+    """
+
+    name = "argument_language"
+    version = "1"
+    unit = "pivot"
+    needs = ("language_evidence",)
+    checked_by = "language_evidence"
+
+    script_letters: int = 2
+
+    def checks(self, answers: AnswerSet, /) -> Sequence[Answer]:
+        """Return what each answer's calls say otherwise than the pivot's, as texts in its language.
+
+        Empty ones of answers that say the same.
+        """
+        if not answers.pivot or not answers.pivot[0].response.tool_calls:
+            return ()
+        pivot = answers.pivot[0]
+        theirs = dict(_texts(pivot.response.tool_calls))
+        return [
+            Answer(
+                sample=replace(answer.sample, language=pivot.language),
+                response=Response(text=_otherwise(answer, theirs), stop_reason="stop"),
+            )
+            for answer in answers.answers
+            if answer.response.tool_calls
+        ]
+
+    def read(self, answers: AnswerSet, /) -> Reading:
+        """Return the reading of the answers to one question."""
+        if not answers.pivot or not answers.pivot[0].response.tool_calls:
+            return Reading(value=None, reason="the pivot language's answer calls no tool")
+        if not answers.checks:
+            return Reading(value=None, reason="no tool was called")
+        readings = [
+            self.by_evidence(check) if check.text.strip() else Reading(value=0.0)
+            for check in answers.checks
+        ]
+        flagged = next((reading for reading in readings if reading.value), None)
+        if flagged is not None:
+            return replace(flagged, reason=f"arguments: {flagged.reason}")
+        unknown = next((reading for reading in readings if reading.value is None), None)
+        pivot = named(answers.pivot[0].language)
+        return replace(unknown, reason=f"{unknown.reason}, for {pivot}") if unknown else readings[0]
+
+
 def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
     if seen["language"] is None:
         return _NO_LETTERS
@@ -181,3 +245,33 @@ def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
 def _wrong(language: str, *, by: str, expected: Language) -> Reading:
     reason = f"detected {named(language)} by {by}, expected {named(expected.code)}"
     return Reading(value=1.0, reason=reason)
+
+
+def _otherwise(answer: Answer, theirs: dict[str, str]) -> str:
+    """Return the texts of an answer's calls that are not the same in the pivot's, a line each."""
+    return "\n".join(
+        text
+        for place, text in _texts(answer.response.tool_calls)
+        if theirs.get(place, "").casefold() != text.casefold()
+    )
+
+
+def _texts(calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
+    """Yield the texts in the arguments of calls with their places: the tool, the keys to them."""
+    for call in calls:
+        try:
+            arguments: JsonValue = json.loads(call.arguments)
+        except ValueError:
+            arguments = call.arguments
+        yield from _leaves(arguments, call.name)
+
+
+def _leaves(value: JsonValue, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _leaves(each, f"{place}.{key}")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{place}[{number}]")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.files.conversation import read_turns
 from pytest_xling.languages import find, names
 from pytest_xling.planning.checks import CHECKS_KEY, read_checks
 from pytest_xling.planning.data_map import DATA_KEY, read_data_map
@@ -16,6 +15,7 @@ from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_level
 from pytest_xling.planning.own_languages import LANGUAGES_KEY, read_languages
 from pytest_xling.planning.templates import fields_of, unreadable, wrong_with
 from pytest_xling.records import Message
+from pytest_xling.text.conversation import read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.datasets.rows.columns import KNOWN, NAMES
 from pytest_xling.errors import DataError, did_you_mean
-from pytest_xling.files.conversation import read_messages, read_turns
 from pytest_xling.files.strict_json import parse, require_name, require_text
 from pytest_xling.records import Sample
+from pytest_xling.text.conversation import read_messages, read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
