@@ -54,8 +54,8 @@ def read_messages(value: object, *, at: str = "") -> tuple[Message, ...]:
         ValueError: says which message is wrong, and what to write.
     """
     if not isinstance(value, list) or not value:
-        msg = f'{at}needs a list of messages, such as [{{"role": "user", "content": "…"}}]'
-        raise ValueError(msg)
+        msg = f'{at} needs a list of messages, such as [{{"role": "user", "content": "…"}}]'
+        raise ValueError(msg.lstrip())
     messages = tuple(_message(each, f"{at}[{number}]") for number, each in enumerate(value))
     for number, message in enumerate(messages):
         if message.role == "system" and number:

@@ -1,0 +1,181 @@
+"""A product is asked as it is used: with a system prompt, turn after turn."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.project import QUESTIONS
+from tests.servers.openai_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
+
+PROMPTS = """
+system: You help the customers of a bakery.
+chat: "{question}"
+turns:
+  default: ["Why?", "And then?"]
+  hi: ["क्यों?", "और फिर क्या होता है?"]
+"""
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.9}\n"
+MODEL = ("--model=served", "--langs=hi,es")
+QUESTIONS_ASKED = 3
+ROLES = ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[OpenaiServer]:
+    """A server that echoes the last turn, and a project that talks to it."""
+    project.write("benchmarks/bread/prompts.yaml", PROMPTS)
+    project.write("thresholds.yaml", LIMITS)
+    with serving(echo=True) as served:
+        project.environment.update({"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "none"})
+        yield served
+
+
+def _bodies(server: OpenaiServer) -> list[dict[str, Any]]:
+    return [json.loads(body) for body in server.bodies]
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_turn_after_turn(project: Project, server: OpenaiServer, workers: str) -> None:
+    """Each with the model's replies before it; the last is the answer, in the turns' language."""
+    first = project.run(*MODEL, workers)
+    assert first.code == 0, first.out
+    assert 2 * 3 * QUESTIONS_ASKED == server.requests
+    longest = [body["messages"] for body in _bodies(server) if len(body["messages"]) == len(ROLES)]
+    assert 2 * QUESTIONS_ASKED == len(longest)
+    for messages in longest:
+        assert ROLES == [message["role"] for message in messages]
+        assert "You help the customers of a bakery." == messages[0]["content"]
+        assert messages[1]["content"] == messages[2]["content"]
+    assert {"And then?", "और फिर क्या होता है?"} == {
+        answer.response["text"] for answer in project.answers()
+    }
+    (shown,) = {answer.question for answer in project.answers() if answer.case_id == "q0001-hi"}
+    assert f"{QUESTIONS['hi']} (1)\n\nक्यों?\n\nऔर फिर क्या होता है?" == shown
+    again = project.run(*MODEL, workers)
+    assert f"asked 0; {2 * QUESTIONS_ASKED} from the store" in again.out, again.out
+    assert 2 * 3 * QUESTIONS_ASKED == server.requests
+    judged = project.xling("gate", "latest", "--thresholds", "thresholds.yaml")
+    assert 0 == judged.returncode, judged.stdout
+
+
+def test_every_turn_judged(project: Project, server: OpenaiServer) -> None:
+    """No more requests than turns: each is a case of its own, one question their cluster."""
+    project.write("benchmarks/bread/prompts.yaml", PROMPTS + "judge_turns: all\n")
+    outcome = project.run(*MODEL)
+    assert {0, 1} >= {outcome.code}, outcome.out
+    assert 2 * 3 * QUESTIONS_ASKED == server.requests == len(project.answers())
+    assert "test_answer[q0001-u3-hi]" in outcome.cases
+    answers = {answer.case_id: answer.response["text"] for answer in project.answers()}
+    assert (f"{QUESTIONS['hi']} (1)", "क्यों?") == (
+        answers["q0001-u1-hi"],
+        answers["q0001-u2-hi"],
+    )
+
+
+def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -> None:
+    """And those that the store has answered."""
+    outcome = project.run(*MODEL, "--xling-estimate")
+    assert str(2 * 3 * QUESTIONS_ASKED) in outcome.out
+    assert 0 == server.requests
+    assert 0 == project.run(*MODEL).code
+    rows = [line.split() for line in project.run(*MODEL, "--xling-estimate").out.splitlines()]
+    (whole,) = [row for row in rows if row[:1] == ["all"]]
+    assert ["18", "18"] == whole[1:3]
+
+
+def test_no_turn_is_paid_for_twice(project: Project, server: OpenaiServer) -> None:
+    """After kill -9 in the middle of a conversation, it goes on where it was."""
+    project.environment["OPENAI_BASE_URL"] = server.url
+    server.behave(type(server.behaviour)(echo=True, delay_s=1))
+    named = (*MODEL, "--xling-run-name=night", "--xling-max-connections=1")
+    process = project.popen(*named, "-q", new_session=True)
+    until = time.monotonic() + 300
+    while server.requests < 5 and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    before = server.requests
+    server.behave(type(server.behaviour)(echo=True))
+    outcome = project.run(*named)
+    assert 0 == outcome.code, outcome.out
+    assert 2 * QUESTIONS_ASKED == len(project.answers())
+    # What was under way when the process died, and what it had not written yet, is asked again.
+    assert 2 * 3 * QUESTIONS_ASKED <= server.requests <= 2 * 3 * QUESTIONS_ASKED + 2
+    assert before >= 5
+
+
+def test_rows_have_their_own(project: Project, server: OpenaiServer) -> None:
+    """A system prompt, messages and turns of a row go before those of prompts.yaml."""
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "question": QUESTIONS["es"], "system": "Be brief.", "turns": ["¿Y eso?"]},
+        {
+            "id": "b",
+            "messages": [
+                {"role": "user", "content": QUESTIONS["es"]},
+                {"role": "assistant", "tool_calls": [{"id": "1", "name": "f", "arguments": {}}]},
+                {"role": "tool", "tool_call_id": "1", "content": "It rises."},
+            ],
+            "turns": ["¿Y eso qué es?"],
+        },
+    ]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    for file in (project.benchmark / "data").iterdir():
+        file.unlink()
+    project.write("benchmarks/bread/data/es.jsonl", lines)
+    outcome = project.run("--model=served")
+    assert {0, 1} >= {outcome.code}, outcome.out
+    messages = sorted((body["messages"] for body in _bodies(server)), key=len)
+    assert 4 == server.requests == len(messages)
+    assert "Be brief." == messages[0][0]["content"]
+    whole = ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert whole == [message["role"] for message in messages[-1]]
+    assert "It rises." == messages[-1][3]["content"]
+    assert {"¿Y eso?", "¿Y eso qué es?"} == {a.response["text"] for a in project.answers()}
+
+
+@pytest.mark.parametrize(
+    ("prompts", "said"),
+    [
+        ('system: ""\nchat: "{question}"\n', "system: needs a text that is not empty"),
+        ('system: "For {who}."\nchat: "{question}"\n', "names the field 'who'"),
+        ('chat: "{question}"\nturns: []\n', "turns: needs a list of turns"),
+        ('chat: "{question}"\nturns: ["{nobody}?"]\n', "names the field 'nobody'"),
+        ('chat: "{question}"\nturns: ["Why?"]\njudge_turns: some\n', "expected all or last"),
+        ('chat: "{question}"\nsystm: "x"\n', "unknown key. Did you mean 'system'?"),
+        ('chat: "{question}"\nrequest: {temperature: 1}\n', "say --xling-temperatures"),
+        (
+            'chat: "{question}"\nturns: [[{role: assistant, content: So.}]]\n',
+            "the model answers a user or a tool's result",
+        ),
+    ],
+)
+def test_mistakes_end_with_status_4(
+    project: Project, server: OpenaiServer, prompts: str, said: str
+) -> None:
+    """Before anything is asked; the file, the key and the fix are named."""
+    project.write("benchmarks/bread/prompts.yaml", prompts)
+    outcome = project.run(*MODEL)
+    assert 4 == outcome.code, outcome.out
+    assert said in outcome.err
+    assert "prompts.yaml" in outcome.err
+    assert 0 == server.requests
+
+
+def test_a_model_that_only_continues_text_is_refused(project: Project) -> None:
+    """It has no template for a system prompt or turns."""
+    project.write("benchmarks/bread/prompts.yaml", PROMPTS)
+    outcome = project.run("--model=embedded", "--langs=hi")
+    assert 4 == outcome.code
+    assert "benchmark 'bread' asks with a system prompt" in outcome.err

@@ -1,0 +1,69 @@
+"""``--xling-request``: parameters by the server's own names."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.servers.openai_server import serving
+
+if TYPE_CHECKING:
+    from tests.integration.project import Project
+
+MODEL = ("--model=served", "--langs=hi")
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_what_is_added_is_sent_and_asked_anew(project: Project, workers: str) -> None:
+    """Dots, JSON and texts; the option before prompts.yaml; other parameters are other answers."""
+    project.write(
+        "benchmarks/bread/prompts.yaml",
+        'chat: "{question}"\nrequest: {top_p: 0.5, reasoning: {effort: low, summary: auto}}\n',
+    )
+    with serving(echo=True) as server:
+        project.environment.update({"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"})
+        options = (
+            "--xling-request=reasoning.effort=high",
+            "--xling-request=extra_body.chat_template_kwargs.enable_thinking=true",
+        )
+        assert 0 == project.run(*MODEL, workers, *options).code
+        for body in map(json.loads, server.bodies):
+            assert 0.5 == body["top_p"]
+            assert {"effort": "high", "summary": "auto"} == body["reasoning"]
+            assert {"enable_thinking": True} == body["chat_template_kwargs"]
+        asked = server.requests
+        assert 0 == project.run(*MODEL, workers, *options).code
+        assert asked == server.requests
+        assert 0 == project.run(*MODEL, workers).code
+        assert 2 * asked == server.requests
+    shown = json.loads(project.xling("show", "latest", "--json").stdout)
+    assert {} == shown["run"]["settings"]["request"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("top_p", "is not NAME=VALUE; write such as top_p=0.9"),
+        ("a..b=1", "is not NAME=VALUE"),
+        ("tools=[{", "is no JSON"),
+        ("max_tokens=5", "say --xling-max-tokens"),
+        ("stream=true", "stream is not for here: answers are read whole"),
+    ],
+)
+def test_mistakes(project: Project, value: str, said: str) -> None:
+    """They name the option and what to write."""
+    outcome = project.run("--model=scripted", f"--xling-request={value}")
+    assert 4 == outcome.code
+    assert said in outcome.err
+    assert "--xling-request" in outcome.err
+
+
+def test_a_parameter_the_server_refuses(project: Project) -> None:
+    """Is a fault of the run, which says so; no answer, and no low score."""
+    with serving(refuse_params="top_k") as server:
+        project.environment.update({"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"})
+        outcome = project.run(*MODEL, "--xling-request=top_k=5")
+    assert 3 == outcome.code, outcome.out
+    assert "top_k" in outcome.out
