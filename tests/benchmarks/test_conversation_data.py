@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/conversation"
-LANGUAGES = ("ar", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "sw", "zh")
+LANGUAGES = ("ar", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "sw", "zh")
 IDS = [f"c{n:02}" for n in range(1, 49)]
 KEYS = ("id", "parallel_id", "set", "category", "source", "question", "turns")
 
