@@ -187,7 +187,8 @@ OPTIONS: tuple[Option, ...] = (
         parse=values.benchmarks,
         metavar="NAME,NAME",
         help="Benchmarks to run where no path is given, separated by commas: folders, or names of"
-        " those that come along (confusion, culture, health, parity, presupposition). Default:"
+        " those that come along (confusion, conversation, culture, health, parity,"
+        " presupposition). Default:"
         " the folder benchmarks in the root directory.",
     ),
     Option(

@@ -579,6 +579,7 @@ def test_our_own_file() -> None:
     file = read(
         REPOSITORY / "thresholds.yaml",
         benchmarks=(
+            "conversation",
             "crosslingual",
             "culture",
             "empathy",
