@@ -31,7 +31,7 @@ SAME_NAME = ("question", "language", "id", "parallel_id")
 NAMES = ("id", "parallel_id", "set")
 KNOWN = (
     *(*SAME_NAME, "set", "category", "source", "reference", "wrong", "question_english"),
-    *("system", "messages", "turns"),
+    *("system", "messages", "turns", "tool"),
 )
 LISTS = ("wrong", "turns")
 """Fields with several values."""

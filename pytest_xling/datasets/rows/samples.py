@@ -125,6 +125,8 @@ class Samples:
             prompt["question_english"] = texts.pop("question_english")
             # A run keeps the metadata, not the prompt.
             texts.setdefault("english", prompt["question_english"])
+        if "tool" in texts:  # for the metric tool_called, whether templates name it or not
+            prompt["tool"] = texts.pop("tool")
         parallel_id, own_id = texts.pop("parallel_id", None), texts.pop("id", None)
         return Sample(
             id=self._id(row, where, own_id=own_id, parallel_id=parallel_id),
