@@ -149,8 +149,14 @@ class Scoring(ReadingStep[Scorable, Answer]):
 
     def _why_unscored(self, scorable: Scorable) -> str:
         """Say why there is nothing to score; "" if there is."""
-        reason = missing_reason(scorable.answer)
-        return f"no answer: {reason}" if reason and not self._metric.scores_missing else ""
+        answer = scorable.answer
+        reason = missing_reason(answer)
+        if self._metric.scores_missing:
+            return ""
+        if reason:
+            return f"no answer: {reason}"
+        silent = not answer.text.strip() and not self._metric.reads_calls
+        return "the answer is a call of a tool, without a text" if silent else ""
 
     async def _with_needs(
         self, needs: Mapping[str, Annotate], scorables: Sequence[Scorable]

@@ -77,6 +77,9 @@ class Metric(Generic[Input]):
     answers are there, with all sets of one benchmark, language and temperature."""
     scores_missing: ClassVar[bool] = False
     """Whether it has a reading where there is no answer."""
+    reads_calls: ClassVar[bool] = False
+    """Whether it reads which tools an answer calls: others have nothing to say of one that is a
+    call without a text."""
     aspects: ClassVar[tuple[str, ...] | None] = None
     """Which aspects of an annotator its readings rest on, where not on all of them."""
     libraries: ClassVar[tuple[str, ...]] = ()

@@ -37,6 +37,8 @@ class NoAnswer(Flag[Answer]):
                 reason = "content filter"
             case "refusal":
                 reason = "refusal"
+            case "length" | "stop" if response.tool_calls:
+                return _CLEAR
             case "length" if not answer.text.strip():
                 reason = f"{_empty(answer)}: the token limit was reached before any text"
             case "stop" if not answer.text.strip():

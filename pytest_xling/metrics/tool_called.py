@@ -18,6 +18,7 @@ class ToolCalled(Flag[Answer]):
 
     name = "tool_called"
     version = "1"
+    reads_calls = True
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""

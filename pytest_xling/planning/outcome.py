@@ -127,6 +127,7 @@ def _evidence(
         size = f" ({len(text):,} characters)" if len(text) > ANSWER_CHARS else ""
     else:
         answer, size = f"none ({response.stop_reason})", ""
+    calls = ", ".join(f"{call.name}({call.arguments})" for call in response.tool_calls)
     lines += [
         f"  language: {language.english_name} ({language.code})",
         *([] if asked_in is language else [f"  asked in: {asked_in.english_name}"]),
@@ -134,6 +135,8 @@ def _evidence(
         *_judged(sample),
         f"  answer{size}: {answer}",
     ]
+    if calls:
+        lines.append(f"  calls: {printable(calls, limit=ANSWER_CHARS)}")
     if response.thoughts:
         thoughts = printable(response.thoughts, limit=THOUGHTS_CHARS)
         lines.append(f"  thoughts ({len(response.thoughts):,} characters): {thoughts}")

@@ -15,7 +15,9 @@ from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.scoring import Scoring
 from pytest_xling.errors import BrokenStep, EvaluationError, TransientFault
 from pytest_xling.interfaces.metric import Number
-from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.metrics.no_answer import NoAnswer
+from pytest_xling.metrics.tool_called import ToolCalled
+from pytest_xling.records import Annotation, Answer, Reading, Response, Sample, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +115,18 @@ def test_no_answer_is_none_with_the_reason(
     assert reason == missing_reason(missing)
     readings = score(Fixed(kind="flag", readings=()), [missing])
     assert [Reading(value=None, reason=f"no answer: {reason}")] == readings
+
+
+def test_a_call_without_a_text_is_for_metrics_that_read_calls() -> None:
+    """Others have no value, and the reason; no_answer finds an answer."""
+    called = answer("")
+    response = replace(called.response, tool_calls=(ToolCall(name="f", arguments="{}"),))
+    called = replace(called, response=response)
+    scored = score(Fixed(kind="number", readings=(Reading(value=1.0),)), [called, answer("Yes.")])
+    reason = "the answer is a call of a tool, without a text"
+    assert [Reading(value=None, reason=reason), Reading(value=1.0)] == scored
+    assert 0.0 == NoAnswer().read(called).value
+    assert ToolCalled.reads_calls
 
 
 def test_the_key_depends_on_all_a_metric_may_see() -> None:
