@@ -46,7 +46,7 @@ _UNSIGNED = "skip_thought_signature_validator"
 class GoogleClient(HostedClient):
     """Asks for content."""
 
-    ends: ClassVar[str] = ".com, without /v1beta"
+    ends: ClassVar[str] = ".com, without /v1"
 
     def __init__(self, endpoint: Endpoint, model: str, *, timeout_s: float) -> None:
         super().__init__(endpoint, model, timeout_s=timeout_s)
