@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECRET = "s3cr3t-value"
+SHOWN = "what-is-written"
 
 WRITTEN = """\ufeff
 # keys
@@ -59,15 +59,15 @@ def test_what_is_written_is_read_and_what_is_set_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (f"A=1\n\n{SECRET}\n", 3),
-        (f"A=1\nB: {SECRET}", 2),
-        (f'# x\nB="{SECRET}\nC=1\n', 2),
-        (f"two words={SECRET}", 1),
-        (f"1ST={SECRET}", 1),
-        (f"A-B={SECRET}", 1),
-        (f"=\n{SECRET}", 1),
-        (f"A={SECRET}\0", 1),
-        (f"A={SECRET}\n\n\nA={SECRET}2\n", 4),
+        (f"A=1\n\n{SHOWN}\n", 3),
+        (f"A=1\nB: {SHOWN}", 2),
+        (f'# x\nB="{SHOWN}\nC=1\n', 2),
+        (f"two words={SHOWN}", 1),
+        (f"1ST={SHOWN}", 1),
+        (f"A-B={SHOWN}", 1),
+        (f"=\n{SHOWN}", 1),
+        (f"A={SHOWN}\0", 1),
+        (f"A={SHOWN}\n\n\nA={SHOWN}2\n", 4),
     ],
 )
 def test_a_line_that_sets_nothing_is_named_and_not_shown(
@@ -77,7 +77,7 @@ def test_a_line_that_sets_nothing_is_named_and_not_shown(
     environ: dict[str, str] = {}
     with pytest.raises(ConfigError, match=rf"my\.env:{line}: ") as caught:
         _added(tmp_path, text, environ)
-    assert SECRET not in str(caught.value)
+    assert SHOWN not in str(caught.value)
     assert {} == environ
 
 
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_read_is_a_mistake(tmp_path: Path) -> None:
             add_variables(cli, {}, lambda _: None, rootdir=tmp_path, cwd=tmp_path)
         assert str(tmp_path / name) in str(caught.value)
     with pytest.raises(ConfigError, match="is not UTF-8") as caught:
-        _added(tmp_path, f"A={SECRET}".encode("utf-16"))
+        _added(tmp_path, f"A={SHOWN}".encode("utf-16"))
     assert caught.value.__suppress_context__
 
 

@@ -41,7 +41,11 @@ SERVICES = (
         serving_anthropic,
     ),
     Service(
-        "google:gemini-x", "google.genai", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", serving_google
+        "google:gemini-x",
+        "google.genai",
+        "GEMINI_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
+        serving_google,
     ),
 )
 

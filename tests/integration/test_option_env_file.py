@@ -17,7 +17,7 @@ KEY = "sk-proj-Tn0tARealKey0123456789"
 
 
 @pytest.fixture
-def variables(project: Project) -> Iterator[str]:
+def variables() -> Iterator[str]:
     """The lines that are needed to ask a server, which lets only the key in."""
     with serving(echo=True, key=KEY) as server:
         yield f'# ours\nexport OPENAI_BASE_URL="{server.url}"\nOPENAI_API_KEY={KEY}  # secret\n'

@@ -162,9 +162,16 @@ def test_turns_of_one_side_are_one_and_tools_have_blocks(server: AnthropicServer
     ] == _sent(server, request)["messages"]
 
 
+def test_an_empty_turn_is_none(server: AnthropicServer) -> None:
+    """The API takes none; what stands around it is one turn then."""
+    request = _request("Why?", Message(role="assistant", content=""), "How?")
+    (turn,) = _sent(server, request)["messages"]
+    assert ["Why?", "How?"] == [part["text"] for part in turn["content"]]
+
+
 def test_what_the_user_adds_is_sent_by_its_own_name(server: AnthropicServer) -> None:
     """Objects are merged; a name that nobody knows yet and a header go as they stand."""
-    tool = {"name": "look_up", "input_schema": {"type": "object"}}
+    tool: JsonValue = {"name": "look_up", "input_schema": {"type": "object"}}
     extra: dict[str, JsonValue] = {
         "thinking": {"type": "adaptive"},
         "tools": [tool],

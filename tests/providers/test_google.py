@@ -150,6 +150,13 @@ def test_turns_of_one_side_are_one_and_tools_have_parts(server: GoogleServer, mo
     ] == _sent(server, request, model=model)["contents"]
 
 
+def test_an_empty_turn_is_none(server: GoogleServer) -> None:
+    """The API takes none; what stands around it is one turn then."""
+    request = _request("Why?", Message(role="assistant", content=""), "How?")
+    (turn,) = _sent(server, request)["contents"]
+    assert ["Why?", "How?"] == [part["text"] for part in turn["parts"]]
+
+
 def test_what_the_user_adds_is_sent_by_its_own_name(server: GoogleServer) -> None:
     """In its place, in either spelling; objects are merged, and a new name goes as it stands."""
     tool = {"functionDeclarations": [{"name": "look_up"}]}

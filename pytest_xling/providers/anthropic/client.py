@@ -116,17 +116,18 @@ class AnthropicClient(HostedClient):
 def _turns(messages: tuple[Message, ...]) -> list[JsonValue]:
     """Return all but the system's messages; the results of tools are the user's.
 
-    What one side says in a row is one turn: all results must stand in that after their calls.
+    What one side says in a row is one turn: all results must stand in that after their calls. The
+    API takes no turn without a word, such as an empty reply of the model's.
     """
-    turns: list[dict[str, Any]] = []
+    turns: list[Any] = []
     for message in messages:
-        if message.role == "system":
-            continue
         role = "assistant" if message.role == "assistant" else "user"
+        if message.role == "system" or not (blocks := _blocks(message)):
+            continue
         if not turns or turns[-1]["role"] != role:
             turns.append({"role": role, "content": []})
-        turns[-1]["content"] += _blocks(message)
-    return [turn if turn["content"] else {**turn, "content": ""} for turn in turns]
+        turns[-1]["content"] += blocks
+    return turns
 
 
 def _blocks(message: Message) -> list[JsonValue]:

@@ -87,17 +87,18 @@ class GoogleClient(HostedClient):
         """Return all but the system's messages; the results of tools are the user's.
 
         What one side says in a row is one turn: all results must stand in that after their calls.
+        There is no turn without a word, such as an empty reply of the model's.
         """
         names: dict[str, str] = {}
         turns: list[Any] = []
         for message in messages:
-            if message.role == "system":
-                continue
             role = "model" if message.role == "assistant" else "user"
+            names |= {call.id: call.name for call in message.tool_calls}
+            if message.role == "system" or not (parts := self._parts(message, names)):
+                continue
             if not turns or turns[-1]["role"] != role:
                 turns.append({"role": role, "parts": []})
-            names |= {call.id: call.name for call in message.tool_calls}
-            turns[-1]["parts"] += self._parts(message, names)
+            turns[-1]["parts"] += parts
         return turns
 
     def _parts(self, message: Message, names: Mapping[str, str]) -> list[JsonValue]:
@@ -113,8 +114,7 @@ class GoogleClient(HostedClient):
             called = {"name": call.name, "args": arguments_of(call)}
             part = {"functionCall": {"id": call.id, **called} if call.id else called}
             calls.append({**part, "thoughtSignature": _UNSIGNED} if signed else part)
-        text = [{"text": message.content}] if message.content or not calls else []
-        return [*text, *calls]
+        return [{"text": message.content}, *calls] if message.content else [*calls]
 
     async def send(self, body: Mapping[str, JsonValue]) -> httpx2.Response:
         """Return the reply to *body*."""
@@ -161,6 +161,7 @@ class GoogleClient(HostedClient):
     async def aclose(self) -> None:
         """Close all connections."""
         await self._sdk.aio.aclose()
+        self._sdk.close()
         await super().aclose()
 
 
