@@ -150,6 +150,24 @@ def test_turns_of_one_side_are_one_and_tools_have_parts(server: GoogleServer, mo
     ] == _sent(server, request, model=model)["contents"]
 
 
+def test_calls_without_ids_are_answered_in_their_order(server: GoogleServer) -> None:
+    """Older models give none; a result of no call has its number for a name."""
+    calls = tuple(ToolCall(name=name, arguments="{}") for name in ("look_up", "tell_time"))
+    request = _request(
+        "Look.",
+        Message(role="assistant", content="", tool_calls=calls),
+        Message(role="tool", content="It rains."),
+        Message(role="tool", content="Noon."),
+        Message(role="tool", content="?", tool_call_id="call-9"),
+    )
+    results = _sent(server, request)["contents"][-1]["parts"]
+    assert [
+        {"functionResponse": {"name": "look_up", "response": {"result": "It rains."}}},
+        {"functionResponse": {"name": "tell_time", "response": {"result": "Noon."}}},
+        {"functionResponse": {"id": "call-9", "name": "call-9", "response": {"result": "?"}}},
+    ] == results
+
+
 def test_an_empty_turn_is_none(server: GoogleServer) -> None:
     """The API takes none; what stands around it is one turn then."""
     request = _request("Why?", Message(role="assistant", content=""), "How?")
@@ -273,6 +291,14 @@ def test_why_there_is_no_answer_is_told(server: GoogleServer) -> None:
         "OTHER: Not this.",
         "MALFORMED_FUNCTION_CALL: Malformed function call: look_up(",
     ] == [each.error for each in _ask(server.url, *(f"[[{mode}]]" for mode in modes))]
+
+
+def test_a_name_that_no_model_has_is_a_fault(server: GoogleServer) -> None:
+    """The client refuses it itself."""
+    with pytest.raises(PermanentFault, match=r"does not take 'gemini\?x'") as caught:
+        _ask(server.url, "Why?", model="gemini?x")
+    assert caught.value.every_request
+    assert 0 == server.requests
 
 
 def test_usage_that_cannot_be_believed_is_none(server: GoogleServer) -> None:

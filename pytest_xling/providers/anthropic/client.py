@@ -70,16 +70,18 @@ class AnthropicClient(HostedClient):
     async def send(self, body: Mapping[str, JsonValue]) -> httpx2.Response:
         """Return the reply to *body*; ``extra_body`` and ``extra_headers`` are as the client's."""
         rest: dict[str, Any] = {**body}
-        beside, headers = rest.pop("extra_body", {}), rest.pop("extra_headers", {})
-        rest = merged(rest, beside)
-        version = _TAKES_SAMPLING if _SAMPLING & rest.keys() else {}
+        beside, added = rest.pop("extra_body", None), rest.pop("extra_headers", None)
+        rest = merged(rest, beside if isinstance(beside, dict) else {})
+        headers = {**_TAKES_SAMPLING} if _SAMPLING & rest.keys() else {}
+        if isinstance(added, dict):
+            headers |= {name: str(value) for name, value in added.items()}
         try:
             # The typed messages.create builds models of what comes back, which may be anything.
             return await self._sdk.post(
                 PATH,
                 body=rest,
                 cast_to=httpx2.Response,
-                options={"headers": {**version, **headers}},
+                options={"headers": headers},
             )
         except anthropic.APIStatusError as error:
             return error.response

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.http.client import Refusal
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, Request, Response
+    from pytest_xling.records import Message, Request, Response, ToolCall
 
 _NAMES = {"max_tokens": "maxOutputTokens", "stop": "stopSequences"}
 _MOST_LOGPROBS = 20
@@ -75,13 +75,13 @@ class GoogleClient(HostedClient):
             body["systemInstruction"] = {"parts": [{"text": system}]}
         body["generationConfig"] = config
         more = {**extra} if isinstance(extra, dict) else {}
-        beside = more.pop("extra_body", None) or {}
+        beside = more.pop("extra_body", None)
         for name, value in more.items():
             of_request = _camel(name) in _BESIDE
             body = merged(
                 body, {name: value} if of_request else {"generationConfig": {name: value}}
             )
-        return merged(body, beside)
+        return merged(body, beside if isinstance(beside, dict) else {})
 
     def _turns(self, messages: tuple[Message, ...]) -> list[JsonValue]:
         """Return all but the system's messages; the results of tools are the user's.
@@ -89,24 +89,31 @@ class GoogleClient(HostedClient):
         What one side says in a row is one turn: all results must stand in that after their calls.
         There is no turn without a word, such as an empty reply of the model's.
         """
-        names: dict[str, str] = {}
+        waiting: list[ToolCall] = []
         turns: list[Any] = []
         for message in messages:
             role = "model" if message.role == "assistant" else "user"
-            names |= {call.id: call.name for call in message.tool_calls}
-            if message.role == "system" or not (parts := self._parts(message, names)):
+            waiting += message.tool_calls
+            if message.role == "system" or not (parts := self._parts(message, waiting)):
                 continue
             if not turns or turns[-1]["role"] != role:
                 turns.append({"role": role, "parts": []})
             turns[-1]["parts"] += parts
         return turns
 
-    def _parts(self, message: Message, names: Mapping[str, str]) -> list[JsonValue]:
-        """Return what *message* is made of; a tool's result has the name of the tool."""
+    def _parts(self, message: Message, waiting: list[ToolCall]) -> list[JsonValue]:
+        """Return what *message* is made of.
+
+        A tool's result has the tool's name, by the call that waits for it, which is removed: calls
+        of older models have no id, and are answered in their order.
+        """
         number = message.tool_call_id
         if message.role == "tool":
-            told: dict[str, Any] = {"response": {"result": message.content}}
-            told["name"] = names.get(number, number)
+            call = next((call for call in waiting if call.id == number), None)
+            told: dict[str, Any] = {"response": {"result": message.content}, "name": number}
+            if call is not None:
+                waiting.remove(call)
+                told["name"] = call.name
             return [{"functionResponse": {"id": number, **told} if number else told}]
         signed = re.match(r"gemini-[12]\b", self.model) is None
         calls: list[dict[str, Any]] = []
@@ -131,6 +138,9 @@ class GoogleClient(HostedClient):
         except errors.APIError as error:
             refused: httpx2.Response = error.response  # type: ignore[assignment]  # of our client
             return refused
+        except ValueError as error:  # of the client's, such as for "?" in the model's name
+            msg = f"the client for {self.endpoint.url} does not take {self.model!r}: {error}"
+            raise PermanentFault(msg, every_request=True) from None
         content = reply.sdk_http_response
         return httpx2.Response(httpx2.codes.OK, text=(content and content.body) or "")
 
