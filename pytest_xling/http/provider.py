@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pytest_xling.records import PromptStyle, Request, Response
 
 
+__all__ = ["HostedProvider"]
+
+
 class HostedProvider(ABC):
     """Asks a service, one attempt each; its client is imported by the first request.
 
