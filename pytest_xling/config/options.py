@@ -200,6 +200,13 @@ OPTIONS: tuple[Option, ...] = (
         help="Use the data at PATH for benchmark NAME instead of what it brings along. Repeatable.",
     ),
     Option(
+        name="env-file",
+        parse=values.path,
+        metavar="FILE",
+        help="Read environment variables, such as API keys, from lines NAME=VALUE of this file, as"
+        " .env; what is set already stays. Default: no file is read.",
+    ),
+    Option(
         name="thresholds",
         parse=values.path,
         metavar="FILE",

@@ -16,7 +16,7 @@ from pytest_xling.http.reply import excerpt
 if TYPE_CHECKING:
     from pytest_xling.http.endpoint import Endpoint
 
-__all__ = ["no_reply", "passing", "redirected"]
+__all__ = ["no_reply", "passing", "redirected", "retry_after_s", "unusable"]
 
 _MS = 1_000
 # Statuses that may pass: time-out, conflict, too early; all from 500 on do.
@@ -69,11 +69,11 @@ def passing(reply: httpx2.Response, answered: str) -> RateLimited | TransientFau
         reply: with its status and headers.
         answered: the fault's message.
     """
-    status, retry_after_s = reply.status_code, _retry_after_s(reply.headers)
+    status, wait_s = reply.status_code, retry_after_s(reply.headers)
     if status == httpx2.codes.TOO_MANY_REQUESTS:
-        return RateLimited(answered, retry_after_s=retry_after_s)
+        return RateLimited(answered, retry_after_s=wait_s)
     if status in _PASSING or status >= httpx2.codes.INTERNAL_SERVER_ERROR:
-        return TransientFault(answered, retry_after_s=retry_after_s, status=status)
+        return TransientFault(answered, retry_after_s=wait_s, status=status)
     return None
 
 
@@ -100,7 +100,34 @@ def redirected(reply: httpx2.Response, endpoint: Endpoint, *, path: str = "") ->
     )
 
 
-def _retry_after_s(headers: httpx2.Headers) -> float | None:
+def unusable(
+    reply: httpx2.Response, endpoint: Endpoint, *, model: object, path: str, ends: str
+) -> str:
+    """Say how to mend what every request would meet: a redirect, a status of ``EVERY_REQUEST``.
+
+    Args:
+        reply: with its status and headers.
+        endpoint: who sent it.
+        model: that was asked.
+        path: what requests add to the endpoint's address.
+        ends: how the address of such an API usually ends, such as "/v1".
+    """
+    status, variable = reply.status_code, endpoint.key_variable
+    if reply.is_redirect:
+        return redirected(reply, endpoint, path=path)
+    if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.PROXY_AUTHENTICATION_REQUIRED}:
+        return f"The key in {variable} is missing, wrong or for another server"
+    if status == httpx2.codes.PAYMENT_REQUIRED:
+        return "The account has no credit left"
+    if status == httpx2.codes.FORBIDDEN:
+        return f"The key in {variable} may not use model {model!r}"
+    return (
+        f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
+        f"API (it usually ends in {ends})?"
+    )
+
+
+def retry_after_s(headers: httpx2.Headers) -> float | None:
     """Return the seconds a reply asks to wait, from a number of (milli)seconds or a date.
 
     None where it says nothing that makes sense; how much of it is waited is for others to say.

@@ -6,10 +6,11 @@ import json
 from typing import Any, Final
 
 from pytest_xling.errors import TransientFault
+from pytest_xling.records import MOST_TOKENS
 from pytest_xling.text.display import clean
 from pytest_xling.text.secrets import hide_keys
 
-__all__ = ["EVERY_REQUEST", "excerpt", "read_json"]
+__all__ = ["EVERY_REQUEST", "excerpt", "read_json", "token_count"]
 
 EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
 """Statuses that are about the key, the account, the model or the address, not about a question."""
@@ -49,3 +50,10 @@ def read_json(body: bytes, *, url: str, ends: str) -> Any:  # noqa: ANN401  what
     else:
         msg = f"{url} sent {len(body)} bytes that are not whole JSON: {excerpt(start)!r}"
     raise TransientFault(msg)
+
+
+def token_count(count: object) -> int:
+    """Return the tokens that a reply counts; 0 where that is no number to be believed."""
+    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
+        return count
+    return 0

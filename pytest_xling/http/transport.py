@@ -45,7 +45,7 @@ _PIECE = 1 << 20
 # What is written anew: the body is not packed any more.
 _OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _GZIP = 16 + zlib.MAX_WBITS
-_LOGGERS = ("httpcore2", "httpx2", "openai")
+_LOGGERS = ("anthropic", "google_genai", "httpcore2", "httpx2", "openai")
 
 _POOLS = 16
 _KEEPALIVE_S = 30.0

@@ -21,6 +21,7 @@ __all__ = [
     "pytest_cmdline_main",
     "pytest_configure",
     "pytest_generate_tests",
+    "pytest_load_initial_conftests",
     "xling_case",
     "xling_gate",
 ]
@@ -35,6 +36,27 @@ NO_MODEL = "no model is named: pytest --model=NAME --langs=hi,zh runs this bench
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     add_pytest_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Read ``--xling-env-file``, before any conftest.py looks for what is in it."""
+    told = early_config.known_args_namespace
+    try:
+        given = option("env-file").given(vars(told), os.environ, early_config.getini)
+        if told.help or next(given, None) is None:
+            return
+        from pytest_xling.config.env_file import add_variables  # noqa: PLC0415  seldom needed
+
+        add_variables(
+            vars(told),
+            os.environ,
+            early_config.getini,
+            rootdir=early_config.rootpath,
+            cwd=early_config.invocation_params.dir,
+        )
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -37,8 +37,9 @@ def test_spellings() -> None:
 def test_names() -> None:
     """Every option users were promised is there, once."""
     promised = (
-        "model langs benchmarks data thresholds store run-name shard fresh max-age model-version"
-        " partial samples temperatures limit seed max-connections max-cost price max-tokens request"
+        "model langs benchmarks data env-file thresholds store run-name shard fresh max-age"
+        " model-version partial samples temperatures limit seed max-connections max-cost price"
+        " max-tokens request"
         " timeout patience batch-wait estimate judge judge-price judge-repeats anchors translator"
         " translator-price search search-price text-in encoder stance empathy support param device"
         " executor actors stop-early baseline report github update-thresholds"

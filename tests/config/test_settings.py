@@ -193,9 +193,9 @@ def test_gates_are_left_out_by_hand_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["flag", "environment", "ini", "run"])
 @pytest.mark.parametrize(
     "entry",
-    # Where benchmarks are collected is settled before the settings are; what is for work by hand
-    # alone has a test of its own.
-    [entry for entry in OPTIONS if entry.name not in {"benchmarks", "partial"}],
+    # Which variables there are and where benchmarks are collected is settled before the settings
+    # are; what is for work by hand alone has a test of its own.
+    [entry for entry in OPTIONS if entry.name not in {"benchmarks", "env-file", "partial"}],
     ids=lambda entry: entry.name,
 )
 def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str) -> None:

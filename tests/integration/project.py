@@ -43,6 +43,9 @@ QUESTIONS = {
     "zh": "面包在热烤箱里烘烤的时候为什么会膨胀变大？",
 }
 
+_NOT_OURS = ("XLING_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "PYTEST_", "GITHUB_")
+"""What variables begin with that a test sets itself where it needs them."""
+
 FIXED = ("-p", "no:cacheprovider", "--junitxml=junit.xml")
 
 TEST_FILE = """
@@ -186,7 +189,7 @@ class Project:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("XLING_", "OPENAI_", "PYTEST_", "GITHUB_"))
+            if not name.startswith(_NOT_OURS)
             # With the first, pytest would rewrite the plugin every time; with the others it cuts
             # no line of its summary.
             and name not in {"PYTHONDONTWRITEBYTECODE", "CI", "BUILD_NUMBER"}

@@ -32,10 +32,10 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
     "Behaviour",
@@ -50,7 +50,9 @@ __all__ = [
 
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-_KEY = re.compile(rb"\r\n(?:authorization: *bearer|api-key:) *([^\r]*)", re.IGNORECASE)
+_KEY = re.compile(
+    rb"\r\n(?:authorization: *bearer|api-key:|x-goog-api-key:) *([^\r]*)", re.IGNORECASE
+)
 _VERDICT_KEY = re.compile(r"(?:verdict|claims)_[0-9a-f]{16}")
 _KEY_BLANK = "{verdict_key}"
 _QUOTED, _RESTORED = "{quoted}", "{restored}"
@@ -306,11 +308,23 @@ _REPEATS: dict[str, tuple[int, str]] = {
 
 
 class OpenaiServer:
-    """What the connections of one server share: its behaviour and its counts."""
+    """What the connections of one server share: its behaviour, its counts, and what it speaks.
+
+    A server that speaks otherwise than OpenAI's has ``path``, ``sends``, ``repeats``, ``said``,
+    ``refused`` and ``prompt`` of its own.
+    """
+
+    ends: ClassVar[str] = "/v1"
+    """How its base URL ends."""
+    path: ClassVar[bytes] = b"/completions"
+    """How the address ends that is asked."""
+    sends: ClassVar[Mapping[str, tuple[int, bytes]]] = _SENDS
+    repeats: ClassVar[Mapping[str, tuple[int, str]]] = _REPEATS
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.url = ""
+        self.heads: list[bytes] = []
         self.requests = 0
         self.first_request_s = 0.0
         self.last_answer_s = 0.0
@@ -329,7 +343,19 @@ class OpenaiServer:
         """Answer otherwise from now on: another model behind the same address."""
         self.behaviour = behaviour
         beside = json.loads(behaviour.message or "{}")
-        self.answer = self.named(_completion(_choice(behaviour.answer, behaviour.finish, **beside)))
+        self.answer = self.said(behaviour.answer, behaviour.finish, **beside)
+
+    def said(self, text: str, finish: str = "stop", **message: Any) -> bytes:
+        """Return the reply with an answer."""
+        return self.named(_completion(_choice(text, finish, **message)))
+
+    def refused(self, message: str, code: str | None = None, param: str | None = None) -> bytes:
+        """Return the body of a refusal."""
+        return _error(message, code, param)
+
+    def prompt(self, body: bytes) -> str:
+        """Return the text of the last message."""
+        return _prompt(body)
 
     def named(self, body: bytes) -> bytes:
         """Return a completion with the version and the usage that this server gives."""
@@ -355,7 +381,7 @@ class OpenaiServer:
         """Return what was counted; prompts are the last messages' text."""
         prompts: Counter[str] = Counter()
         for body, count in list(self.bodies.items()):
-            prompts[_prompt(body)] += count
+            prompts[self.prompt(body)] += count
         return {
             "requests": self.requests,
             "active_s": self.last_answer_s - self.first_request_s,
@@ -377,7 +403,7 @@ class OpenaiServer:
             lambda: Connection(self), "127.0.0.1", port, backlog=512, ssl=context
         )
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        self.url = f"{'https' if context else 'http'}://{address}/v1"
+        self.url = f"{'https' if context else 'http'}://{address}{self.ends}"
         return server
 
 
@@ -494,6 +520,7 @@ class Connection(asyncio.Protocol):
         server, behaviour = self._server, self._server.behaviour
         server.requests += 1
         server.bodies[body] += 1
+        server.heads.append(head)
         server.first_request_s = server.first_request_s or time.monotonic()
         if behaviour.max_in_flight and server.in_flight >= behaviour.max_in_flight:
             self._answer("429", head, body)
@@ -506,17 +533,16 @@ class Connection(asyncio.Protocol):
             mode = marker[1].decode() if server.bodies[body] <= times else mode
         if behaviour.key and not ((key := _KEY.search(head)) and key[1] == behaviour.key.encode()):
             # The real one repeats the key in its message, too.
-            self._send(
-                401, _error(f"Incorrect API key provided: {(key[1] if key else b'').decode()}")
-            )
+            shown = (key[1] if key else b"").decode()
+            self._send(401, server.refused(f"Incorrect API key provided: {shown}"))
             return
-        if not head.split(b" ", 2)[1].split(b"?")[0].endswith(b"/completions"):
+        if not head.split(b" ", 2)[1].split(b"?")[0].endswith(server.path):
             mode = "404"
         for param in filter(None, behaviour.refuse_params.split(",")):
             if f'"{param}"'.encode() in body:
                 text = f"Unsupported parameter: '{param}' is not supported with this model."
                 text = behaviour.refuse_message or text
-                self._send(400, _error(text, "unsupported_parameter", param))
+                self._send(400, server.refused(text, "unsupported_parameter", param))
                 return
         server.in_flight += 1
         server.max_in_flight = max(server.max_in_flight, server.in_flight)
@@ -547,31 +573,31 @@ class Connection(asyncio.Protocol):
         elif mode in _REDIRECTS:
             to = self._server.behaviour.location or head.split(b" ", 2)[1].decode()
             self._send(int(mode), b"Moved", header=f"Location: {to}")
-        elif mode in _REPEATS:
-            status, text = _REPEATS[mode]
+        elif mode in self._server.repeats:
+            status, text = self._server.repeats[mode]
             keys = _credentials(head)
             header = f"X-Keys: {keys}\r\nLocation: http://{keys.replace(' ', '/')}/"
             ends = " or ".join(f"{key[:8]}\\u2026{key[-8:]}" for key in keys.split())
             text = text.replace("KEYS", keys).replace("ENDS", ends)
             self._send(status, text.encode(), header=header)
         else:
-            self._send(*_SENDS[mode], dated=mode == "429_date")
+            self._send(*self._server.sends[mode], dated=mode == "429_date")
 
     def _complete(self, head: bytes, body: bytes) -> None:
         """Answer as the behaviour says."""
         server = self._server
         reply = server.answer
         if any(blank.encode() in reply for blank in (_KEY_BLANK, _QUOTED, _RESTORED)):
-            said = _with_key(json.loads(reply)["choices"][0]["message"]["content"], _prompt(body))
-            reply = server.named(_completion(_choice(said, server.behaviour.finish)))
-        if server.behaviour.claims and (said := judged(_prompt(body))):
-            reply = server.named(_completion(_choice(said)))
-        if (how := server.behaviour.translator) and (said := translated(_prompt(body), how)):
-            reply = server.named(_completion(_choice(said)))
+            said = _with_key(server.behaviour.answer, server.prompt(body))
+            reply = server.said(said, server.behaviour.finish)
+        if server.behaviour.claims and (said := judged(server.prompt(body))):
+            reply = server.said(said)
+        if (how := server.behaviour.translator) and (said := translated(server.prompt(body), how)):
+            reply = server.said(said)
         if server.behaviour.echo:
-            reply = server.named(_completion(_choice(_prompt(body))))
+            reply = server.said(server.prompt(body))
         elif server.answers:
-            prompt = _prompt(body)
+            prompt = server.prompt(body)
             asked_of = f"{prompt}\nmodel: {json.loads(body).get('model')}"
             fitting = (
                 said for texts, said in server.answers if all(text in asked_of for text in texts)
@@ -580,8 +606,7 @@ class Connection(asyncio.Protocol):
             if marker := _MARKER.fullmatch(said.encode()):
                 self._answer(marker[1].decode(), head, body)
                 return
-            choice = _choice(_with_key(said, prompt), server.behaviour.finish)
-            reply = server.named(_completion(choice))
+            reply = server.said(_with_key(said, prompt), server.behaviour.finish)
         elif server.behaviour.first_token and (asked := json.loads(body)).get("logprobs"):
             first = _logprobs(server.behaviour.first_token, asked["top_logprobs"])
             reply = _completion(_choice(server.behaviour.answer) | {"logprobs": first})
@@ -638,9 +663,11 @@ class Connection(asyncio.Protocol):
 
 
 @contextlib.contextmanager
-def serving(*, port: int = 0, **behaviour: Any) -> Iterator[OpenaiServer]:
+def serving(
+    *, port: int = 0, speaks: type[OpenaiServer] = OpenaiServer, **behaviour: Any
+) -> Iterator[OpenaiServer]:
     """Serve from a thread, on a free port unless one is given; as :class:`Behaviour` says."""
-    shared = OpenaiServer(Behaviour(**behaviour))
+    shared = speaks(Behaviour(**behaviour))
     loop = asyncio.new_event_loop()
     ready = threading.Event()
     stop = asyncio.Event()

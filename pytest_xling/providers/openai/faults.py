@@ -62,29 +62,11 @@ def refused(
     if (fault := http.passing(error.response, answered)) is not None:
         return fault
     if status in EVERY_REQUEST or error.response.is_redirect:
-        advice = _whole_run_advice(error.response, body, endpoint)
+        model = body.get("model")
+        advice = http.unusable(error.response, endpoint, model=model, path=PATH, ends="/v1")
         return PermanentFault(f"{answered}. {advice}", every_request=True)
     advice, of_option = _advice(error, message, body)
     return PermanentFault(f"{answered}. {advice}", every_request=of_option)
-
-
-def _whole_run_advice(
-    response: httpx2.Response, body: Mapping[str, JsonValue], endpoint: OpenaiEndpoint
-) -> str:
-    """Say how to mend what every request would meet."""
-    model, status = body.get("model"), response.status_code
-    if response.is_redirect:
-        return http.redirected(response, endpoint, path=PATH)
-    if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.PROXY_AUTHENTICATION_REQUIRED}:
-        return f"The key in {endpoint.key_variable} is missing, wrong or for another server"
-    if status == httpx2.codes.PAYMENT_REQUIRED:
-        return "The account has no credit left"
-    if status == httpx2.codes.FORBIDDEN:
-        return f"The key in {endpoint.key_variable} may not use model {model!r}"
-    return (
-        f"Is --model={model} a model there, and is {endpoint.url_variable} the address of the "
-        "API (it usually ends in /v1)?"
-    )
 
 
 def _advice(

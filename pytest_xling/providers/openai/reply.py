@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json
-from pytest_xling.records import MOST_TOKENS, Response, ToolCall, Usage
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json, token_count
+from pytest_xling.records import Response, ToolCall, Usage
 from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
 
@@ -198,15 +198,9 @@ def _usage(usage: object) -> Usage:
     if not isinstance(usage, dict):
         return Usage()
     return Usage(
-        prompt_tokens=_tokens(usage.get("prompt_tokens")),
-        completion_tokens=_tokens(usage.get("completion_tokens")),
+        prompt_tokens=token_count(usage.get("prompt_tokens")),
+        completion_tokens=token_count(usage.get("completion_tokens")),
     )
-
-
-def _tokens(count: object) -> int:
-    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
-        return count
-    return 0
 
 
 def _version(reply: Mapping[str, Any]) -> str:

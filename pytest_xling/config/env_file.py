@@ -1,0 +1,87 @@
+"""Variables from a file such as ``.env``, where the environment has none of that name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.config.options import option
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+    from pathlib import Path
+
+__all__ = ["add_variables"]
+
+_READ = "_XLING_ENV_FILE_READ"
+"""Tells processes that inherit the variables not to read the file again: it may be gone by then."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LINE = 'write NAME=VALUE, a value with spaces or "#" in quotes; nothing of it is shown'
+
+
+def add_variables(
+    cli: Mapping[str, Any],
+    environ: MutableMapping[str, str],
+    ini: Callable[[str], object],
+    *,
+    rootdir: Path,
+    cwd: Path,
+) -> None:
+    """Add to *environ* what the file has that ``--xling-env-file`` names; what is set stays.
+
+    Args:
+        cli: parsed options by dest.
+        environ: the environment.
+        ini: from ini key to its value or None.
+        rootdir: what a relative path in an ini file is relative to.
+        cwd: what one on the command line or in the environment is relative to.
+
+    Raises:
+        ConfigError: there is no such file, or a line of it cannot be read; shows no value.
+    """
+    entry = option("env-file")
+    given = next(entry.given(cli, environ, ini), None)
+    if given is None:
+        return
+    path = (cwd if given.typed else rootdir) / str(entry.read(given))
+    if environ.get(_READ) == str(path):
+        return
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        msg = f"{given.source}: cannot read {str(path)!r}: {error.strerror}; check the path"
+        raise ConfigError(msg) from error
+    except ValueError:
+        msg = f"{given.source}: {str(path)!r} is not UTF-8"
+        raise ConfigError(msg) from None  # the cause holds what the file says
+    variables = _parse(text, path)
+    environ.update({n: value for n, value in variables.items() if n not in environ})
+    environ[_READ] = str(path)
+
+
+def _parse(text: str, path: Path) -> dict[str, str]:
+    """Return the variables in *text* by name.
+
+    Raises:
+        ConfigError: a line has none, or one that an earlier line has; names file and line.
+    """
+    from io import StringIO  # noqa: PLC0415  seldom needed, as is the parser
+
+    from dotenv.parser import parse_stream  # noqa: PLC0415
+
+    variables: dict[str, str] = {}
+    for binding in parse_stream(StringIO(text)):
+        name, value, original = binding.key, binding.value, binding.original.string
+        before = original[: len(original) - len(original.lstrip())]
+        where = f"{path}:{binding.original.line + len(before.splitlines())}"
+        if name is None and not binding.error:  # a comment, or an empty line
+            continue
+        if name is None or value is None or not _NAME.fullmatch(name) or "\0" in value:
+            msg = f"{where}: this line sets no variable; {_LINE}"
+            raise ConfigError(msg)
+        if name in variables:
+            msg = f"{where}: {name} is set by an earlier line, too; keep one of them"
+            raise ConfigError(msg)
+        variables[name] = value
+    return variables

@@ -1,0 +1,108 @@
+"""What providers share that ask a service through its official client."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_xling.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pytest_xling.http.client import HostedClient
+    from pytest_xling.http.endpoint import Endpoint
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import PromptStyle, Request, Response
+
+
+__all__ = ["HostedProvider"]
+
+
+class HostedProvider(ABC):
+    """Asks a service, one attempt each; its client is imported by the first request.
+
+    Args:
+        spec: the model's name.
+        timeout_s: how long one answer may take.
+        device: unused; the service has one.
+    """
+
+    name: ClassVar[str]
+    style: ClassVar[PromptStyle] = "chat"
+    paid: ClassVar[bool] = True
+    max_connections: ClassVar[int] = 64
+    structured: ClassVar[bool] = True
+    module: ClassVar[str]
+    """Of the official client; the extra that installs it is called as the provider is."""
+    example: ClassVar[str]
+    """The name of a model."""
+
+    def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
+        del device
+        self.model = spec.strip()
+        self.timeout_s = timeout_s
+        self.endpoint = self.find_endpoint()
+        self._client: HostedClient | None = None
+
+    @staticmethod
+    @abstractmethod
+    def find_endpoint() -> Endpoint:
+        """Return the service and the key to it, from the variables that its client reads.
+
+        Raises:
+            ConfigError: the address cannot be read.
+        """
+
+    @abstractmethod
+    def connect(self) -> HostedClient:
+        """Import the official client and return what asks through it."""
+
+    def check(self) -> None:
+        """Raise ConfigError for what would make every request fail; asks nothing of a server."""
+        if not self.model:
+            msg = f"{self.name}: names no model; write --model={self.name}:{self.example}"
+            raise ConfigError(msg)
+        if not _is_installed(self.module):
+            msg = (
+                f"--model={self.name}:{self.model} needs a package that is not installed: "
+                f"pip install 'pytest-xling[{self.name}]'"
+            )
+            raise ConfigError(msg)
+        self.endpoint.check()
+
+    def identify(self, request: Request) -> dict[str, JsonValue]:
+        """Return all that determines the answer: server, model, messages and parameters."""
+        return {
+            "endpoint": self.endpoint.url,
+            "model": self.model,
+            "messages": [message.key for message in request.messages],
+            "params": {k: v for k, v in request.params.items() if v is not None},
+        }
+
+    def prepare(self) -> None:
+        """Import the client now; else the first request does, which takes it a second."""
+        if self._client is None:
+            self._client = self.connect()
+
+    async def generate(self, request: Request) -> Response:
+        """Ask once.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: nothing was answered.
+        """
+        self.prepare()
+        assert self._client is not None  # noqa: S101  prepare sets it
+        return await self._client.ask(request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of what the module is in
+        return False

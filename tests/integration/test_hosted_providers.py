@@ -1,0 +1,107 @@
+"""anthropic: and google: models, asked by a whole run over real sockets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.servers.anthropic_server import serving_anthropic
+from tests.servers.google_server import serving_google
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
+
+KEY = "AIzaSyTn0tARealKey0123456789"
+ASKED = 3
+"""Questions in Hindi."""
+
+
+class Service(NamedTuple):
+    """A service, and how a project names it."""
+
+    model: str
+    package: str
+    key: str
+    """The variable."""
+    url: str
+    """The variable."""
+    serving: Callable[..., Any]
+
+
+SERVICES = (
+    Service(
+        "anthropic:claude-x",
+        "anthropic",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        serving_anthropic,
+    ),
+    Service(
+        "google:gemini-x",
+        "google.genai",
+        "GEMINI_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
+        serving_google,
+    ),
+)
+
+
+@pytest.fixture(params=SERVICES, ids=lambda service: service.package)
+def service(request: pytest.FixtureRequest) -> Service:
+    """Each service whose client is installed."""
+    chosen: Service = request.param
+    pytest.importorskip(chosen.package, reason="needs an extra")
+    return chosen
+
+
+@pytest.fixture
+def server(project: Project, service: Service) -> Iterator[OpenaiServer]:
+    """A server that echoes, fails first, and lets only the key in."""
+    busy = {"fail_first": 1, "fail_mode": "429", "retry_after": "0.1"}
+    with service.serving(echo=True, key=KEY, **busy) as served:
+        project.environment.update({service.url: served.url, service.key: KEY})
+        yield served
+
+
+def test_a_run_asks_each_question_once_and_keeps_the_answers(
+    project: Project, service: Service, server: OpenaiServer
+) -> None:
+    """After a 429 it goes on; the key is in no output, no report and no store."""
+    project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.75, min_n: 1}}}")
+    options = (f"--model={service.model}", "--langs=hi", "-n2", "--xling-report=report.html")
+    first = project.run(*options, "-rA", "-v", "--showlocals")
+    assert 0 == first.code, first.out + first.err
+    assert f"answers: asked {ASKED}\n" in first.out
+    assert {"429": 1, "200": ASKED} == server.stats()["statuses"]
+    again = project.run(*options)
+    assert 0 == again.code, again.out + again.err
+    assert f"asked 0; {ASKED} from the store" in again.out
+    assert ASKED + 1 == server.requests
+    kept = [path for path in project.root.rglob("*") if path.is_file()]
+    assert {"store.sqlite", "report.html"} <= {path.name for path in kept}
+    assert [] == [path.name for path in kept if KEY.encode() in path.read_bytes()]
+    assert KEY not in first.out + first.err + again.out + again.err
+
+
+def test_a_wrong_key_ends_the_run_and_is_not_shown(
+    project: Project, service: Service, server: OpenaiServer
+) -> None:
+    """Exit 3, with the variable to correct."""
+    wrong = KEY[::-1]
+    project.environment[service.key] = wrong
+    outcome = project.run(f"--model={service.model}", "--langs=hi", "-n0")
+    assert 3 == outcome.code, outcome.out
+    assert service.key in outcome.out
+    assert wrong not in outcome.out + outcome.err
+    assert {"401"} == server.stats()["statuses"].keys() - {"429"}
+
+
+def test_no_key_is_told_before_anything_is_asked(project: Project, service: Service) -> None:
+    """Exit 4, with the variable to set."""
+    outcome = project.run(f"--model={service.model}", "--langs=hi")
+    assert 4 == outcome.code, outcome.out
+    assert f"set {service.key}" in outcome.err
