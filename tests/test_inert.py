@@ -25,6 +25,7 @@ OURS = {
     "pytest_xling",
     "pytest_xling.config",
     "pytest_xling.config.options",
+    "pytest_xling.config.request",
     "pytest_xling.config.store_location",
     "pytest_xling.config.values",
     "pytest_xling.errors",

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.config.options import add_pytest_options, option
 from pytest_xling.errors import ConfigError
-from pytest_xling.plugin.command_line import refuse_forgotten_model, refuse_two_models
+from pytest_xling.plugin.command_line import models_named, refuse_forgotten_model
 
 if TYPE_CHECKING:
     from pytest_xling.config.options import Given
@@ -61,9 +61,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Answer ``--xling-estimate`` without collecting or asking anything."""
+    """Run several models one by one; answer ``--xling-estimate`` without asking anything."""
     if config.option.help or config.option.version or not _model_is_named(config):
         return None
+    if len(models := models_named(config)) > 1:
+        from pytest_xling.plugin.several_models import run_each  # noqa: PLC0415
+
+        try:
+            return run_each(config, models)
+        except ConfigError as error:
+            raise pytest.UsageError(str(error)) from error
     if not _estimates(config):
         return None
     from pytest_xling.plugin.dry_run import show_estimate  # noqa: PLC0415
@@ -95,11 +102,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _refuse_mistyped(config: pytest.Config) -> None:
-    """Refuse a command line that names two models, or options of ours and no model."""
+    """Refuse a command line with options of ours and no model."""
     try:
-        if _model_is_named(config):
-            refuse_two_models(config)
-        else:
+        if not _model_is_named(config):
             refuse_forgotten_model(config)
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from error

@@ -1,4 +1,4 @@
-"""What was typed: options without the model they are for, and one that is given twice."""
+"""What was typed: options without the model they are for, and several models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.options import Option
 
-__all__ = ["refuse_forgotten_model", "refuse_two_models"]
+__all__ = ["models_named", "refuse_forgotten_model"]
 
 _FIX = "name one: --model=NAME, or XLING_MODEL in the environment"
 
@@ -62,19 +62,17 @@ _SHOWS = ("collectonly", "markers", "showfixtures", "show_fixtures_per_test", "c
 """Options of pytest's under which nothing is run."""
 
 
-def refuse_two_models(config: pytest.Config) -> None:
-    """Refuse two models on one command line, of which the last would win.
+def models_named(config: pytest.Config) -> list[str]:
+    """Return the models that are named: all on the command line, else in the first other place.
 
-    Raises:
-        ConfigError: names both.
+    Each place may name several, separated by commas.
     """
-    models = [value for entry, _, value in _typed(config) if entry is option("model")]
-    if len(set(models)) > 1:
-        msg = (
-            f"the command line names {len(models)} models, {' and '.join(map(repr, models))}, and"
-            " a run is of one; run pytest once for each"
-        )
-        raise ConfigError(msg)
+    model = option("model")
+    named = [value for entry, _, value in _typed(config) if entry is model]
+    if not named:
+        given = next(model.given(vars(config.option), os.environ, config.getini), None)
+        named = [] if given is None else [str(given.raw)]
+    return [name.strip() for text in named for name in text.split(",") if name.strip()]
 
 
 def _of_others(config: pytest.Config) -> tuple[str, ...]:

@@ -19,15 +19,14 @@ LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate:
         ({"XLING_RUN_NAME": "night"}, (), "XLING_RUN_NAME is set, and no model is named"),
         ({}, ("--langs=hi",), "--langs is given, and no model"),
         ({}, ("--xling-max-cost", "5", "-n2"), "--xling-max-cost is given, and no model"),
-        ({}, ("--model=a,b",), "'a,b' names several models"),
-        ({}, ("--model=a", "--xling-model=b"), "names 2 models, 'a' and 'b'"),
+        ({}, ("--model=a", "--xling-model=b,a"), "--model: 'a' is named twice; name each once"),
         ({"XLING_SHARD": "1/1"}, ("--model=scripted",), "of which a shard judges no gate"),
     ],
 )
 def test_a_model_that_is_not_named(
     project: Project, variables: dict[str, str], arguments: tuple[str, ...], told: str
 ) -> None:
-    """A misspelt variable, options of ours without a model, and two models."""
+    """A misspelt variable, options of ours without a model, and one model twice."""
     project.environment.update(variables)
     outcome = project.run(*arguments)
     assert outcome.code == 4, outcome.out

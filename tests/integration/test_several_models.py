@@ -1,0 +1,78 @@
+"""``--model=a --model=b``: a run each, gates each, one comparison and one exit status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_xling.plugin.several_models import worst
+from pytest_xling.store.runs import list_runs
+from tests.servers.openai_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
+
+LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.8}\n"
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[OpenaiServer]:
+    """A server that echoes, whatever model is named."""
+    project.write("thresholds.yaml", LIMITS)
+    with serving(echo=True) as served:
+        project.environment.update({"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "none"})
+        yield served
+
+
+@pytest.mark.parametrize(
+    "named", [("--model=m1,m2",), ("--model", "m1", "--xling-model=m2"), ("-n2", "--model=m1,m2")]
+)
+def test_each_has_a_run(project: Project, server: OpenaiServer, named: tuple[str, ...]) -> None:
+    """Both are asked and judged, the second is put beside the first; JUnit has both suites."""
+    outcome = project.run(*named, "--langs=hi", "--xling-run-name=night", "--xling-report=r.html")
+    assert 0 == outcome.code, outcome.out + outcome.err
+    assert 6 == server.requests
+    with project.reading() as connection:
+        assert {"m1", "m2"} == {run.model for run in list_runs(connection)}
+    assert "run night-m2 compared with run night-m1 of m1" in outcome.out
+    assert "2 of 2 models run; exit status of each: m1 0, m2 0" in outcome.out
+    assert outcome.junit is not None
+    assert ["pytest m1", "pytest m2"] == [s.attrib["name"] for s in outcome.junit.iter("testsuite")]
+    cases = [case.attrib["classname"] for case in outcome.junit.iter("testcase")]
+    assert {"m1", "m2"} == {name.partition(".")[0] for name in cases}
+    assert (project.root / "r-m1.html").is_file()
+    assert (project.root / "r-m2.html").is_file()
+
+
+def test_a_mistake_in_the_last_is_told_before_the_first_is_asked(
+    project: Project, server: OpenaiServer
+) -> None:
+    """And ends all of them with status 4."""
+    outcome = project.run("--model=m1,transcript:nowhere.jsonl", "--langs=hi")
+    assert 4 == outcome.code
+    assert "model 'transcript:nowhere.jsonl'" in outcome.err
+    assert "nowhere.jsonl" in outcome.err
+    assert 0 == server.requests
+
+
+def test_a_closed_gate_of_one_closes_all(project: Project, server: OpenaiServer) -> None:
+    """The other's run is made all the same; models may come from the environment."""
+    project.environment["XLING_MODEL"] = "m1,scripted:script.yaml"
+    project.script('rules:\n  - text: ""\n')
+    outcome = project.run("--langs=hi")
+    assert 1 == outcome.code, outcome.out
+    assert 3 == server.requests
+    assert "exit status of each: m1 0, scripted:script.yaml 1" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("codes", "status"),
+    [([0, 0], 0), ([0, 3], 3), ([3, 1], 1), ([1, 4], 4), ([5, 0], 5), ([0, 2], 2), ([], 0)],
+)
+def test_the_status_that_tells_most(codes: list[int], status: int) -> None:
+    """A mistake, then a closed gate, then what lacks."""
+    assert status == worst(codes)
