@@ -5,65 +5,39 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.records import Message, Response
+from pytest_xling.records import Message
 from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from pytest_xling.records import Request, Turn
-
-
-__all__ = ["conversation", "converse", "known_end"]
+    from pytest_xling.records import Request, Response, Turn
 
 
-def conversation(
-    request: Request, turns: Sequence[Turn]
-) -> Generator[Request, Response | None, None]:
-    """Yield each request of a conversation; send the response to it.
+__all__ = ["known_end", "next_request"]
 
-    It ends early where a reply is none, or calls a tool of which the next turn has no result: the
-    model has said its last.
 
-    Args:
-        request: the first.
-        turns: what is said after each reply.
+def next_request(request: Request, response: Response, turn: Turn) -> Request | None:
+    """Return what is asked after *response*, with it and *turn* behind all that was said.
+
+    None where the model has said its last: its reply is none, or calls a tool of which the turn has
+    no result.
     """
-    for turn in turns:
-        response = yield request
-        reply = None if response is None else _reply(split_response(response), turn)
-        if reply is None:
-            return
-        request = replace(request, messages=(*request.messages, *reply))
-    yield request
-
-
-async def converse(
-    request: Request, turns: Sequence[Turn], ask: Callable[[Request], Awaitable[Response]]
-) -> tuple[Request, Response]:
-    """Hold a conversation; return the last request and the response to it."""
-    requests = conversation(request, turns)
-    last = next(requests)
-    while True:
-        response = await ask(last)
-        try:
-            last = requests.send(response)
-        except StopIteration:
-            return last, response
+    reply = _reply(split_response(response), turn)
+    return None if reply is None else replace(request, messages=(*request.messages, *reply))
 
 
 def known_end(
     request: Request, turns: Sequence[Turn], known: Callable[[Request], Response | None]
 ) -> tuple[Request, Response | None]:
     """Return the last request of a conversation, and its response, as far as both are *known*."""
-    requests = conversation(request, turns)
-    last = next(requests)
-    while (response := known(last)) is not None:
-        try:
-            last = requests.send(response)
-        except StopIteration:
+    response = known(request)
+    for turn in turns:
+        if response is None or (following := next_request(request, response, turn)) is None:
             break
-    return last, response
+        request = following
+        response = known(request)
+    return request, response
 
 
 def _reply(response: Response, turn: Turn) -> Turn | None:

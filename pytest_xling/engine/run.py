@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.conversation import converse, known_end
+from pytest_xling.engine.conversation import known_end, next_request
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
@@ -301,14 +301,13 @@ class Run:
 
     async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
         asked = job.request
-
-        async def ask(request: Request) -> Response:
-            nonlocal asked
-            asked = request
-            return await answer(request)
-
         try:
-            _, response = await converse(job.request, job.turns, ask)
+            response = await answer(asked)
+            for turn in job.turns:
+                if (following := next_request(asked, response, turn)) is None:
+                    break
+                asked = following
+                response = await answer(asked)
         except XlingError as fault:
             self._count(errors=1, done=1)
             return Result(job=job, asked=asked, fault=fault)

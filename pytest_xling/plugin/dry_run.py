@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.engine.answering import request_key
-from pytest_xling.engine.conversation import conversation
+from pytest_xling.engine.conversation import next_request
 from pytest_xling.engine.models import price_paid
 from pytest_xling.errors import StoreMissing, XlingError
 from pytest_xling.files.whole import file_errors
@@ -94,15 +94,12 @@ def _turn_by_turn(
     for case, first, turns in setup.asked():
         longest = first.params["max_tokens"]
         words = " word" * (longest if isinstance(longest, int) else 1)
-        requests = conversation(first, turns)
-        request: Request | None = next(requests)
-        while request is not None:
-            asked[request_key(setup.provider, request)] = case, request
-            if not turns:
-                break
+        request = first
+        asked[request_key(setup.provider, first)] = case, first
+        for turn in turns:
             reply = known(request) or Response(text=words, stop_reason="stop")
-            try:
-                request = requests.send(reply)
-            except StopIteration:
-                request = None
+            if (following := next_request(request, reply, turn)) is None:
+                break
+            request = following
+            asked[request_key(setup.provider, request)] = case, request
     return asked

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from pytest_xling.engine.conversation import converse, known_end
+from pytest_xling.engine.conversation import known_end
 from pytest_xling.records import Message, Request, Response, ToolCall
 
 ASKED = Request(model="m", messages=(Message(role="user", content="Why?"),), params={})
@@ -29,11 +27,12 @@ def _held(
     asked: list[Request] = []
     left = iter(replies)
 
-    async def ask(request: Request) -> Response:
+    def reply(request: Request) -> Response | None:
         asked.append(request)
         return next(left)
 
-    last, response = asyncio.run(converse(ASKED, turns, ask))
+    last, response = known_end(ASKED, turns, reply)
+    assert response is not None
     return asked, last, response
 
 
