@@ -11,10 +11,11 @@ from pytest_xling.text.thoughts import split_response
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_xling.engine.memo import Memo
     from pytest_xling.records import Request, Response, Turn
 
 
-__all__ = ["known_end", "next_request"]
+__all__ = ["known_end", "next_request", "stored_ends"]
 
 
 def next_request(request: Request, response: Response, turn: Turn) -> Request | None:
@@ -38,6 +39,29 @@ def known_end(
         request = following
         response = known(request)
     return request, response
+
+
+async def stored_ends(
+    starts: Sequence[tuple[Request, Sequence[Turn]]], answer: Memo[Request, Response]
+) -> list[tuple[Request, Response | None]]:
+    """Return the last request of each conversation with its response, as far as both are stored.
+
+    Args:
+        starts: first requests, and the turns after them.
+        answer: the step that asks; it is not asked.
+    """
+    stored: dict[bytes, Response] = {}
+
+    def known(request: Request) -> Response | None:
+        return stored.get(answer.step.key(request))
+
+    while True:
+        ends = [known_end(request, turns, known) for request, turns in starts]
+        lacking = [answer.step.key(request) for request, response in ends if response is None]
+        found = await answer.stored(lacking)
+        if not found:
+            return ends
+        stored |= found
 
 
 def _reply(response: Response, turn: Turn) -> Turn | None:

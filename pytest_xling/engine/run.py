@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.conversation import known_end, next_request
+from pytest_xling.engine.conversation import next_request, stored_ends
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
@@ -164,7 +164,7 @@ class Run:
         if not fitted:
             return
         answer = await self._models.memo()
-        ends = await self._ends(fitted, answer)
+        ends = await stored_ends([(job.request, job.turns) for job in fitted], answer)
         # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [
             _with_response(
@@ -176,23 +176,6 @@ class Run:
         await self._store.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
-
-    async def _ends(
-        self, jobs: Sequence[Job], answer: Memo[Request, Response]
-    ) -> list[tuple[Request, Response | None]]:
-        """Return the last request of each job with its response, as far as the store has them."""
-        stored: dict[bytes, Response] = {}
-
-        def known(request: Request) -> Response | None:
-            return stored.get(answer.step.key(request))
-
-        while True:
-            ends = [known_end(job.request, job.turns, known) for job in jobs]
-            keys = [answer.step.key(asked) for asked, response in ends if response is None]
-            found = await answer.stored(keys)
-            if not found:
-                return ends
-            stored |= found
 
     async def rescore(self, run_id: str, results: Sequence[Result]) -> list[XlingError]:
         """Score what a stored run was answered with the metrics of its jobs.
