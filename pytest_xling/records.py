@@ -15,6 +15,7 @@ __all__ = [
     "LARGEST",
     "MIN_N",
     "MOST_TOKENS",
+    "TURNS",
     "Annotation",
     "Answer",
     "AnswerSet",
@@ -146,6 +147,8 @@ class Message:
         return [self.role, self.content, calls, self.tool_call_id]
 
 
+TURNS: Final = "turns"
+"""The key of a sample's metadata that says how many turns of the user its conversation has."""
 Turn: TypeAlias = "tuple[Message, ...]"
 """What is said after a model's reply, nearly always one message of the user."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +14,7 @@ from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.planning.expand import ANSWER_LANGUAGE, candidates, levels_of, turns_of
-from pytest_xling.records import Request
+from pytest_xling.records import TURNS, Request
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
         _check_prompt(sample, benchmark)
-    samples = [benchmark.prompts.with_turns(sample) for sample in samples]
+    samples = [_counted(benchmark.prompts.with_turns(sample)) for sample in samples]
     if design.judge_all_turns:
         samples = [turn for sample in samples for turn in turns_of(sample)]
     conditions = design.conditions(settings)
@@ -107,6 +107,15 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     ]
     _check_ids(cases, benchmark)
     return cases
+
+
+def _counted(sample: Sample) -> Sample:
+    """Return *sample* with the number of its turns in its metadata, where there are several."""
+    said = [message for turn in (sample.messages, *sample.turns) for message in turn]
+    turns = sum(message.role == "user" for message in said) + (not sample.messages)
+    if turns < 2 and len(sample.messages) < 2:  # noqa: PLR2004  one is a question
+        return sample
+    return replace(sample, metadata={**sample.metadata, TURNS: str(turns)})
 
 
 def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:

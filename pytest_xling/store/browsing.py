@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, select
 
 from pytest_xling.keys import content_key
+from pytest_xling.records import TURNS
+from pytest_xling.store.explain import payload_of
 from pytest_xling.store.outputs import find
 from pytest_xling.store.responses import read_response
 from pytest_xling.store.runs import signature_of
@@ -134,7 +136,7 @@ def texts_of(
     wanted = sorted(case_ids)
     for start in range(0, len(wanted), _CHUNK):
         query = (
-            select(cases.c.case_id, cases.c.question, cases.c.reference, outputs.c.output)
+            select(cases, outputs.c.output)
             .join(
                 outputs,
                 and_(
@@ -148,9 +150,24 @@ def texts_of(
                 cases.c.case_id.in_(wanted[start : start + _CHUNK]),
             )
         )
-        for case_id, question, reference, output in connection.execute(query):
-            texts[case_id] = (question, reference or "", read_response(output)["text"] or "")
+        for row in connection.execute(query):
+            asked = _asked(connection, row, json.loads(row.sample_metadata))
+            answer = read_response(row.output)["text"] or ""
+            texts[row.case_id] = (asked, row.reference or "", answer)
     return texts
+
+
+def _asked(connection: Connection, row: Any, metadata: Mapping[str, str]) -> str:  # noqa: ANN401
+    """Return what was asked; of a conversation all that was said before the answer."""
+    payload = payload_of(connection, row.response_key) if TURNS in metadata else None
+    said = payload and (payload.get("messages") or payload.get("prompt"))
+    if not isinstance(said, list):
+        return str(row.question)
+    turns = []
+    for role, content, *rest in said:
+        calls = [f"[{name}({arguments})]" for name, arguments, _ in rest[0]] if rest else []
+        turns.append(f"{role}: {' '.join(filter(None, [content, *calls]))}")
+    return "\n\n".join(turns)
 
 
 _TRANSLATE = "translate"
@@ -166,6 +183,8 @@ class BrowsedCase:
     language: str
     condition: str
     question: str
+    asked: str
+    """The question; of a conversation all that was said before the answer."""
     metadata: dict[str, str]
     response: dict[str, Any]
     cost_usd: float
@@ -212,6 +231,7 @@ def browsed_cases(connection: Connection, run_id: str) -> Iterator[BrowsedCase]:
         .execution_options(yield_per=200)
     )
     for row in connection.execute(query):
+        metadata = json.loads(row.sample_metadata)
         yield BrowsedCase(
             case_id=row.case_id,
             benchmark=row.benchmark,
@@ -219,7 +239,8 @@ def browsed_cases(connection: Connection, run_id: str) -> Iterator[BrowsedCase]:
             language=row.language,
             condition=row.condition,
             question=row.question,
-            metadata=json.loads(row.sample_metadata),
+            asked=_asked(connection, row, metadata),
+            metadata=metadata,
             response=read_response(row.output),
             cost_usd=row.cost_usd,
             reference=row.reference,

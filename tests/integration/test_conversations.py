@@ -66,6 +66,10 @@ def test_turn_after_turn(project: Project, server: OpenaiServer, workers: str) -
     again = project.run(*MODEL, workers)
     assert f"asked 0; {2 * QUESTIONS_ASKED} from the store" in again.out, again.out
     assert 2 * 3 * QUESTIONS_ASKED == server.requests
+    page = project.run(*MODEL, workers, "--xling-report=report.html")
+    assert page.code == 0
+    whole = "system: You help the customers of a bakery.\\n\\nuser: "
+    assert whole in (project.root / "report.html").read_text(encoding="utf-8")
     judged = project.xling("gate", "latest", "--thresholds", "thresholds.yaml")
     assert 0 == judged.returncode, judged.stdout
 
@@ -82,6 +86,19 @@ def test_every_turn_judged(project: Project, server: OpenaiServer) -> None:
         answers["q0001-u1-hi"],
         answers["q0001-u2-hi"],
     )
+
+
+def test_beside_a_baseline(project: Project, server: OpenaiServer) -> None:
+    """What was said to the model pairs them, not what it replied."""
+    project.write("thresholds.yaml", LIMITS.replace("{max_rate: 0.9}", "{max_drop: 0.9}"))
+    assert 3 == project.run(*MODEL, "--xling-run-name=before").code  # drops are not judged yet
+    server.behave(type(server.behaviour)(answer="Something else altogether."))
+    now = project.run("--model=served", "--langs=hi,es", "--xling-fresh", "--baseline=before")
+    assert "no_answer-drop-hi" in now.out + "".join(now.cases), now.out
+    assert "asks something else" not in now.out
+    shown = json.loads(project.xling("show", "latest", "--json").stdout)
+    (gate,) = [v for v in shown["verdicts"] if v["case"] == "no_answer-drop-hi"]
+    assert QUESTIONS_ASKED == gate["estimate"]["n"]
 
 
 def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -> None:

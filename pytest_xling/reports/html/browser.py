@@ -132,7 +132,7 @@ def case_columns(
         columns["language"].append(strings.place(case.language))
         columns["sample"].append(strings.place(case.sample_id))
         columns["condition"].append(strings.place(case.condition))
-        columns["question"].append(strings.place(cut_to(case.question, limit)))
+        columns["question"].append(strings.place(cut_to(case.asked, limit)))
         columns["facts"].append(facts.place(canonical_json(dict(case.metadata))))
         columns["answer"].append(cut_to(case.text, limit) if case.text else None)
         columns["stop"].append(strings.place(str(case.response["stop_reason"])))
