@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.project import QUESTIONS
+from tests.servers.batch_server import serving_batches
 from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
@@ -131,6 +132,27 @@ def test_no_turn_is_paid_for_twice(project: Project, server: OpenaiServer) -> No
     # What was under way when the process died, and what it had not written yet, is asked again.
     assert 2 * 3 * QUESTIONS_ASKED <= server.requests <= 2 * 3 * QUESTIONS_ASKED + 2
     assert before >= 5
+
+
+def test_each_turn_is_a_batch(project: Project) -> None:
+    """With the replies of the batch before; a run that goes on asks for the rest only."""
+    project.write("benchmarks/bread/prompts.yaml", PROMPTS)
+    project.write("thresholds.yaml", LIMITS)
+
+    def said(body: dict[str, Any]) -> str:
+        return f"{len(body['messages'])}: {body['messages'][-1]['content']}"
+
+    with serving_batches(answer=said) as batches:
+        project.environment.update({"OPENAI_BASE_URL": batches.url, "OPENAI_API_KEY": "k"})
+        outcome = project.run("--model=batch:m", "--langs=hi,es")
+        assert 0 == outcome.code, outcome.out
+        assert [2 * QUESTIONS_ASKED] * 3 == batches.sizes
+        assert {1} == set(batches.asked.values())
+        assert 0 == project.run("--model=batch:m", "--langs=hi,es").code
+        assert 3 == len(batches.sizes)
+    assert {"6: And then?", "6: और फिर क्या होता है?"} == {
+        answer.response["text"] for answer in project.answers()
+    }
 
 
 def test_rows_have_their_own(project: Project, server: OpenaiServer) -> None:
