@@ -38,6 +38,8 @@ class RowsReader:
 
     name: ClassVar[str] = "rows"
     data: DataMap = field(default_factory=DataMap)
+    _known: dict[object, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """Languages of tables by path, size and time: a large one is read for them once."""
 
     def mapped(self, data: DataMap) -> RowsReader:
         """Return the reader that reads as *data* says."""
@@ -54,7 +56,13 @@ class RowsReader:
             ConfigError: what reads the format is not installed.
             DataError: names the file, the line, the column and the fix.
         """
-        return languages_of(path, self.data)
+        at = path.stat() if path.is_file() else None
+        if at is None:
+            return languages_of(path, self.data)
+        key = path, at.st_size, at.st_mtime_ns
+        if key not in self._known:
+            self._known[key] = languages_of(path, self.data)
+        return self._known[key]
 
     def read(self, path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
         """Return the samples of *languages*, language by language, in data order.
