@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pytest_xling.http.client import HostedClient
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
 
 
-__all__ = ["HostedProvider"]
+__all__ = ["Client", "HostedProvider"]
+
+
+class Client(Protocol):
+    """What asks through an official client."""
+
+    async def ask(self, request: Request) -> Response:
+        """Ask once."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        ...
 
 
 class HostedProvider(ABC):
@@ -42,7 +53,7 @@ class HostedProvider(ABC):
         self.model = spec.strip()
         self.timeout_s = timeout_s
         self.endpoint = self.find_endpoint()
-        self._client: HostedClient | None = None
+        self._client: Client | None = None
 
     @staticmethod
     @abstractmethod
@@ -54,7 +65,7 @@ class HostedProvider(ABC):
         """
 
     @abstractmethod
-    def connect(self) -> HostedClient:
+    def connect(self) -> Client:
         """Import the official client and return what asks through it."""
 
     def check(self) -> None:

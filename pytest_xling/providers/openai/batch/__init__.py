@@ -42,7 +42,7 @@ class BatchProvider(OpenaiProvider):
                 OpenaiBatches,
             )
 
-            self._batches = OpenaiBatches(self._endpoint, self._model)
+            self._batches = OpenaiBatches(self.endpoint, self.model)
         return self._batches
 
     async def aclose(self) -> None:
