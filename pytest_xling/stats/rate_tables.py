@@ -46,6 +46,8 @@ _FLATTEST, _STEEPEST = -12.0, 30.0
 """Logarithms of the multipliers among which an end is sought, per label."""
 _DRAWS = 512
 """How many sums of betas the upper end of a stratified sample is a quantile of."""
+_LEAST = 8
+"""Labels of each stratum, or all of its answers, from which on priors are taken for little."""
 _NEAR = 1e-9
 _RAREST = 1e-300
 
@@ -103,9 +105,14 @@ class RateTables:
 
     @cached_property
     def stratified(self) -> NDArray[np.bool_]:
-        """Whether a label stands for more answers in one stratum than in another, by run."""
+        """Whether a label stands for more answers in one stratum than in another, by run.
+
+        Not where a stratum has few labels: what the priors add would be more than they know.
+        """
         apart: NDArray[np.bool_] = np.ptp(self.weights, axis=1) > _NEAR * self.weights.max(axis=1)
-        return apart
+        least = np.minimum(self.answers.sum(axis=1), _LEAST)
+        known: NDArray[np.bool_] = (self.labels.sum(axis=1) >= least).all(axis=1)
+        return apart & known
 
     def _draws(self, labels: Array) -> Array:
         """Return sorted draws of the rate by so many labels; 0 of runs that are not stratified."""
