@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request
 
-__all__ = ["annotator", "flag", "number", "provider", "search"]
-
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 _DIGITS: Final = 12

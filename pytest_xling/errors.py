@@ -26,24 +26,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "BrokenStep",
-    "BudgetExceeded",
-    "ConfigError",
-    "DataError",
-    "EvaluationError",
-    "GivenUp",
-    "PermanentFault",
-    "ProviderFault",
-    "RateLimited",
-    "StoreAway",
-    "StoreError",
-    "StoreMissing",
-    "TransientFault",
-    "XlingError",
-    "did_you_mean",
-]
-
 
 class XlingError(Exception):
     """Base of all errors raised on purpose by pytest-xling."""

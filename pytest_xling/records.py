@@ -10,37 +10,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "ALL_LANGUAGES",
-    "LARGEST",
-    "MIN_N",
-    "MOST_TOKENS",
-    "TURNS",
-    "Annotation",
-    "Answer",
-    "AnswerSet",
-    "Condition",
-    "Estimate",
-    "Expected",
-    "Finding",
-    "Message",
-    "Outcome",
-    "PromptStyle",
-    "Reading",
-    "Request",
-    "Response",
-    "Role",
-    "RunRecord",
-    "Sample",
-    "Score",
-    "StopReason",
-    "Threshold",
-    "ToolCall",
-    "Turn",
-    "Usage",
-    "Verdict",
-]
-
 PromptStyle: TypeAlias = Literal["chat", "completion", "translation", "search"]
 """How a model wants to be asked.
 

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "BUILT_IN",
-    "OWN_METRIC",
-    "Kind",
-    "add",
-    "describe",
-    "description",
-    "is_importable",
-    "load",
-    "names",
-]
-
 Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
 
 BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.options import Option
 
-__all__ = [
-    "XlingShadowedOptionWarning",
-    "pytest_configure",
-    "pytest_generate_tests",
-    "pytest_load_initial_conftests",
-]
-
 SHADOWED = "xling_shadowed"
 """Attribute of the parsed options, so that workers have it too: names of options whose short flag
 is on the command line and belongs to somebody else."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["Baseline", "Scores", "Source", "open_baseline"]
-
 Scores: TypeAlias = "Mapping[str, Sequence[Score]]"
 """Of one metric of a benchmark, by language."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Verdict
 
-__all__ = ["BaselineFile", "pivots_in", "read_baseline_file"]
-
 _FORMAT = 1
 _MOST_CHARS = 400
 """Of what is wrong, which may quote the file."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.labelling import Labelling
     from pytest_xling.store.database import Database
 
-__all__ = ["calibrate"]
-
 
 async def calibrate(
     run: Run,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.database import Database
 
-__all__ = ["ANNOTATOR", "JudgedCategories", "judged_categories"]
-
 ANNOTATOR: Final = "category_llm"
 _NAMES: Final = frozenset(CATEGORIES.values())
 _NONE: Final = ""

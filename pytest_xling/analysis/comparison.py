@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better
     from pytest_xling.records import RunRecord, Score
 
-__all__ = ["ALPHA", "Change", "Comparison", "compare"]
-
 ALPHA = 0.05
 """Of intervals, and of the rate of false findings that is thought bearable."""
 

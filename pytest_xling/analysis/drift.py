@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.database import Database
 
-__all__ = ["anchors_among", "edition_measured", "judge_again", "versions_of"]
-
 MOST = 30
 """How many anchors are kept of each language."""
 

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = [
-    "CHOSEN",
-    "TASKS",
-    "Labelled",
-    "LabelledSet",
-    "Task",
-    "bundled_labels",
-    "read_labels",
-    "task_of",
-]
-
 BUNDLED = "bundled"
 _ENGLISH = "en"
 _HELD_OUT = ("held_out", "test")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Verdict
 
-__all__ = ["LoadedRun", "load_run"]
-
 TEXT, WHOLE, NUMBER, YES_NO, ANY = "string", "Int64", "float64", "boolean", "object"
 
 PLACE: Final = {

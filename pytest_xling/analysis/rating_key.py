@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
     from pytest_xling.records import RunRecord
 
-__all__ = ["KEY_COLUMNS", "code_of", "is_code", "key_rows", "model_named", "read_keys"]
-
 KEY_COLUMNS: Final = ("code", "model", "run")
 _DIGITS: Final = 6
 _CODE: Final = re.compile(rf"model-[0-9a-f]{{{_DIGITS}}}")

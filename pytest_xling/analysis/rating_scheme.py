@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ASPECTS", "RATING", "Aspect"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:

@@ -35,19 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.stats.clmm import Clmm, Contrast, MarginalMean
 
-__all__ = [
-    "COLUMNS",
-    "RANK",
-    "Family",
-    "Predictors",
-    "Rating",
-    "RatingsModel",
-    "fit_ratings",
-    "parse_column",
-    "parse_predictors",
-    "read_ratings",
-]
-
 COLUMNS = ("rating", "model", "language", "annotator", "question")
 RANK = "rank"
 DIGEST = "digest"

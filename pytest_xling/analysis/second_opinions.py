@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.metric import Better
 
-__all__ = ["SecondOpinion", "second_opinion"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinion:

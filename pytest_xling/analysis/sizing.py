@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = ["Expected", "Goal", "Pilot", "least", "pilot_of", "power", "samples"]
-
 _REPEAT = re.compile(r"r(\d+)$")
 _EXACT = 5_000
 """Pairs up to which tables are gone through one by one."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Sample
     from pytest_xling.store.runs import StoredAnswer
 
-__all__ = ["stored_answers"]
-
 NOBODY = Request(model="", messages=(), params={})
 """What is asked of nobody."""
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Bounds, Metric
     from pytest_xling.store.database import Database
 
-__all__ = ["Originals", "file_originals", "measurable", "measure_noise", "run_originals"]
-
 _KEYS = ("id", "text", "question")
 _GAP_UNITS = {"answer", "repeats"}
 _FEWEST = 2

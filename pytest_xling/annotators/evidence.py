@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["Evidence"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(AskingAnnotator):

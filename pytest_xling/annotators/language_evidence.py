@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["LanguageEvidence"]
-
 CASELESS = 2
 """A letter of a script without capitals counts as two: such scripts write syllables or words with
 one letter, or leave vowels to marks."""

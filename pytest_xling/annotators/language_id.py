@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["LanguageId"]
-
 _LETTER = re.compile(r"[^\W\d_]")
 
 

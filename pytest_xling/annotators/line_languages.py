@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.languages import Language
 
-__all__ = ["LineLanguages"]
-
 _OURS = {"nb": "no"}
 """langid has a code for Norwegian's common standard beside the one for Norwegian."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SentenceLanguages"]
-
 _LETTER = re.compile(r"[^\W\d_]")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["SurfaceIssues"]
-
 _LENGTH, _TIMES = 20, 4
 
 

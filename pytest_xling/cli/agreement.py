@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.scheme import Scheme
     from pytest_xling.store.human_labels import HumanLabel
 
-__all__ = ["add_arguments", "run"]
-
 SHOWN = 20
 Kept: TypeAlias = "Mapping[str, Mapping[str, HumanLabel]]"
 """By metric and case."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
 
-__all__ = ["given_option", "measuring", "settled_for_judge"]
-
 
 def given_option(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  any option's
     """Return what an option was given, on the command line or in the environment."""

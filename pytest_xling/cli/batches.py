@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.batching import BatchState
     from pytest_xling.store.batches import BatchRow
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.sheet import Sheet
     from pytest_xling.store.calibrations import Calibration
 
-__all__ = ["add_arguments", "run"]
-
 SHARED = (
     *CHOSEN,
     "model",

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.translation_noise import TranslationNoise
 
-__all__ = ["add_arguments", "run"]
-
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")
     for name in (

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Change, Comparison
     from pytest_xling.analysis.second_opinions import SecondOpinion
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

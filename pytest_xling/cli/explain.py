@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.explain import StepOutput
 
-__all__ = ["add_arguments", "run"]
-
 TEXT_CHARS = 2000
 OUTPUT_CHARS = 160
 DIFFERENCE_CHARS = 240

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["FORMAT", "add_arguments", "run"]
-
 OF_PROCESSES = frozenset({"owner", "seen_at"})
 """What a run's record says of the machine it was made on: nobody else's business."""
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.records import Expected, RunRecord, Verdict
 
-__all__ = ["add_arguments", "run"]
-
 CLOSED = 1
 INCOMPLETE = 3
 

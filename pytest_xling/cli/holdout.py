@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["HOLDOUT", "hold_out", "parse_part"]
-
 DATA, HOLDOUT = "data", "holdout"
 """Folders of a benchmark: what is asked every day, and what is kept back."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.resources.abc import Traversable
 
-__all__ = ["add_arguments", "run"]
-
 SUFFIX = ".txt"
 """Ends the name of every template, so that none is taken for a test or a benchmark of ours."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.dataset import Column
 
-__all__ = ["LANGUAGE", "LEAST", "QUESTION", "texts_for"]
-
 QUESTION: Final = ("question", "text", "prompt", "query", "input")
 LANGUAGE: Final = ("language", "lang", "locale", "language_code", "lang_code")
 """What columns are called, the likeliest first."""

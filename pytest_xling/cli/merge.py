@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.records import RunRecord
 
-__all__ = ["add_arguments", "run"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.config.store_location import StoreLocation
 
-__all__ = ["reading", "settled", "store_location"]
-
 
 def settled(given: Mapping[str, Any]) -> Settings:
     """Return the settings of a command that is given options as pytest is.

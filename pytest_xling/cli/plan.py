@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Score
     from pytest_xling.reports.terminal.plan_sheet import Study
 
-__all__ = ["add_arguments", "run"]
-
 RATE, CORRELATION, ICC = 0.1, 0.3, 0.5
 """What is assumed of a share where no run is named and nothing is said."""
 PIVOT = "en"

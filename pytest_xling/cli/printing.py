@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["check_free", "color", "print_json", "print_text", "width", "write_csv", "written"]
-
 DEFAULT_WIDTH = 80
 
 

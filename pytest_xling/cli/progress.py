@@ -14,8 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["shown_progress"]
-
 _EVERY = 10
 """Without a terminal so many lines say how far a long step is."""
 

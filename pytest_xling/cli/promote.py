@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

@@ -23,8 +23,6 @@ from pytest_xling.reports.terminal.ratings_table import ratings_object, ratings_
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

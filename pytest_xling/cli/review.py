@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Drawn
     from pytest_xling.reports.review.side_by_side import SideBySide
 
-__all__ = ["add_arguments", "run"]
-
 DEFAULT_ANSWERS = 100
 DEFAULT_QUESTIONS = 20
 """CaLMQA's annotators rated the answers to 20, and took 20 to 40 minutes for each."""

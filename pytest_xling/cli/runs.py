@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Verdict
 
-__all__ = ["add_arguments", "run"]
-
 TOLD_APART = 20
 """Columns of a model's name that are left where others need the room."""
 

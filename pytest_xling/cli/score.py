@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.records import RunRecord, Score
 
-__all__ = ["add_arguments", "run"]
-
 INCOMPLETE = 3
 INTERRUPTED = 130
 LISTED = 5

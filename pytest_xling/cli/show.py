@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
     from pytest_xling.store.runs import Progress
 
-__all__ = ["add_arguments", "run"]
-
 FINDINGS_JSON = 100
 
 

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.papers.calmqa import Row
     from pytest_xling.reports.papers.paper_table import PaperTable
 
-__all__ = ["add_arguments", "run"]
-
 CALMQA_TABLES = {
     "surface": (surface_table, SURFACE_COLUMNS),
     "length": (length_table, LENGTH_COLUMNS),

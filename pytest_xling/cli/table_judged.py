@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Sample
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = ["judged"]
-
 
 def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict[str, list[Row]]:
     """Return the rows of each run, by its name, and of each folder of data.

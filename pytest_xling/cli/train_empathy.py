@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.empathy.head.training.fitting import Trained
 
-__all__ = ["run"]
-
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the weights into a folder and print what was measured."""

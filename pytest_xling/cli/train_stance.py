@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.text.stance import Stance
 
-__all__ = ["run"]
-
 _ALL: Final = "all"
 
 

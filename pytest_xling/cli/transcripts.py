@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["add_arguments", "run"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:

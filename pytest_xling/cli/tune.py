@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.tuning import Tuning
     from pytest_xling.analysis.tuning.runs import Wanted
 
-__all__ = ["add_arguments", "run"]
-
 USUAL = Path("thresholds.yaml")
 FEWER = "Limits tuned on fewer questions are looser."
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
     from pathlib import Path
 
-__all__ = ["add_variables"]
-
 _READ = "_XLING_ENV_FILE_READ"
 """Tells processes that inherit the variables not to read the file again: it may be gone by then."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

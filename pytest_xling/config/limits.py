@@ -19,24 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.interfaces.metric import Metric, MetricKind
 
-__all__ = [
-    "DROP",
-    "GAP",
-    "OVERALL",
-    "REQUIRED",
-    "TREND",
-    "WEIGHTS",
-    "Limits",
-    "MetricLimits",
-    "MetricReader",
-    "Place",
-    "expect_mapping",
-    "read_limits",
-    "refuse_contradictions",
-    "unknown",
-]
-
-
 Place: TypeAlias = tuple[str, ...]
 
 POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive", "tier")

@@ -18,22 +18,6 @@ from pytest_xling.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "INI_FILES",
-    "OPTIONS",
-    "REQUIRE_MODEL",
-    "SHORT",
-    "Given",
-    "Option",
-    "add_cli_options",
-    "add_pytest_options",
-    "add_short_option",
-    "option",
-    "our_variables",
-    "refuse_unknown_variables",
-    "way_out",
-]
-
 
 class Given(NamedTuple):
     """What an option was given outside thresholds.yaml, not yet parsed."""

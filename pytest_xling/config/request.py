@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["nested", "request", "request_item"]
-
 _OWN_OPTIONS = {
     "max_completion_tokens": "--xling-max-tokens",
     "max_tokens": "--xling-max-tokens",

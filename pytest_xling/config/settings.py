@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 
-__all__ = ["USUAL_THRESHOLDS", "Settings", "locate_thresholds", "resolve"]
-
 Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 Ini: TypeAlias = "Callable[[str], object]"
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["changed_settings"]
-
 SHAPING: Final = {
     "model": "model",
     "languages": "langs",

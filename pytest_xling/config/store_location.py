@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote
 
-__all__ = ["ServerUrl", "StoreLocation"]
-
 _SERVERS = ("postgresql", "postgres")
 _SECRET = {
     "password",

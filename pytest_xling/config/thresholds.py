@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.options import Option
     from pytest_xling.interfaces.metric import Metric
 
-__all__ = ["RunSetting", "ThresholdFile", "read"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetting:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Place", "edited", "replace_text"]
-
 Place: TypeAlias = tuple[str, ...]
 
 _NUMBER = re.compile(r"[-+.0-9][-+.0-9eE_]*")

@@ -15,36 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import StoreLocation
 
-__all__ = [
-    "baseline",
-    "benchmarks",
-    "count",
-    "data_path",
-    "device",
-    "duration",
-    "empathy",
-    "flag",
-    "github",
-    "languages",
-    "model",
-    "model_version",
-    "models",
-    "number",
-    "parameter",
-    "path",
-    "price",
-    "prices",
-    "run_name",
-    "shard",
-    "stance",
-    "stop_early",
-    "store",
-    "temperatures",
-    "tested_model",
-    "text_in",
-    "update_thresholds",
-]
-
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")

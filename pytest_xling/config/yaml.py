@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from ruamel.yaml.nodes import Node
 
-__all__ = ["YamlFile", "YamlValue", "read_yaml"]
-
 YamlValue: TypeAlias = "str | int | float | bool | list[YamlValue] | dict[str, YamlValue] | None"
 
 Place: TypeAlias = tuple[str | int, ...]

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.stance import Veracity
 
-__all__ = ["ClaimRow", "ClaimsReader", "Forms", "claim_row"]
-
-
 _REQUIRED = ("id", "veracity", "category", "source", "reason", "texts")
 _KEYS = (*_REQUIRED, "machine")
 _FORMS = ("claim", "question", "topic")

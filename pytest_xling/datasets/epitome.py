@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.files.epitome import EpitomeRow
 
-__all__ = ["EpitomeReader"]
-
 _ENGLISH = "en"
 
 

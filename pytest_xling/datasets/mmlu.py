@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
 
-__all__ = ["MmluReader"]
-
 _OPTIONS: Final = ("A", "B", "C", "D")
 _COLUMNS: Final = ("question", *_OPTIONS, "answer")
 _SUFFIXES: Final = (".csv", ".tsv")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Forward", "lower_precision", "precision"]
-
 _POOLER = "pooler."
 
 

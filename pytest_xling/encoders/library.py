@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.encoders.source import Source
     from pytest_xling.keys import JsonValue
 
-__all__ = ["LibraryEncoder"]
-
 _BATCH = 16
 _SHOWN = 60
 

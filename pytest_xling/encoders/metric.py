@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
 
-__all__ = ["EncoderMetric"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderMetric(TextMetric):

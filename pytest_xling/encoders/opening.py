@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
 
-__all__ = ["check_encoder", "encoder_identity", "open_encoder"]
-
 _OF_ITS_LIBRARIES = ("dtype", "tokenizers", "torch", "transformers")
 
 _opening = threading.Lock()

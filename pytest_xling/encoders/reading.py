@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.encoders.forward import Forward
 
-__all__ = ["Reader", "Window", "merged", "windows"]
-
 
 def windows(length: int, *, size: int, stride: int) -> list[tuple[int, int]]:
     """Return the windows over *length* tokens, as (start, end).

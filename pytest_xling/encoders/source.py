@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["EMBEDDED", "Layout", "Pooling", "Source"]
-
 EMBEDDED = "embedded"
 
 Pooling: TypeAlias = Literal["mean", "cls", "sentence-transformers"]

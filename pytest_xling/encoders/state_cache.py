@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["StateCache"]
-
 
 class StateCache:
     """Arrays by key, the least recently used dropped first.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Tokens"]
-
 _SAMPLE = "a"
 
 

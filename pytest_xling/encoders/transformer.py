@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.encoders.source import Source
     from pytest_xling.keys import JsonValue
 
-__all__ = ["TransformerEncoder", "signature_of"]
-
 # Fastest of 256 to 4096 on a CPU, where a few hundred rows keep a core busy; a GPU wants many.
 _BUDGET_CPU = 1024
 _BUDGET_GPU = 1 << 15

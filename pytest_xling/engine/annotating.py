@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, Response
 
-__all__ = ["AnnotatingAnswers", "AnnotatingByAsking", "AnnotatingTexts", "AnnotationStep"]
-
-
 AnyAnnotator = TypeVar("AnyAnnotator", bound=Annotator)
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["Annotate", "OpenAnnotator", "annotated_with"]
-
 Annotate: TypeAlias = (
     "Callable[[Sequence[Answer]], Awaitable[list[Annotation | XlingError | None]]]"
 )

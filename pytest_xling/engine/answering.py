@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "Answering",
-    "decode_response",
-    "encode_response",
-    "kept_as",
-    "provider_digest",
-    "request_key",
-]
-
 
 class Answering:
     """Asks a provider; each answer is kept as soon as it is there.

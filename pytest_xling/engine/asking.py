@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.limits import AdaptiveLimit, CostCap
     from pytest_xling.records import Request, Response, Usage
 
-__all__ = ["Answers", "Gate", "ask", "ask_in_batches", "with_tokens"]
-
 ATTEMPTS = 6
 """How often a request is asked that meets faults which may pass."""
 MESSAGE_TOKENS = 4

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request
     from pytest_xling.store.batches import BatchRow
 
-__all__ = ["BatchQueue"]
-
 T = TypeVar("T")
 
 QUIET_S = 1.0

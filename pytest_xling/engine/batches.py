@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.computing import Made
     from pytest_xling.engine.executor import Executor
 
-__all__ = ["MAX_BATCH", "in_batches"]
-
 MAX_BATCH = 256
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
 
-__all__ = ["PATIENCE_S", "Breaker"]
-
 PATIENCE_S: Final = 120.0
 HANDFUL: Final = 3
 """So many faults in a row are no accident."""

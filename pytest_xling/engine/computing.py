@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Reading
 
-__all__ = ["Made", "checked", "outcomes"]
-
 FLAG_VALUES = (0.0, 1.0)
 
 Made: TypeAlias = "Metric[Any] | TextAnnotator | AnswerAnnotator"

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Response, Turn
 
 
-__all__ = ["known_end", "next_request", "stored_ends"]
-
-
 def next_request(request: Request, response: Response, turn: Turn) -> Request | None:
     """Return what is asked after *response*, with it and *turn* behind all that was said.
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.computing import Made
     from pytest_xling.interfaces.provider import Provider
 
-__all__ = ["Executor", "LocalExecutor", "WatchedExecutor"]
-
 T = TypeVar("T")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Reading, Request, Response, Sample, Turn
 
-__all__ = ["Job", "Result", "Scorable", "missing_reason"]
-
 
 @dataclass(frozen=True)
 class Scorable:

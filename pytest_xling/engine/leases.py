@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["SILENT_S", "dead", "status_now", "this_process"]
-
 SILENT_S = 60.0
 """Of a process elsewhere nothing is heard for so long only where it is gone."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Usage
 
-__all__ = ["AdaptiveLimit", "CostCap"]
-
 # Clean rounds between two attempts to open one more slot, at most.
 _MAX_ROUNDS = 32
 # How long nothing is asked when a server refuses even a single request and does not say.

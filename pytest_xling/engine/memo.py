@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Memo", "Step"]
-
 In = TypeVar("In")
 In_contra = TypeVar("In_contra", contravariant=True)
 Out = TypeVar("Out")

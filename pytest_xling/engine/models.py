@@ -33,21 +33,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Response
 
-__all__ = [
-    "Model",
-    "Models",
-    "RoleAsk",
-    "check_provider",
-    "check_role",
-    "check_translates",
-    "connections",
-    "make_models",
-    "make_provider",
-    "make_roles",
-    "price_paid",
-    "provider_of",
-]
-
 FIRST_REQUESTS = 4
 """Requests in flight until one was answered, of each process: a wrong key makes no more."""
 SHORTEST_MISSPELT, MISSPELT = 6, 0.8

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Response, Sample
     from pytest_xling.store.database import Database
 
-__all__ = ["Run"]
-
 _log = logging.getLogger(__name__)
 
 PROGRESS_EVERY_S = 0.5

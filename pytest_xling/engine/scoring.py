@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
-__all__ = ["ReadingStep", "Scoring", "SetScoring"]
-
 MAX_SETS = 64
 """Sets scored together: enough to fill a batch of an encoder with their answers."""
 

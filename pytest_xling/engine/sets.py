@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.job import Result, Scorable
     from pytest_xling.interfaces.metric import Unit
 
-__all__ = ["Corpus", "ScorableSet", "corpora_of", "present", "sets_of"]
-
 IN_PIVOT, TO_NEUTRAL = "in the pivot language", "to the neutral query"
 
 Placed: TypeAlias = "tuple[int, ScorableSet]"

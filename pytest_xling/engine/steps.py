@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
 
-__all__ = ["StepFactory", "Steps", "make_step_factory", "parameters_of"]
-
 SHARED = {
     "empathy": "--xling-empathy",
     "stance": "--xling-stance",

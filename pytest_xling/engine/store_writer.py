@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.database import Database
     from pytest_xling.store.outputs import Output, OutputKey
 
-__all__ = ["StoreWriter"]
-
 T = TypeVar("T")
 
 LEASE_S = 30.0

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-__all__ = ["cache_folder"]
-
 _NAME = "pytest-xling"
 
 

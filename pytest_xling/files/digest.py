@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["file_sha256", "files_sha256"]
-
 
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""

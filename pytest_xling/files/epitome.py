@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.files.tables import Place
 
-__all__ = ["EPITOME_COLUMNS", "EpitomeRow", "epitome_files", "epitome_rows"]
-
 EPITOME_COLUMNS: Final = (
     "sp_id",
     "rp_id",

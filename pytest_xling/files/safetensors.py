@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-__all__ = ["metadata_of"]
-
 
 def metadata_of(raw: bytes) -> dict[str, str]:
     """Return the metadata at the head of the file whose bytes are *raw*.

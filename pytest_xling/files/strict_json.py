@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "numbered_lines",
-    "parse",
-    "plain_name",
-    "read_text",
-    "require_name",
-    "require_text",
-    "unique_keys",
-]
-
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")

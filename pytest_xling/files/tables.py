@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SUFFIXES", "Place", "TableFile", "TableRow", "json_lines", "table_rows"]
-
 TableFile: TypeAlias = "Path | zipfile.Path"
 """A table, which may be in an archive."""
 

@@ -13,16 +13,6 @@ from pytest_xling.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "OWNER_ONLY",
-    "display_path",
-    "file_errors",
-    "kept_mode",
-    "read_utf8",
-    "whole",
-    "whole_bytes",
-]
-
 OWNER_ONLY: Final = 0o600
 """Permissions of new files that hold answers; Windows has others."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Estimate, Score, Threshold
 
-__all__ = ["cases_estimate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = [
-    "NOT_COUNTED",
-    "by_level",
-    "corrected",
-    "corrected_gap",
-    "corrected_sum",
-    "corrected_trend",
-    "labels_at",
-    "level_name",
-    "wants_labels",
-    "with_labels_told",
-]
-
 NO_SPREAD: Final = "people's labels show no spread"
 REACHES_0: Final = (
     "the baseline's interval reaches 0, of which no share is known; limit the drop in the metric's "

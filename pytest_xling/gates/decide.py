@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["Decision", "Evidence", "judge_gate", "judge_gates"]
-
 
 class Evidence(Protocol):
     """What is known of a run whose gates are decided."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str], HumanLabel]
 
-__all__ = ["BaselineSide", "Shared", "differing", "drop_estimate", "judge_drop_gate", "undecided"]
-
 _SHOWN = 3
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Score
 
-__all__ = ["check_scores", "check_values", "estimate", "why_none"]
-
 NO_SPREAD = "all values are equal, and how far others may be is not known: no spread is known"
 ONE_QUESTION = "all answers are to one question: no spread is known; needs 2 questions"
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.questions import Questions
     from pytest_xling.store.translation_noise import TranslationNoise
 
-__all__ = ["Behind", "ComparedWith", "StoredRun", "annotators_behind"]
-
 GONE = "this version of pytest-xling has no such annotator: run pytest again"
 
 

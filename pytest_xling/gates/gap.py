@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome, Score, Threshold
     from pytest_xling.stats.mcnemar import McNemar
 
-__all__ = ["NOISE", "NO_SPREAD", "decide_gap", "gap_estimate", "most_lost", "skewed_low"]
-
 NOISE = 1e-6
 """Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
 equal texts may be 1 in one language and 1 - 6e-8 in another."""

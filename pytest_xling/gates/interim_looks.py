@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Verdict
     from pytest_xling.stats.sequential import Look, Spending
 
-__all__ = ["Looks", "at_look", "looked_at", "random_place"]
-
 _FEWEST_DIFFERENCES = 100
 """By fewer no gate that compares numbers fails before the last look: where most are a little worse
 and one in twenty is much better, fewer may well lack that one."""

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = [
-    "advises",
-    "blocks",
-    "held_to_estimate",
-    "is_decided",
-    "judge",
-    "judge_family",
-    "reason_of",
-]
-
 
 def judge(
     estimate: Estimate, threshold: Threshold, *, case: str, kind: GateKind = "limit"

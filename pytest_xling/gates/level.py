@@ -11,8 +11,6 @@ from pytest_xling.stats.distributions import two_sided_z
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["decide_level", "size_to_decide"]
-
 FEWEST = 4
 """By fewer answers no mean fails: of lognormal numbers without a known bound, 14% of the intervals
 of 2 answers miss the mean, 7% of 3 and 5% of 4 (ADR 10)."""

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     Labels = Mapping[tuple[str, str], HumanLabel]
     Question: TypeAlias = tuple[str, str]
 
-__all__ = ["judge_overall"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Language:

@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-__all__ = [
-    "SampleMeans",
-    "answer_pairs",
-    "at_level",
-    "cluster_of",
-    "paired_means",
-    "paired_questions",
-    "sample_means",
-    "temperature_of",
-]
-
-
 _CONDITION = re.compile(r"t(?P<temperature>\d+(?:\.\d+)?(?:e-\d+)?)(?:-r\d+)?|r\d+|")
 
 

@@ -11,8 +11,6 @@ from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
-__all__ = ["decide_rate", "tolerated"]
-
 
 def tolerated(*thresholds: Threshold | None) -> bool:
     """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Score
     from pytest_xling.stats.paired_ratios import MeanRatio, RateRatio
 
-__all__ = ["relative_drop"]
-
 
 def relative_drop(
     absolute: Estimate,

@@ -23,8 +23,6 @@ from pytest_xling.stats.tango import score_z
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Column", "Rule", "Totals", "bad_ends", "totals"]
-
 Rule: TypeAlias = Literal["mean", "rate", "difference", "difference of rates"]
 """Whose interval it is: of a mean (clustered), an exact one of a rate, or of paired differences,
 one per question."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import Threshold
 
-__all__ = ["LIMITS", "Compared", "GateKind", "GateSpec", "gate_id", "gate_ids", "gates_of"]
-
 GateKind: TypeAlias = Literal["limit", "cases", "gap", "drop", "trend"]
 """What is limited: the metric itself, its bad cases (by their repeats), its gap to the pivot
 language, its drop from the baseline, or its trend over levels."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Verdict
     from pytest_xling.store.translation_noise import TranslationNoise
 
-__all__ = ["beside_noise"]
-
 
 def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
     """Return *verdict*; inconclusive where translation alone may be why it fails.

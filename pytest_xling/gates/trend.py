@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better, MetricKind
     from pytest_xling.records import Outcome, Score, Threshold
 
-__all__ = ["claim_slopes", "decide_trend", "trend_estimate"]
-
 _NO_SPREAD = "all slopes are equal: no spread is known"
 _NO_SLOPES = "no spread is known; needs 2 claims"
 

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Threshold, Verdict
     from pytest_xling.stats.labelling import Labelling
 
-__all__ = [
-    "LEAST_LABELLED",
-    "LEAST_PER_LABEL",
-    "LEAST_QUESTIONS",
-    "distrusted",
-    "doubt",
-    "languages_judged",
-]
-
 LEAST_LABELLED = 30
 """Fewer labelled answers vouch for no annotator: an interval made by drawing them again is right
 from about here on."""

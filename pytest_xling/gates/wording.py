@@ -16,21 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Estimate, Threshold, Verdict
 
-__all__ = [
-    "NONE",
-    "UNDECIDABLE",
-    "Figures",
-    "demand_of",
-    "interval",
-    "limit_of",
-    "needed",
-    "p_value",
-    "percent",
-    "too_few",
-    "unscored",
-    "untold",
-]
-
 NONE = "–"
 """Where there is no number."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request, Response, ToolCall
 
-__all__ = ["HostedClient", "Refusal", "arguments_of", "merged", "schema_of"]
-
 _SAMPLING = "--xling-temperatures (=default sends none)"
 
 

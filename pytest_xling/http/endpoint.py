@@ -14,8 +14,6 @@ from pytest_xling.text.secrets import Secrets
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-__all__ = ["Endpoint"]
-
 # Query parameters whose values are no secrets, and may well stand in an answer.
 _HARMLESS = frozenset({"api-version", "api_version", "deployment", "model", "version"})
 

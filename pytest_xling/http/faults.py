@@ -16,8 +16,6 @@ from pytest_xling.http.reply import excerpt
 if TYPE_CHECKING:
     from pytest_xling.http.endpoint import Endpoint
 
-__all__ = ["no_reply", "passing", "redirected", "retry_after_s", "unusable"]
-
 _MS = 1_000
 # Statuses that may pass: time-out, conflict, too early; all from 500 on do.
 _PASSING = frozenset({408, 409, 425})

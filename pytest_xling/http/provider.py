@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import PromptStyle, Request, Response
 
 
-__all__ = ["Client", "HostedProvider"]
-
-
 class Client(Protocol):
     """What asks through an official client."""
 

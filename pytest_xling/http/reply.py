@@ -10,8 +10,6 @@ from pytest_xling.records import MOST_TOKENS
 from pytest_xling.text.display import clean
 from pytest_xling.text.secrets import hide_keys
 
-__all__ = ["EVERY_REQUEST", "excerpt", "read_json", "token_count"]
-
 EVERY_REQUEST: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
 """Statuses that are about the key, the account, the model or the address, not about a question."""
 _EXCERPT = 300

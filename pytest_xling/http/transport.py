@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.text.secrets import Secrets
 
-__all__ = ["CONNECT_S", "MOST_BYTES", "Pools", "RedactedLogs", "Screened", "too_long"]
-
 CONNECT_S: Final = 15.0
 """How long a server may take to accept a connection."""
 MOST_BYTES: Final = 16 << 20

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle, Response
 
-__all__ = ["Annotator", "AnswerAnnotator", "Ask", "AskingAnnotator", "Role", "TextAnnotator"]
-
 Role: TypeAlias = Literal["judge", "translator", "search"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models, and
 ``--xling-search`` what finds evidence."""

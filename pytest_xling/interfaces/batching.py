@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.errors import ProviderFault
     from pytest_xling.records import Request, Response
 
-__all__ = ["BatchService", "BatchState", "Batching", "Line"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchState:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Sample
 
-__all__ = ["Column", "DataMap", "DatasetReader", "Mappable", "Notices", "Pair"]
-
 Pair: TypeAlias = Literal["id", "parallel_id", "line"]
 """By what the versions of a question in several languages are known to belong together."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Reading, Sample
 
-__all__ = ["Better", "Bounds", "Flag", "Metric", "MetricKind", "Number", "TextIn", "Unit", "within"]
-
 MetricKind: TypeAlias = Literal["flag", "number"]
 """``flag``: 1.0 is bad and 0.0 good, gated by max_rate. ``number``: gated by floor and ceiling."""
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Condition, PromptStyle, Request, Response
 
-__all__ = ["Movable", "Provider", "Stored", "Translating"]
-
 
 class Provider(Protocol):
     """Answers requests, one attempt each.

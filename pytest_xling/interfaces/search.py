@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request
 
-__all__ = ["RESULTS", "SearchProvider", "SearchResult", "results_of"]
-
 RESULTS: Final = 10
 """Results of a search, where nothing else is said (VeriScore, section 3.2)."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.judging.asking import Question
     from pytest_xling.judging.verdict import Verdict
 
-__all__ = ["JudgingAnnotator"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingAnnotator(AskingAnnotator):

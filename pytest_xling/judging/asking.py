@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["NO_REPLY", "Question", "check_answers_prompts", "judged", "quoting", "unanswered"]
-
 _CONTINUED_TOKENS = 8
 _LONGEST_SHOWN = 4_000
 _QUOTED = 80

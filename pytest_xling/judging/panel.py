@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Annotator
     from pytest_xling.keys import JsonValue
 
-__all__ = ["agreed", "majority", "votes_in"]
-
 
 def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
     """Return what a panel says of one answer, as one value of *annotator*.

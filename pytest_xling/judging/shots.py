@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["one_line", "read_shots"]
-
 
 @cache
 def read_shots(path: Path) -> tuple[Mapping[str, str], ...]:

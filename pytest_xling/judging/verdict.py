@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["CUT_OFF", "Form", "Verdict", "continued", "nonce_key"]
-
 CUT_OFF = "it was cut off at the token limit"
 """What is wrong with a reply that ended before its judge did."""
 

@@ -27,8 +27,6 @@ from pytest_xling.languages._find import find
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TranslationFamily", "languages_named", "translation_code", "translation_languages"]
-
 TranslationFamily: TypeAlias = Literal["m2m100", "mbart50", "nllb"]
 
 _CODES = Path(__file__).with_name("translation_codes.jsonl")

@@ -11,8 +11,6 @@ from pytest_xling.records import Answer, Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["AnswerLength"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLength(Number[Answer]):

@@ -13,8 +13,6 @@ from pytest_xling.interfaces.metric import Flag, Metric, Number
 from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
 
-__all__ = ["Contradictory", "Dissimilar", "LessComprehensive", "MoreComprehensive"]
-
 _SHOWN = 300
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.text.empathy import Mechanism, Presence
 
-__all__ = ["EmotionalReactions", "EmpathyConsistency", "Explorations", "Interpretations"]
-
 Profile: TypeAlias = "tuple[Presence, ...]"
 """Which mechanisms are present, in the order of ``MECHANISMS``."""
 

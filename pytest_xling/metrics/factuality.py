@@ -14,15 +14,6 @@ from pytest_xling.text.support import ClaimSupport
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "ClaimCount",
-    "FactualPrecision",
-    "Factuality",
-    "FactualityF1AtK",
-    "Overall",
-    "Relevance",
-]
-
 _ENGLISH = "en"
 _LISTED = 8
 _SHOWN = 200

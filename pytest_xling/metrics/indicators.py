@@ -13,8 +13,6 @@ from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
 
-__all__ = ["Apology", "Emoji", "EnglishAnswer", "NamesLanguage", "OffersTranslation"]
-
 _CLEAR = Reading(value=0.0)
 _ENGLISH = Reading(value=None, reason="the question is in English")
 _NO_LETTERS = Reading(value=None, reason="the answer holds no letters")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.text.answer_text import Readable
 
-__all__ = ["Information", "InformationPrecision", "InformationRecall"]
-
 _LISTED = 8
 _SHOWN = 200
 

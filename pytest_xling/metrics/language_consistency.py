@@ -9,8 +9,6 @@ from pytest_xling.interfaces.metric import Number
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
 
-__all__ = ["LanguageConsistency"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageConsistency(Number[Answer]):

@@ -11,8 +11,6 @@ from pytest_xling.text.answer_text import WordMetric, words_or_why
 if TYPE_CHECKING:
     from pytest_xling.records import AnswerSet
 
-__all__ = ["Length"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Length(WordMetric):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import AnswerSet
 
-__all__ = ["Sim1Gram", "Sim2Gram", "jaccard_of_pairs"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NgramSimilarity(WordMetric):

@@ -8,8 +8,6 @@ from pytest_xling.interfaces.metric import Flag
 from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
 
-__all__ = ["NoAnswer"]
-
 _CLEAR = Reading(value=0.0)
 
 

@@ -20,8 +20,6 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Abstains", "Disclaimer"]
-
 _CLEAR = Reading(value=0.0)
 _NO_LETTERS = Reading(value=None, reason="the answer holds no letters")
 _SHOWN = 200

@@ -11,8 +11,6 @@ from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
 from pytest_xling.text.yes_no import begins, languages, yes_or_no
 
-__all__ = ["Misjudged", "PRight", "SaysRight", "UnknownVerdict"]
-
 _CLEAR = Reading(value=0.0)
 _MISSING = Reading(value=None, reason="no log-probabilities of the first token")
 _NEITHER = Reading(value=None, reason="no likely first token begins a yes or a no")

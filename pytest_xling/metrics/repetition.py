@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.text.tokens import Tokens
 
-__all__ = ["Repetition"]
-
 _CLEAR = Reading(value=0.0)
 _MISSING = Reading(value=None, reason="no answer")
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import AnswerSet
 
-__all__ = ["CrossSimSent", "SimSent"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SentenceSimilarity(EncoderMetric):

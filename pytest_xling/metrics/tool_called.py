@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.records import Answer, Reading
 
-__all__ = ["ToolCalled"]
-
 TOOL = "tool"
 
 

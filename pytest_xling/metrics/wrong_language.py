@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.languages import Language
     from pytest_xling.records import ToolCall
 
-__all__ = ["ArgumentLanguage", "ThoughtLanguage", "WrongLanguage"]
-
 Input = TypeVar("Input", Answer, AnswerSet)
 Rule: TypeAlias = Literal["evidence", "calmqa"]
 

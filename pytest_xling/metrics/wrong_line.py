@@ -15,8 +15,6 @@ from pytest_xling.text.prose import names_of
 if TYPE_CHECKING:
     from pytest_xling.languages import Language
 
-__all__ = ["WrongLine"]
-
 _OTHER_SCRIPT = 0.25
 """With a smaller share of letters in the language's own script, a line is written in another."""
 _HAN_ALONE = 20

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["batches"]
-
 
 def batches(lengths: Sequence[int], *, budget: int) -> Iterator[list[int]]:
     """Cut texts into batches, the longest first.

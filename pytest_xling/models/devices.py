@@ -7,15 +7,6 @@ from importlib.util import find_spec
 
 from pytest_xling.errors import ConfigError, did_you_mean
 
-__all__ = [
-    "DTYPES",
-    "can_multiply_bfloat16",
-    "check_device",
-    "choose_device",
-    "choose_dtype",
-    "share_cores",
-]
-
 DTYPES = ("float32", "bfloat16", "float16")
 _MULTIPLY_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16")
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Self
 
-__all__ = ["ModelDirectory"]
-
 _PICKLED = re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 
 

@@ -17,15 +17,6 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "SETTINGS",
-    "download",
-    "list_files",
-    "revision_with",
-    "settings_directory",
-    "split_name",
-]
-
 SETTINGS = ("*.json", "*.txt", "*.model", "*.spm", "*.jinja", "*.tiktoken")
 """All but the weights: configuration, tokenizer and templates."""
 

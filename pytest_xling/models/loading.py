@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import XlingError
 
-__all__ = [
-    "check_packages",
-    "few",
-    "load_model",
-    "load_tokenizer",
-    "loading",
-    "most_tokens",
-    "quiet",
-    "quiet_log",
-]
-
 _SHOWN = 3
 _UNBOUNDED = 1 << 20
 """Tokenizers without a limit say so with a huge number."""

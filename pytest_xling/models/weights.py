@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Read", "read_weights"]
-
 
 class Read(NamedTuple):
     """What a file of weights holds."""

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.dataset import DatasetReader
     from pytest_xling.records import Sample
 
-__all__ = [
-    "PROMPTS",
-    "Benchmark",
-    "benchmark_name",
-    "benchmarks_in",
-    "bundled",
-    "check_data_names",
-    "data_name",
-    "discover",
-    "open_benchmark",
-    "reader_of",
-]
-
 PROMPTS = "prompts.yaml"
 """The file that makes a folder a benchmark."""
 

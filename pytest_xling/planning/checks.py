@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Sample
 
-__all__ = ["CHECKS_KEY", "Check", "declare_checks", "read_checks"]
-
 CHECKS_KEY: Final = "checks"
 DEFAULT: Final = "default"
 """The value for languages that have none of their own."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.interfaces.dataset import Column
 
-__all__ = ["BLANK", "DATA_KEY", "read_data_map"]
-
 DATA_KEY: Final = "data"
 BLANK: Final = "{language}"
 

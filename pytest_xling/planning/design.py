@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile
     from pytest_xling.keys import JsonValue
 
-__all__ = ["DESIGN_KEYS", "Asked", "Design"]
-
 Asked: TypeAlias = Literal["repeatedly", "per_temperature", "once"]
 """``repeatedly``: K times at every temperature. ``per_temperature``: once at each. ``once``: once,
 at the lowest."""

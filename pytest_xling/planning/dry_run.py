@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request
     from pytest_xling.store.queries import Length
 
-__all__ = ["LanguageEstimate", "Lengths", "dry_run"]
-
 MESSAGE_OVERHEAD = 7
 """Tokens a chat format adds around one user turn, roughly (OpenAI's cookbook says 3 + 1 + 3)."""
 

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile
     from pytest_xling.records import Sample
 
-__all__ = [
-    "ANSWER_LANGUAGE",
-    "LEVELS_KEY",
-    "answered_in",
-    "candidates",
-    "levels_of",
-    "read_levels",
-    "template_number",
-    "turns_of",
-]
-
 ANSWER_LANGUAGE = "answer_language"
 """The field that stands for the English name of the language to answer in."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Reading, Response, Sample
 
-__all__ = ["CaseOutcome", "judge_case", "refuse_flags"]
-
 Decision: TypeAlias = Literal["pass", "fail", "tolerated", "unscored"]
 
 QUESTION_CHARS = 300

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.yaml import YamlFile
 
-__all__ = ["LANGUAGES_KEY", "declare_languages", "read_languages"]
-
 LANGUAGES_KEY: Final = "languages"
 _KEYS: Final = ("name", "script", "identifier", "close")
 _NONE: Final = "none"

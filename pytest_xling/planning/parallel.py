@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case
 
 
-__all__ = ["pairing"]
-
-
 def pairing(benchmark: Benchmark, cases: Sequence[Case]) -> str:
     """Say how many questions are in all languages of a run, and by what they were paired.
 

@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.records import Condition, Sample, Turn
 
-__all__ = [
-    "Case",
-    "Planned",
-    "check_chats",
-    "chosen_languages",
-    "groups_of",
-    "make_job",
-    "make_request",
-    "plan",
-    "planned_scores",
-    "turns_asked",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:

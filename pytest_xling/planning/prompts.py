@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample, Turn
 
-__all__ = ["Completion", "Prompts"]
-
 CHAT, COMPLETION = "chat", "completion"
 SYSTEM, TURNS = "system", "turns"
 DEFAULT = "default"

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case
     from pytest_xling.records import RunRecord
 
-__all__ = ["LIMITS", "SHARDS", "Shard", "shard_of"]
-
 SHARDS = "shards"
 """In the settings of a run that was merged: the names of its parts."""
 LIMITS = "limits"

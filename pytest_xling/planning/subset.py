@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["is_subset", "lacks_of_benchmark", "lacks_of_benchmarks", "lacks_of_run"]
-
 
 def is_subset(run: RunRecord, counts: Mapping[tuple[str, str], int]) -> bool:
     """Tell whether a run has only some cases of a benchmark in the languages it was asked in.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import string
 
-__all__ = ["fields_of", "unreadable", "wrong_with"]
-
 
 def fields_of(template: str) -> list[str]:
     """Return the fields a template names, in order."""

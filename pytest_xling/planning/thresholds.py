@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.thresholds import ThresholdFile
 
-__all__ = ["read_run_thresholds", "read_thresholds"]
-
 
 def read_thresholds(
     path: Path, *, benchmarks: Collection[str], elsewhere: Collection[str] = ()

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.records import Reading, Response, Sample
 
-__all__ = ["CaseCheck", "Cases"]
-
 
 @dataclass(eq=False)
 class Cases:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.options import Option
 
-__all__ = ["models_named", "refuse_forgotten_model"]
-
 _FIX = "name one: --model=NAME, or XLING_MODEL in the environment"
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.database import Database
     from pytest_xling.store.stops import Stop
 
-__all__ = ["FAULT", "GIVEN_UP", "MISTAKE", "Context"]
-
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
 GIVEN_UP = "xling_given_up"

@@ -15,8 +15,6 @@ from pytest_xling.files.whole import display_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["describe_defined", "flags_checked", "markers", "named_metrics"]
-
 TRAITS = ("better", "bounds", "least", "unit")
 """Arguments of ``@xling.flag`` and ``@xling.number`` that limits in thresholds.yaml depend on."""
 

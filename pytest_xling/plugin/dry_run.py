@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request
     from pytest_xling.store.queries import Length
 
-__all__ = ["show_estimate"]
-
 
 def show_estimate(config: pytest.Config) -> int:
     """Print the estimate and return exit status 0."""

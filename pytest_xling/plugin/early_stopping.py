@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.evaluation import Annotators
     from pytest_xling.plugin.selection import Selection
 
-__all__ = ["EarlyStopping"]
-
 AHEAD = 2
 """A worker begins what belongs to a look if the look so many before it has been taken."""
 WAIT_S, POLL_S = 120.0, 0.2

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.selection import Selection
 
-__all__ = ["REPORT_FAULTS", "Ending"]
-
 REPORT_FAULTS: Final = (XlingError, OSError, ValueError, ArithmeticError)
 """What writing a report may meet: a store or a baseline that cannot be read, a file that cannot be
 written, numbers that cannot be summed or shown. It is told, and hides nothing else."""

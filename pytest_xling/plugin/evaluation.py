@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.database import Database
     from pytest_xling.store.runs import Progress
 
-__all__ = ["Annotators", "Evaluation", "Evaluator", "roles_asked"]
-
 TICK_S = 0.5
 LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
 """Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end

@@ -10,8 +10,6 @@ from typing import Final
 
 import pytest
 
-__all__ = ["RunFacts", "exit_status", "run_status"]
-
 _RESULTS: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
 )

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.records import Verdict
 
-__all__ = ["GateCheck", "Gates"]
-
 _SMALLEST_P = 1e-300
 """No p is 0: stands in the JUnit file for what is no larger."""
 _LONGEST_REASON = 2000

@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case
     from pytest_xling.records import Condition
 
-__all__ = [
-    "compared_with_stored",
-    "further_up",
-    "limits_elsewhere",
-    "limits_of_nothing",
-    "refuse_limits_elsewhere",
-    "refuse_missing_languages",
-]
-
 NAMED = 3
 """How many ids are named before the rest are only counted."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.context import Context
     from pytest_xling.store.runs import Progress
 
-__all__ = ["ProgressLine", "ProgressWatch", "Reporting", "Updating", "describe", "sign_junit"]
-
 QUIET_S = 2.0
 """Say nothing of evaluations that are shorter."""
 EVERY_S = {True: 1.0, False: 30.0}

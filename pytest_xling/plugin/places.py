@@ -16,8 +16,6 @@ from pytest_xling.planning.benchmark import benchmarks_in, bundled, discover
 if TYPE_CHECKING:
     from pytest_xling.config.options import Given
 
-__all__ = ["choose_benchmarks", "given_paths"]
-
 USUAL = "benchmarks"
 """The folder of a project's benchmarks, in its root directory."""
 

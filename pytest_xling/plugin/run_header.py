@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
 
-__all__ = ["begin_run", "header"]
-
 LIBRARIES = ("pytest-xling", "pytest", "openai", "xllamacpp", "tiktoken", "py3langid", "pycld2")
 
 

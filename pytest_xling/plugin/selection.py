@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case, Planned
     from pytest_xling.plugin.context import Context
 
-__all__ = [
-    "MISCONFIGURED",
-    "CaseTest",
-    "GateTest",
-    "MisconfiguredError",
-    "Selection",
-    "Unjudged",
-    "case_of",
-    "gate_of",
-    "is_gate",
-]
-
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_GATES_ID = "no-gates"
 NO_SEARCH_ID = "no-search"

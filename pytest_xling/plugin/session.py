@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.plugin.setup import Setup
 
-__all__ = ["XlingSession", "start"]
-
 MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
 """What shows in the report of a file that cannot be collected for a mistake of this kind; the
 second where the file itself raises it."""

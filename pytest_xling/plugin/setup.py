@@ -66,8 +66,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Response, Turn
     from pytest_xling.store.database import Database
 
-__all__ = ["Setup", "language_code", "read_setup"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.settings import Settings
 
-__all__ = ["run_each", "worst"]
-
 _ORDER: Final = (
     pytest.ExitCode.USAGE_ERROR,
     pytest.ExitCode.TESTS_FAILED,

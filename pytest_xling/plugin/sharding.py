@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.planning.shards import Shard
     from pytest_xling.plugin.selection import Selection
 
-__all__ = ["Sharding"]
-
 
 class Sharding:
     """A pytest plugin: leaves the cases of one shard, once all else has selected.

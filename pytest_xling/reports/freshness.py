@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["Freshness", "freshness"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import RunRecord, Verdict
 
-__all__ = ["judges_behind", "measured_day", "name_of_labels"]
-
 
 def judges_behind(
     connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]

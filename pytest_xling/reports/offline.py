@@ -6,8 +6,6 @@ import base64
 import hashlib
 from typing import Final
 
-__all__ = ["content_policy", "inert"]
-
 # With these escaped, JSON holds nothing that HTML could take for the end of a script, the start of
 # a comment or an entity, nor a line end that JavaScript knows and JSON does not.
 _ESCAPES: Final = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
 
-__all__ = ["DEFAULT_PIVOT", "named_pivot", "pivot_of"]
-
 DEFAULT_PIVOT = "en"
 """For runs that were made before benchmarks could name one."""
 

@@ -19,24 +19,6 @@ if TYPE_CHECKING:
 
     from rich.console import JustifyMethod, RenderableType
 
-__all__ = [
-    "GAP",
-    "MIN_SHORTENED",
-    "MIN_WIDTH",
-    "as_drawn",
-    "column_width",
-    "columns_of",
-    "counted",
-    "cut_to_columns",
-    "lines_of",
-    "listing",
-    "listing_width",
-    "ruled_table",
-    "to_text",
-    "wrapped",
-]
-
-
 _SKIN_TONES: Final = range(0x1F3FB, 0x1F400)
 _ZERO_WIDTH_JOINER: Final = 0x200D
 # Characters that stand for others while rich lays text out; no font and no script has them.

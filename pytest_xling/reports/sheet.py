@@ -12,8 +12,6 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Sheet", "latex", "plain"]
-
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

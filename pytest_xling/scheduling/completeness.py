@@ -10,8 +10,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Completeness"]
-
 _PHASES: Final = frozenset({"setup", "call", "teardown"})
 _OUTCOMES: Final = frozenset({"passed", "failed", "skipped"})
 # The statuses that speak about results; others already say that the run did not end well ...

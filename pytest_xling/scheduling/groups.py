@@ -12,17 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "GATE",
-    "PER_WORKER",
-    "Classify",
-    "NodeName",
-    "Plan",
-    "assign_groups",
-    "parse",
-    "plan_units",
-]
-
 GATE: Final = "gate"
 """What `Classify` answers for a gate. A sample key should hold a "/", so as never to equal it."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import warnings
     from collections.abc import Callable, Generator
 
-__all__ = ["ReportGuard", "scrub"]
-
 # execnet packs small integers in four signed bytes and larger ones as decimal digits, of which
 # Python converts 4,300 at most by default.
 _INT_MIN: Final = -(2**31)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.scheduling.groups import Classify
 
-__all__ = ["GroupedWaves", "Worker"]
-
 # A worker runs a test once it knows the next, so with one test left it stands still.
 _STANDSTILL = 1
 # Other tests go out in shares of what is left, many at first, one by one in the end.

@@ -11,8 +11,6 @@ from pytest_xling.stats.distributions import check_alpha
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Bhattacharyya", "bhattacharyya"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bhattacharyya:

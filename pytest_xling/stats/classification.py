@@ -33,13 +33,6 @@ if TYPE_CHECKING:
     Cell: TypeAlias = tuple[bool, bool | None]
     """What an answer is, and what is said of it."""
 
-__all__ = [
-    "Classification",
-    "Conventions",
-    "auc",
-    "classification",
-]
-
 _NAMES = {True: "right", False: "wrong"}
 _CLASSES = (True, False)
 

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Clmm",
-    "Coefficient",
-    "Contrast",
-    "MarginalMean",
-    "NoFit",
-    "RandomIntercept",
-    "contrasts",
-    "fit_clmm",
-    "marginal_means",
-    "separating_direction",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coefficient:

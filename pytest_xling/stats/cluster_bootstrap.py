@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BootstrapMean", "cluster_bootstrap"]
-
 _CELLS = 4_000_000
 """Numbers held at once, of each of a few arrays: 32 MB."""
 _FEWEST = 100

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-__all__ = ["design_effect", "effect_of_sums", "effective_size", "listwise"]
-
 
 def design_effect(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
     """Return the variance of the flags' rate over that of as many independent answers.

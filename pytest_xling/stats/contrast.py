@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-__all__ = ["Interval", "contrast", "difference", "ratio"]
-
 COUNTED: Final = 0.95
 """How much counts of a correlation that makes an interval narrower: with all of it one held 87 %
 where both sides rest on the same few hard questions (docs/corrected.md)."""

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     Bounds: TypeAlias = tuple[float | None, float | None]
 
-__all__ = [
-    "Corrected",
-    "Judged",
-    "Labelled",
-    "corrected_mean",
-    "corrected_rate",
-    "corrected_rates",
-    "rate_tables",
-]
-
 NOTHING_ADDED: Final = "the judge adds nothing: this is what the labels say alone"
 NO_LABELS: Final = "no answer is labelled"
 NO_SPREAD: Final = "too few labels: they show no spread"
@@ -136,8 +126,10 @@ def corrected_rates(
         if not bare:
             own = _only(tables.corrected(alpha=alpha), clusters)
             chosen = _chosen(none, alone, own, reason)
-            # Of two upper ends the lower one would not rise with each flag.
-            return replace(chosen, high=own.high) if tables.stratified[0] else chosen
+            if not tables.stratified[0]:
+                return chosen
+            ends = (np.array([each.high], dtype=np.float64) for each in (own, alone))
+            return replace(chosen, high=float(tables.upper(*ends, alpha=alpha)[0]))
         if stratified:
             least, most = (made(alpha) for made in extremes)
             return replace(

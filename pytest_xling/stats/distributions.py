@@ -10,16 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "check_alpha",
-    "incomplete_beta",
-    "p_by_interval",
-    "two_sided_p",
-    "two_sided_t",
-    "two_sided_z",
-]
-
-
 _PRECISION = 1e-15
 _TINY = 1e-300
 

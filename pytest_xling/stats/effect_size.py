@@ -13,12 +13,6 @@ from pytest_xling.stats.paired_means import paired_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Effect",
-    "cohen_dz",
-    "risk_difference",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:

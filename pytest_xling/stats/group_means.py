@@ -16,25 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "RESOLUTION",
-    "Anova",
-    "Difference",
-    "Summary",
-    "TTest",
-    "anova",
-    "anova_from_summaries",
-    "beyond",
-    "pooled_t",
-    "pooled_variance",
-    "quantile",
-    "summarise",
-    "tukey",
-    "tukey_from_summaries",
-    "welch_t",
-]
-
-
 RESOLUTION = 1e-6
 """Spread below this part of the values is rounding: encoders compute in 32 bits."""
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FleissKappa", "Kappa", "cohen_kappa", "fleiss_kappa"]
-
-
 _NOTHING = 1e-12
 """A standard error that is 0 but for rounding."""
 

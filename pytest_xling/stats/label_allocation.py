@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.corrected import Judged, Labelled
     from pytest_xling.stats.rate_tables import Array
 
-__all__ = ["Allocation", "labels_to_decide", "neyman"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:

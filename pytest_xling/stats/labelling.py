@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LabelQuality", "Labelling", "Measure", "labelling", "weighted_labelling"]
-
-
 _BATCH = 500
 """Resamples drawn at once: few enough to stay small in memory."""
 

@@ -10,8 +10,6 @@ from scipy.optimize import minimize
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["fit_logistic"]
-
 _ITERATIONS = 5000
 
 

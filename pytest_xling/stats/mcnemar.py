@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Discordance", "McNemar", "binomial_p", "durkalski", "mcnemar", "sign_flip_p"]
-
 Method: TypeAlias = Literal["binomial", "mid-p", "sign flips", "Durkalski"]
 
 _FEW = 16

@@ -14,17 +14,6 @@ from pytest_xling.stats.group_means import RESOLUTION
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "LEAST_TILT",
-    "SPANS",
-    "Description",
-    "MeanInterval",
-    "PerCluster",
-    "describe",
-    "mean_interval",
-    "per_cluster",
-]
-
 SPANS = 10.0
 """Where no bound is known, one is assumed: beyond the outermost of m clusters by this many times
 the distance between that and the other bound, divided by m (where neither is known, between lowest

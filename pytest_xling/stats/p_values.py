@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["benjamini_hochberg", "holm", "stars"]
-
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Return the adjusted p values of a family of tests, in the order of *ps*.

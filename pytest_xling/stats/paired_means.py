@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.stats.group_means import Summary
 
-__all__ = ["POWER", "PairedMean", "Ratio", "detectable", "paired_mean", "paired_ratio"]
-
-
 POWER = 0.8
 """How often a difference shall be found, by custom."""
 

@@ -20,8 +20,6 @@ from pytest_xling.stats.distributions import two_sided_p, two_sided_t, two_sided
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["MeanRatio", "RateRatio", "mean_ratio", "rate_ratio"]
-
 Pair: TypeAlias = tuple[float, float]
 
 _TINY = 1e-300

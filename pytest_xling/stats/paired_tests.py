@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Alternative", "SignFlips", "SignedRanks", "Zeros", "sign_flip_test", "signed_ranks"]
-
-
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 _EXACT_FLIPS = 14

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ParallelRate"]
-
 _INDEPENDENT: Final = 1e-4
 """A correlation as good as none."""
 _CORRELATIONS: Final = np.concatenate([[_INDEPENDENT], np.linspace(0.025, 0.975, 20)])

@@ -19,22 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "Design",
-    "Noise",
-    "PairedRates",
-    "designs",
-    "detectable_mean",
-    "exact_pairs",
-    "exact_power",
-    "noise_of",
-    "normal_pairs",
-    "normal_power",
-    "power_of_mean",
-    "samples_needed",
-]
-
-
 _MOST = 10_000_000
 """More samples than anyone has."""
 

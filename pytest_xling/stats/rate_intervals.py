@@ -13,22 +13,6 @@ from pytest_xling.stats.distributions import check_alpha, incomplete_beta, two_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-__all__ = [
-    "MOST_ANSWERS",
-    "ClusteredRate",
-    "Opening",
-    "WeightedRate",
-    "exact_interval",
-    "exact_p",
-    "size_behind",
-    "size_to_exclude",
-    "size_to_open",
-    "size_to_pass",
-    "weighted_rate",
-    "wilson_interval",
-]
-
-
 _MOST = 1e9
 """More answers than anyone has."""
 MOST_ANSWERS = 20_000

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
-__all__ = ["RateEstimates", "RateTables"]
-
 _HALVINGS, _STEPS = 8, 50
 """How often what an end is sought among is halved before steps go along a line, and the most of
 both."""
@@ -88,6 +86,17 @@ class RateTables:
         error = np.sqrt((rate * (1 - rate) + 1 / size) / size)
         return RateEstimates(value=rate, low=low, high=high, error=error, influence=influence)
 
+    def upper(self, own: Array, alone: Array, *, alpha: float) -> Array:
+        """Return the lower of two upper ends, that of the labels *alone* at least as if none were.
+
+        With its first flag a weighted rate may be worth more labels than without, and end lower.
+        """
+        by_cluster = np.einsum("rcs,rs->rc", self.labels, self.weights)
+        size = by_cluster.sum(axis=1) ** 2 / (by_cluster**2).sum(axis=1)
+        unflagged = 1 - (alpha / 2) ** (1 / np.minimum(size, self.labels.sum(axis=(1, 2))))
+        ends: Array = np.minimum(own, np.maximum(alone, unflagged))
+        return ends
+
     def corrected(self, *, alpha: float) -> RateEstimates:
         """Return what labels and judge say; every stratum needs a label."""
         return self.expected(self.labels.sum(axis=1), alpha=alpha)
@@ -110,7 +119,7 @@ class RateTables:
         Not where a stratum has few labels: what the priors add would be more than they know.
         """
         apart: NDArray[np.bool_] = np.ptp(self.weights, axis=1) > _NEAR * self.weights.max(axis=1)
-        least = np.minimum(self.answers.sum(axis=1), _LEAST)
+        least = np.clip(self.answers.sum(axis=1), 1, _LEAST)
         known: NDArray[np.bool_] = (self.labels.sum(axis=1) >= least).all(axis=1)
         return apart & known
 

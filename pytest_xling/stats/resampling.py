@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-__all__ = ["another_run", "drawn_again", "unseen"]
-
 
 def drawn_again(
     random: Generator, strata: Sequence[NDArray[np.intp]], *, of: int, resamples: int

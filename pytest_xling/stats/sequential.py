@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.stats.paired_means import PairedMean
 
-__all__ = ["Decision", "Look", "Spending", "decide", "looks", "spent"]
-
 Spending: TypeAlias = Literal["obrien-fleming", "pocock"]
 Action: TypeAlias = Literal["worse", "not worse", "go on", "inconclusive"]
 

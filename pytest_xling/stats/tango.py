@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value", float, NDArray[np.float64])
 
-__all__ = [
-    "RateDifference",
-    "critical_score",
-    "exact_tail",
-    "rate_difference",
-    "score_z",
-    "spread_at",
-]
-
 _TINY = 1e-300
 _RATES = 64
 """How many rates of pairs that are better are gone through, closer together where few are."""

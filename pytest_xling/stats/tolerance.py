@@ -17,8 +17,6 @@ from pytest_xling.stats.group_means import RESOLUTION, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FEWEST", "ToleranceLimit", "left_out", "normal_factor", "upper_limit"]
-
 FEWEST = 4
 """Values a normal limit is made of at least; of fewer it lies too far out to say anything."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.stats.paired_means import PairedMean
 
-__all__ = ["Tost", "no_worse", "tost"]
-
 _HALF = 0.5
 
 

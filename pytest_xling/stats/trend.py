@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Trend", "cochran_armitage", "slope", "slope_weights", "slopes", "steepest"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:

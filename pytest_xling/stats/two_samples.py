@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["KolmogorovSmirnov", "kolmogorov_smirnov", "mean_difference", "paired_ks"]
-
 _ENUMERATED = 12
 """Pairs up to which all ways to swap them are tried."""
 _SWAPS = 9_999

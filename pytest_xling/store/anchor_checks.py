@@ -15,8 +15,6 @@ from pytest_xling.store.schema import anchor_checks as table
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["AnchorCheck", "add_check", "checks"]
-
 LEVEL = 0.05
 """With a smaller p a judge is as right of its anchors as it was by no chance."""
 

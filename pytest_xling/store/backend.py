@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import StoreError
 
-__all__ = ["Backend"]
-
 
 class Backend(Protocol):
     """Keeps the tables of one store."""

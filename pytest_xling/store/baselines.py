@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["Promoted", "promote", "promoted"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoted:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.batching import BatchState
 
-__all__ = ["BatchRow", "add", "drop", "forget", "holding", "list_batches", "note", "tidy"]
-
 NOT_BEGUN = "not begun"
 """The status of a batch whose id is not known."""
 

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.queries import MetricStep
 
-__all__ = [
-    "BrowsedCase",
-    "JudgedCase",
-    "Translation",
-    "browsed_cases",
-    "finished_at",
-    "judged_cases",
-    "texts_of",
-    "translations",
-]
-
-
 _CHUNK = 500
 
 

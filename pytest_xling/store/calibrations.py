@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["Anchor", "Calibration", "add_calibration", "calibration_of", "calibrations"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["ahead_s", "now"]
-
 
 def now(connection: Connection) -> float:
     """Return the time, in seconds since 1970: a server's, or of a file that of its machine.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.store.backend import Backend
 
-__all__ = ["Database"]
-
 T = TypeVar("T")
 
 ATTEMPTS = 5

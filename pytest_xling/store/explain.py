@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "KeyUse",
-    "Nearest",
-    "StepOutput",
-    "find_key",
-    "key_of_case",
-    "nearest",
-    "payload_of",
-    "step_outputs",
-    "uses",
-]
-
 KEY_BYTES = 32
 SHOWN = 10
 _HEX = set("0123456789abcdef")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Labels = Mapping[tuple[str, str, str], Mapping[tuple[str, str], HumanLabel]]
 
-__all__ = ["exported", "exported_steps"]
-
 
 def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
     """Yield a run's cases with their scores, as JSON objects, in case order.

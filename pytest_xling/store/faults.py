@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "CaseFault",
-    "FaultRow",
-    "RunFault",
-    "faulted_cases",
-    "faults_of_key",
-    "put_faults",
-    "run_faults",
-]
-
 LONGEST = 600
 """Characters of a fault's text. The index of a PostgreSQL server has room for 2,704 bytes."""
 

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "LEAST_LABELS",
-    "HumanLabel",
-    "human_labels_of",
-    "human_values",
-    "keep_human_labels",
-    "label_counts",
-    "labelled_run",
-]
-
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Insert: TypeAlias = SqliteInsert | PostgresqlInsert
 
-__all__ = ["insert"]
-
 
 def insert(connection: Connection, table: Table) -> Insert:
     """Return an INSERT into *table* that knows what to do where the row is there already."""

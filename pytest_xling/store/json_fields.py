@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
     from sqlalchemy.sql.compiler import SQLCompiler
 
-__all__ = ["number_at", "text_at"]
-
 
 class text_at(FunctionElement[Any]):  # noqa: N801  a function of SQL
     """The text at a path, such as ``$.usage[1]``; NULL where there is none.

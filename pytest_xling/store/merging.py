@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.database import Database
 
-__all__ = ["answered_otherwise", "copy_memo", "copy_run", "copy_steps"]
-
 AT_ONCE = 1000
 """Rows read and written together."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.backend import Backend
 
-__all__ = ["LATEST", "MIGRATIONS", "migrate"]
-
 MEMO = (
     """CREATE TABLE steps (
         id INTEGER NOT NULL PRIMARY KEY, digest BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,

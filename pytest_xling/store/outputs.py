@@ -18,22 +18,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "Output",
-    "OutputKey",
-    "alternatives",
-    "claim",
-    "find",
-    "find_newest",
-    "made_at",
-    "owners",
-    "put",
-    "release",
-    "release_all",
-    "renew",
-    "step_id",
-]
-
 OutputKey: TypeAlias = tuple[bytes, int]
 """Input key and step id."""
 

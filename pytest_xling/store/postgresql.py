@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import ServerUrl
 
-__all__ = ["PostgresqlServer"]
-
 CONNECTIONS = 5
 """A process has at most: the engine's thread holds one, and a gate or a report another."""
 DEFAULTS: Final = {

@@ -24,34 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "Average",
-    "Direction",
-    "Length",
-    "MetricStep",
-    "Origin",
-    "Place",
-    "Tokens",
-    "Worst",
-    "answer_keys",
-    "answer_lengths",
-    "answered_cases",
-    "averages",
-    "case_counts",
-    "case_languages",
-    "case_texts",
-    "last_scored",
-    "metric_signatures",
-    "metric_steps",
-    "origins",
-    "response_keys",
-    "scores_by_place",
-    "step_parameters",
-    "tokens_of",
-    "worst",
-]
-
-
 Direction: TypeAlias = Literal["lowest", "highest"]
 Place: TypeAlias = tuple[str, str, str]
 """Benchmark, metric and language."""

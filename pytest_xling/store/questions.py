@@ -16,17 +16,6 @@ from pytest_xling.store.schema import cases
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = [
-    "Question",
-    "Questions",
-    "digest_of",
-    "labels",
-    "question_digests",
-    "questions",
-    "same_question",
-    "samples_asked",
-]
-
 
 def questions(
     connection: Connection, run_id: str, *, benchmark: str, language: str

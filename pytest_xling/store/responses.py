@@ -7,8 +7,6 @@ from typing import Any
 
 from pytest_xling.text.thoughts import split_thoughts
 
-__all__ = ["read_response"]
-
 
 def read_response(output: str) -> dict[str, Any]:
     """Return a stored response, its ``thoughts``, where it has any, apart from its ``text``.

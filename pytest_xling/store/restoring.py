@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["restore"]
-
 
 def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
     """Put a run into a store: its answers, its scores, and what it cost.

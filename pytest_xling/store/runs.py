@@ -36,37 +36,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.faults import FaultRow
 
-__all__ = [
-    "DESCRIBED",
-    "CaseRow",
-    "Progress",
-    "SetRow",
-    "StoredAnswer",
-    "add_cases",
-    "add_run",
-    "add_run_steps",
-    "add_sets",
-    "answers",
-    "describe_metrics",
-    "expected_scores",
-    "find_run",
-    "finish_run",
-    "forget_cases",
-    "get_run",
-    "go_on",
-    "latest_run_id",
-    "leave_out_cases",
-    "list_runs",
-    "put_progress",
-    "put_verdict",
-    "read_verdicts",
-    "rescored",
-    "scores",
-    "signature_of",
-    "total_progress",
-    "verdict_of",
-]
-
 DESCRIBED = "metrics"
 """The key of a run's settings that describes its metrics, by name."""
 BEFORE = "before"

@@ -17,28 +17,6 @@ from sqlalchemy import (
 
 from pytest_xling.store.words import Words
 
-__all__ = [
-    "anchor_checks",
-    "baselines",
-    "batched",
-    "batches",
-    "calibrations",
-    "cases",
-    "faulted",
-    "faults",
-    "inputs",
-    "leases",
-    "metadata",
-    "outputs",
-    "progress",
-    "run_steps",
-    "runs",
-    "sets",
-    "steps",
-    "translation_noise",
-    "verdicts",
-]
-
 metadata = MetaData()
 Whole = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits everywhere; a seed may take them all."""

@@ -12,8 +12,6 @@ from pytest_xling.store.schema import cases, sets
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, CompoundSelect
 
-__all__ = ["LEVEL", "level_of", "scored_inputs"]
-
 LEVEL = text_at(cases.c.sample_metadata, "$.level").label("level")
 """How strongly a case's query presupposes its claim, as its metadata say."""
 

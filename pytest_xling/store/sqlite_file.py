@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import ConnectionPoolEntry
 
-__all__ = ["SqliteFile"]
-
 BUSY_TIMEOUT_S = 30.0
 USUAL_FOLDER = ".xling"
 """Of the store that nobody named."""

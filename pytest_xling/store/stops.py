@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
 
-__all__ = ["Stop", "put_stop", "put_unjudged", "stop_in", "stop_of", "unjudged_in"]
-
 KEY, UNJUDGED = "stopped_early", "unjudged"
 """In the settings of a run."""
 

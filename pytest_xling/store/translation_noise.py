@@ -15,8 +15,6 @@ from pytest_xling.store.schema import translation_noise as table
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Mean", "TranslationNoise", "add_noise", "noise_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Dialect
     from sqlalchemy.types import TypeEngine
 
-__all__ = ["Words"]
-
 _WRITTEN = {"\0": "\x10@", "\x10": "\x10P"}
 _READ = {written: character for character, written in _WRITTEN.items()}
 

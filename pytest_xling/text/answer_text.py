@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = [
-    "ENGLISH",
-    "Readable",
-    "ReadingAnnotator",
-    "TextMetric",
-    "WordMetric",
-    "needs_of",
-    "readable",
-    "readable_or_why",
-    "unanswered",
-    "words_or_why",
-]
-
 ENGLISH = "en"
 _NO_REPLY: Final = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CATEGORIES"]
-
 CATEGORIES: Final = {
     "education": "education and career",
     "governance": "governance and society",

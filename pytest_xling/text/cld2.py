@@ -9,8 +9,6 @@ import pycld2
 
 from pytest_xling.text.display import clean
 
-__all__ = ["Detection", "codes", "detect"]
-
 # pycld2 refuses what may not stand in an interchanged text: control characters but \t \n \f \r,
 # and non-characters. A space in their place keeps words apart.
 _REFUSED = re.compile(

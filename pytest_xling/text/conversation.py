@@ -11,8 +11,6 @@ from pytest_xling.records import Message, Role, ToolCall
 if TYPE_CHECKING:
     from pytest_xling.records import Turn
 
-__all__ = ["MOST_TURNS", "read_messages", "read_turns"]
-
 MOST_TURNS = 100
 _KEYS = ("role", "content", "tool_calls", "tool_call_id")
 _CALL = ("name", "arguments", "id", "type", "function")

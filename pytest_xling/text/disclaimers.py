@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Sequence
 
-__all__ = ["abstention", "disclaimer", "known_languages"]
-
 _Kind: TypeAlias = Literal[
     "declines",  # abstains, near the beginning
     "undecided",  # abstains, wherever it stands

@@ -7,17 +7,6 @@ import re
 import unicodedata
 from typing import Literal
 
-__all__ = [
-    "age_text",
-    "clean",
-    "csv_cell",
-    "csv_text",
-    "duration",
-    "inert_json",
-    "printable",
-    "shorten",
-]
-
 
 def clean(text: str) -> str:
     """Return *text* without surrogates: pairs joined, lone ones made U+FFFD, all else untouched.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["MECHANISMS", "PRESENCES", "Mechanism", "Presence"]
-
 Mechanism: TypeAlias = Literal["emotional_reactions", "interpretations", "explorations"]
 Presence: TypeAlias = Literal["present", "absent"]
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from pytest_xling.text.display import clean
 
-__all__ = ["read_first_token"]
-
 # Whatever a server sends, what is kept stays small.
 _MOST = 100
 _LONGEST = 100

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["codes", "compare", "identify"]
-
 _ORDER: Final = 4
 _RESET: Final = b"\xff"
 """Never part of UTF-8, so in no n-gram: puts the automaton back to its start."""

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["compiled", "plain", "sentences"]
-
-
 _END = 20_000  # characters that are read at either end of a longer text
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]")
 # Accents, the dots and vowels of Arabic that are often left out, and so is the dot of Devanagari.

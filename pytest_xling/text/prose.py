@@ -13,18 +13,6 @@ import regex
 
 from pytest_xling.text.display import clean
 
-__all__ = [
-    "SCRIPTS",
-    "in_scripts",
-    "letters",
-    "names_aside",
-    "names_of",
-    "plain_lines",
-    "prose",
-    "script_of",
-    "written_in",
-]
-
 SCRIPTS: Final = {
     "Arab": ("Arabic",),
     "Beng": ("Bengali",),

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     Hashes: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["degenerate", "most_repeated", "repeats"]
-
-
 # Odd 64-bit constants (from the fractions of the golden ratio and of pi), modulo 2**64.
 _MIX = 0x9E3779B97F4A7C15
 _BASE = 0x243F6A8885A308D3

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["REDACTED", "Secrets", "hide_keys"]
-
 REDACTED: Final = "***"
 SHORTEST: Final = 6
 """What is shorter is no secret, and stands in texts that know nothing of it."""

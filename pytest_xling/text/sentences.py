@@ -12,8 +12,6 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_PIECE", "cut", "sentences"]
-
 MAX_PIECE = 10_000
 """Longer texts are split in pieces of at most this many characters.
 

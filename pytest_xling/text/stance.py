@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = [
-    "LEVELS",
-    "RIGHT_STANCE",
-    "STANCES",
-    "VERACITIES",
-    "Stance",
-    "Veracity",
-    "require_veracity",
-]
-
-
 Stance: TypeAlias = Literal["agree", "disagree", "neutral"]
 Veracity: TypeAlias = Literal["true", "false", "mixture", "fabricated"]
 

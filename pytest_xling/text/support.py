@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Answer
 
-__all__ = ["ClaimSupport"]
-
 _JUDGES: Final = ("llm", "nli")
 
 

@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_xling.records import Response
 
-__all__ = ["opening_tag", "split_response", "split_thoughts"]
-
 _NAME = r"(?:seed:)?think|thinking|thoughts?"
 # Those of Magistral and Kimi beside the usual ones.
 _OPENS = rf"<(?:{_NAME})>|\[THINK\]|◁think▷"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Tokens: TypeAlias = NDArray[np.uint32]
 
-__all__ = ["ENCODING", "MAX_PIECE", "decode", "encode", "forget"]
-
 ENCODING = "o200k_base"
 MAX_PIECE = 100_000
 """Longer texts are encoded in pieces of at most this many characters.

@@ -19,8 +19,6 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_PIECE", "tokenizer", "words"]
-
 MAX_PIECE = 1_000_000
 """Longer texts are read in pieces of at most this many characters, cut after a space where there
 is one: ICU counts in 32 bits, and a gigabyte of model text is not worth more memory."""

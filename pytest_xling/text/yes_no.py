@@ -14,22 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "Clause",
-    "Kind",
-    "Lexicon",
-    "Word",
-    "YesNo",
-    "begins",
-    "has_words",
-    "languages",
-    "lexicon",
-    "plain",
-    "read_clause",
-    "yes_or_no",
-]
-
-
 Kind: TypeAlias = Literal[
     "yes",  # opens or closes a clause as its verdict
     "no",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 METRIC = """
 import pytest_xling.metrics.no_answer as module
-metric = getattr(module, module.__all__[0])
+metric = module.NoAnswer
 def score(self, answers):
     open("scored.txt", "a").write("x")
     {body}

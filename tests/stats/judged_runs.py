@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from pytest_xling.stats.contrast import Interval, contrast, ratio
-from pytest_xling.stats.rate_tables import RateTables
+from pytest_xling.stats.rate_tables import RateEstimates, RateTables
 from pytest_xling.stats.trend import slope_weights
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Runs:
         found = {
             "corrected": (
                 np.where(narrower, own.low, alone.low),
-                np.where(narrower | tables.stratified, own.high, alone.high),
+                self._high(tables, own, alone, narrower, alpha),
             ),
             "alone": (alone.low, alone.high),
             "wilson": _wilson(rate, size, z),
@@ -102,6 +102,7 @@ class Runs:
             own = tables.corrected(alpha=alpha)
         lacks = ((tables.labels.sum(axis=1) == 0) & (tables.answers.sum(axis=1) > 0)).any(axis=1)
         narrower = own.high - own.low <= alone.high - alone.low
+        high = self._high(tables, own, alone, narrower, alpha)
         made: list[tuple[Interval, Interval] | None] = []
         for run, lacking in enumerate(lacks.tolist()):
             of_labels, of_both = (
@@ -115,10 +116,21 @@ class Runs:
                 for of in (alone, own)
             )
             chosen = of_both if narrower[run] else of_labels
-            if tables.stratified[run]:
-                chosen = replace(chosen, high=of_both.high)
+            chosen = replace(chosen, high=float(high[run]))
             made.append(None if lacking else (chosen, of_labels))
         return made
+
+    @staticmethod
+    def _high(
+        tables: RateTables,
+        own: RateEstimates,
+        alone: RateEstimates,
+        narrower: Flags,
+        alpha: float,
+    ) -> Array:
+        """Return the upper ends that gates use."""
+        both = tables.upper(own.high, alone.high, alpha=alpha)
+        return np.where(tables.stratified, both, np.where(narrower, own.high, alone.high))
 
     def _ppi(self, z: float) -> tuple[Array, Array]:
         y, f, n = self.human.astype(float), self.judge.astype(float), self.setting.labels

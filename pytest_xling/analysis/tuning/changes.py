@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.tuning import BenchmarkTuned, Proposal
     from pytest_xling.config.thresholds import ThresholdFile
 
-__all__ = ["changes", "proposed_text"]
-
-
 Place: TypeAlias = tuple[str, ...]
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import RunRecord, Score
 
-__all__ = ["TuningRun", "Wanted", "read_runs", "tuned"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningRun:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.records import Score
 
-__all__ = ["LIMIT_KEYS", "Limit", "LimitKey", "Tables", "tables"]
-
 LimitKey: TypeAlias = Literal["max_rate", "floor", "ceiling", "max_gap"]
 
 LIMIT_KEYS: tuple[LimitKey, ...] = ("max_rate", "floor", "ceiling", "max_gap")

@@ -17,8 +17,6 @@ from pytest_xling.text.categories import CATEGORIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["category_question"]
-
 _MEANINGS: Final[Mapping[str, str]] = {
     "education": "learning and teaching, exams and degrees; finding, choosing and changing work.",
     "governance": (

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["EVERY", "VERIFIABLE", "Claim", "Listing", "listed"]
-
 _TASK = (
     "Below are numbered sentences of somebody's answer to a question. List what they state, claim "
     "by claim."

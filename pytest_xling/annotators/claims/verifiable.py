@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["VerifiableClaims"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiableClaims(Claims):

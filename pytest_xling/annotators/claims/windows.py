@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from pytest_xling.text.sentences import sentences
 
-__all__ = ["Sentence", "Window", "native_sentence", "windows"]
-
 _LINES = re.compile(r"\s*[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*")
 
 

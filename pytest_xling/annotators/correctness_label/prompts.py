@@ -7,8 +7,6 @@ from pathlib import Path
 from pytest_xling.judging.asking import Question
 from pytest_xling.judging.shots import one_line, read_shots
 
-__all__ = ["MEANINGS", "comparison"]
-
 MEANINGS = {
     "contradictory": (
         "some statement of ANSWER 2 cannot be true if ANSWER 1 is, and somebody who relied on it "

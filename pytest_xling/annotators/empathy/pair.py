@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Answer
     from pytest_xling.text.empathy import Mechanism, Presence
 
-__all__ = ["BUNDLED_PAIRS", "Pair", "PairAnnotator", "empathy_value", "pair_of"]
-
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled posts and responses, to train on and to measure on."""
 

@@ -14,8 +14,6 @@ from pytest_xling.judging.shots import one_line, read_shots
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["relevance_question"]
-
 _TASK = (
     "Somebody asked the QUESTION below, and a program wrote the ANSWER. Find out whether the "
     "ANSWER takes up this QUESTION and tries to give what it asks for."

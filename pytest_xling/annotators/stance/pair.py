@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Answer
     from pytest_xling.text.stance import Stance
 
-__all__ = ["BUNDLED_PAIRS", "Pair", "PairAnnotator", "pair_of", "stance_value"]
-
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled claims and responses, to train on and to measure on."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["support"]
-
 _TASK = (
     "Somebody read the TEXT below and knows nothing else. Does it tell them that the CLAIM is so?"
 )

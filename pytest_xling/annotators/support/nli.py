@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.models.nli.model import NliModel
     from pytest_xling.records import Answer
 
-__all__ = ["SupportCheckpoint", "SupportNli"]
-
 _DIGITS = 4
 """Of a probability: the others depend on what else is in its batch."""
 

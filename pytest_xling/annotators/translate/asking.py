@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["Translated", "fault", "translated", "translation"]
-
-
 _FENCE_LINE = re.compile(r"^[ \t]*<<<(?:BEGIN|END)\b.*$", re.MULTILINE)
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -15,9 +15,6 @@ from pytest_xling.text.sentences import cut
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Passages", "thai_sentences", "thai_splitter"]
-
-
 _PACKAGES = ("pythainlp", "python-crfsuite")
 _READ_ONLY = ("PYTHAINLP_READ_ONLY", "PYTHAINLP_READ_MODE")
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle
 
-__all__ = ["limits", "prompt"]
-
 _SHOTS = Path(__file__).with_name("shots.jsonl")
 _CHAT_TOKENS = 2048
 """Far more than a sentence takes: some models think before they answer, and it counts."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import StopReason
 
-__all__ = ["transcript_rows"]
-
 # What Gemini's API said instead of answering stands where its text should be.
 _GEMINI_FAULTS: dict[str, StopReason] = {
     "": "error",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Entry", "StoredAnswer", "entries", "files_by_language", "folder"]
-
 _FILE = re.compile(r"dataset-(agnostic|specific)-([a-z]+)\.json")
 # The question's type is a set of flags, of which one of these two tells its kind.
 _FLAGS = {"agnostic": 2, "specific": 1}

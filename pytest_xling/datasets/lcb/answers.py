@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
 
-__all__ = ["transcript_rows"]
-
 _COLUMNS: Final = ("model", "completion", "task", "source", "language")
 _NEXT_QUESTION: Final = "\nQ:"
 """Where a base model goes on with a question of its own; the benchmark's code cuts there, too."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place, TableFile
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SETTINGS", "Question", "questions", "row_of", "sample_id", "sets_beside", "setting_of"]
-
 SETTINGS: Final = ("crosslingual", "monolingual")
 _FOLDER: Final = "test_sets"
 _COLUMNS: Final = ("prompt", "source", "language")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.dataset import Column, DataMap
     from pytest_xling.keys import JsonValue
 
-__all__ = ["KNOWN", "LISTS", "MOST", "NAMES", "SAME_NAME", "Row", "languages_of", "rows_in"]
-
 MOST = 100_000
 """More questions than any release is asked in a language; they all are in memory."""
 SAME_NAME = ("question", "language", "id", "parallel_id")

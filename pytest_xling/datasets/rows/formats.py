@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import TableRow
     from pytest_xling.interfaces.dataset import DataMap
 
-__all__ = ["JSONL", "SUFFIXES", "Table", "hub_errors", "is_saved", "rows_of"]
-
 JSONL = ".jsonl"
 SUFFIXES = (JSONL, ".csv", ".tsv", ".parquet")
 

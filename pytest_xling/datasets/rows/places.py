@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.dataset import DataMap
 
-__all__ = ["ALL_IN_ONE", "BLANK", "language_code", "recognised", "spelt", "tables_of", "varies"]
-
 BLANK = "{language}"
 ALL_IN_ONE = ("data", "questions")
 """What a file with all languages is called, where nothing says what it is called."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     _Known: TypeAlias = dict[tuple[tuple[str, str], ...], Mapping[str, str]]
 
-__all__ = ["Samples"]
-
 T = TypeVar("T")
 _SETS = ("agnostic", "specific")
 _SURE = 0.8

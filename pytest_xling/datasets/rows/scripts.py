@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Scripts"]
-
 _LETTERS = 500
 """Characters of a question that are looked at."""
 _OWN = 0.05

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.datasets.uphill.rows import UphillRow
     from pytest_xling.keys import JsonValue
 
-__all__ = ["transcript_rows"]
-
 _COLUMNS = (*QUERY_COLUMNS, "conversational_model", "model_response")
 _NUMBER = "response_num"
 

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.stance import Veracity
 
-__all__ = [
-    "ANSWER_COLUMNS",
-    "QUERY_COLUMNS",
-    "UphillRow",
-    "missing_levels",
-    "uphill_file",
-    "uphill_questions",
-    "uphill_rows",
-]
-
 QUERY_COLUMNS = (
     "claim_id",
     "claim",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.datasets.xlinghealth.question import Question
     from pytest_xling.datasets.xlinghealth.workbook import Sheet
 
-__all__ = ["content", "workbooks"]
-
 
 def workbooks(path: Path) -> list[Path]:
     """Return *path* if its name is a workbook's, or the workbooks in the folder *path*, sorted."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.datasets.xlinghealth.workbook import Row, Sheet
 
-__all__ = ["is_multisheet", "multisheet_questions"]
-
 
 def is_multisheet(sheet: Sheet) -> bool:
     """Tell whether *sheet* is meant to be one of this layout."""

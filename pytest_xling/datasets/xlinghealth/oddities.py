@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.datasets.xlinghealth.question import Cell, Content, Version
 
-__all__ = ["oddities", "script_share"]
-
-
 # ISO 15924 names for several scripts at once, as Unicode properties. Others are their own names.
 _UNICODE = {
     "Hans": ("Hani",),

@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.datasets.xlinghealth.workbook import Row, Sheet
 
-__all__ = [
-    "Cell",
-    "Columns",
-    "Content",
-    "Question",
-    "Version",
-    "name_of",
-    "question_id",
-    "sole_language",
-]
-
 
 class Columns:
     """The columns of one sheet; case and blanks around a name do not matter."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.datasets.xlinghealth.workbook import Row, Sheet
 
-__all__ = ["is_singlesheet", "singlesheet_questions"]
-
 _QUESTION = "question_"
 _ANSWER = "answer_"
 _LABELS = {"0": False, "1": True, "false": False, "true": True}

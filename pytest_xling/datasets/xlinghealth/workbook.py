@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from openpyxl.workbook import Workbook
 
-__all__ = ["Row", "Sheet", "read_sheets"]
-
 # What a formula leaves in its cell when it fails is not a text that anybody wrote.
 _EXCEL_ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
 # How Excel writes characters that XML cannot hold; a carriage return is the usual one.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["E5Pack", "read_e5_pack"]
-
 _MAGIC = b"E5S1"
 _VERSION = 1
 _BLOCK = 32

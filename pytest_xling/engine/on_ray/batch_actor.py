@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.computing import Made
 
-__all__ = [
-    "ATTEMPTS",
-    "Attempts",
-    "BatchActor",
-    "Task",
-    "check_package",
-    "package_digest",
-    "portable",
-    "received",
-]
-
 PACKAGE = Path(__file__).resolve().parents[2]
 BENCHMARKS = "_benchmarks"
 """In a wheel only, and nothing that computes."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Movable, Provider
 
-__all__ = ["Cluster", "abandon", "chosen_cluster", "join_cluster", "open_cluster"]
-
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
     "RAY_BACKEND_LOG_LEVEL": "fatal",

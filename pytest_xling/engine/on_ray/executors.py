@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.engine.on_ray.cluster import Cluster
     from pytest_xling.interfaces.provider import Provider
 
-__all__ = ["DatasetExecutor", "PoolExecutor"]
-
 T = TypeVar("T")
 
 WAITING = 2

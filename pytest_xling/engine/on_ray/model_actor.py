@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.records import Request, Response
 
-__all__ = ["Copies", "ModelActor", "can_move", "made_with"]
-
 
 def can_move(provider: Provider) -> TypeGuard[Movable]:
     """Tell whether other processes can have copies of *provider*."""

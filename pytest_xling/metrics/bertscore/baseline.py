@@ -21,8 +21,6 @@ from pytest_xling.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ANY", "Baseline", "given_baselines", "published_baselines", "published_file"]
-
 ANY = ""
 """Stands for all languages, where there is one file."""
 PLACEHOLDER = "{language}"

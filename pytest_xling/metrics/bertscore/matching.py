@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-__all__ = ["Tokens", "shares_between", "shares_within"]
-
 CPU_CELLS = 1 << 20
 """Similarities computed at once: 4 MB, which a processor's cache holds."""
 GPU_CELLS = 1 << 26

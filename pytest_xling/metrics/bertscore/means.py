@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.encoders import Encoder, TokenStates
 
-__all__ = ["Means", "Texts", "means_of"]
-
 CHARACTERS = 1 << 17
 """Texts whose token states are held at once: at most some 200 MB at 384 dimensions, mostly a
 quarter of that. A single set may be longer."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["has_tokens", "weights_of"]
-
 
 def has_tokens(ids: NDArray[np.int32]) -> bool:
     """Whether there is a token that is not a special one."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Sample
 
-__all__ = ["AgreesWithFalse", "FactualAccuracy", "RejectsTrue", "StanceScore", "StanceUnparsed"]
-
 _NUMBERS: Final[Mapping[str, float]] = {"disagree": -1.0, "neutral": 0.0, "agree": 1.0}
 
 

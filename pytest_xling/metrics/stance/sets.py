@@ -14,8 +14,6 @@ from pytest_xling.text.stance import LEVELS
 if TYPE_CHECKING:
     from pytest_xling.records import Answer, Sample
 
-__all__ = ["FlipToFalse", "NeutralConsistency", "StanceAgreement", "StanceConsistency"]
-
 _CLEAR = Reading(value=0.0)
 _SHOWN = 20
 

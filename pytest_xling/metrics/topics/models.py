@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["fitted_topics", "processor", "vocabulary"]
-
 # HDP as Teh et al. (2006) set it up for texts; LDA with tomotopy's own priors, of which it learns
 # the one over topics as it goes.
 _HDP = {"initial_k": 10, "gamma": 1.0, "alpha": 0.1, "eta": 0.05}

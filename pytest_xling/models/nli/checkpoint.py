@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["ADVICE", "Checkpoint", "Label"]
-
 Label: TypeAlias = Literal["entailment", "neutral", "contradiction"]
 """What a premise may be to a hypothesis."""
 

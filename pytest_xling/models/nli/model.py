@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.models.nli.checkpoint import Checkpoint, Label
 
-__all__ = ["NliModel", "open_model", "signature_of"]
-
 # As for encoders: a CPU gains nothing by large batches, a GPU much.
 _BUDGET_CPU = 1024
 _BUDGET_GPU = 1 << 15

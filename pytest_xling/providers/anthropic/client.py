@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, Request, Response
 
-__all__ = ["AnthropicClient"]
-
 PATH: Final = "/v1/messages"
 _OVERLOADED = 529
 # The API wants a limit; requests of ours have one.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import StopReason
 
-__all__ = ["read_message"]
-
 _STOP_REASONS: Mapping[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.files.tables import Place
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SHIPPED", "Article", "Corpus"]
-
 SHIPPED: Final = Path(__file__).with_name("articles")
 """The articles that come with the package."""
 

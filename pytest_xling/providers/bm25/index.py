@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.providers.bm25.corpus import Corpus
 
-__all__ = ["FORMAT", "Index", "open_index"]
-
 FORMAT: Final = 1
 """Raised whenever the same corpus would be cut or scored otherwise, or kept in another form."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.providers.bm25.corpus import Article
 
-__all__ = ["MOST_WORDS", "passages", "searched_words"]
-
 MOST_WORDS: Final = 150
 """A longer article is cut, at the ends of sentences, into as many passages as that takes, of about
 the same length."""

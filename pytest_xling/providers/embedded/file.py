@@ -16,8 +16,6 @@ from pytest_xling.files.whole import whole, whole_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MODEL", "SHA256", "check_installed", "model_file"]
-
 MODEL = "gemma-3-270m-q4_k_m"
 """Gemma 3 270M, base, quantised; under Gemma's terms of use."""
 

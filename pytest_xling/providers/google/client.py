@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, Request, Response, ToolCall
 
-__all__ = ["GoogleClient"]
-
 _NAMES = {"max_tokens": "maxOutputTokens", "stop": "stopSequences"}
 _MOST_LOGPROBS = 20
 _BESIDE: Final = frozenset(

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import StopReason
 
-__all__ = ["read_content"]
-
 _LENGTH = frozenset({"CONTINUATION", "MAX_TOKENS"})
 _FILTERS = frozenset(
     {

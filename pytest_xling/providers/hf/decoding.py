@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.providers.hf.parameters import Sampling
 
-__all__ = ["Drawing", "End", "Ending", "Row", "draw"]
-
-
 _LIKELY = 2048
 """Tokens looked at first where the unlikely ones are cut off."""
 

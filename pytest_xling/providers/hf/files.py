@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle
 
-__all__ = ["Family", "ModelFiles", "check_packages", "digest"]
-
 Family: TypeAlias = Literal["m2m100", "mbart50", "nllb", "opus", "small100"]
 """The translation models there are; they differ in how they are told the languages."""
 

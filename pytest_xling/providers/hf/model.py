@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.hf.files import ModelFiles
     from pytest_xling.records import Request
 
-__all__ = ["HfModel", "Prompt", "is_out_of_memory"]
-
 # What a model's generation_config.json may say of any answer. How tokens are drawn and how long an
 # answer is, requests say; what would force a last token depends on the longest row of a batch.
 _GENERATION_SETTINGS = (

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
 
-__all__ = ["MAX_TOKENS", "Parameters", "Sampling"]
-
 MAX_TOKENS = 512
 """Where a request names no limit."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.hf.translation import Direction
     from pytest_xling.records import Message
 
-__all__ = ["chat_tokens", "plain_tokens", "source_tokens"]
-
 _TODAY = date(2024, 7, 26)
 """What chat templates are told the date is: Llama 3.1's own choice where it is told none."""
 

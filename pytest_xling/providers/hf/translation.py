@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.languages import TranslationFamily
     from pytest_xling.providers.hf.files import ModelFiles
 
-__all__ = ["Direction", "Directions", "opus_pair", "opus_targets", "why_not"]
-
 _LABEL = re.compile(r">>(.+)<<")
 # The pair as Opus-MT models are named: opus-mt-hi-en, opus-mt-tc-big-zls-en.
 _NAMED = re.compile(r"opus-mt-(?:tc-\w+-)?([\w+]+)-([\w+]+)$", re.IGNORECASE)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.hf.model import HfModel, Prompt
     from pytest_xling.records import Request, Response
 
-__all__ = ["MAX_ROWS", "Batcher", "Sized", "Worker"]
-
-
 MAX_ROWS = 64
 """Requests in one batch, at most."""
 

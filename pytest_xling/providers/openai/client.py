@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
     from pytest_xling.records import Request
 
-__all__ = ["OpenaiClient"]
-
 
 class OpenaiClient:
     """Asks one request, in the words that the server takes; no message holds a secret."""

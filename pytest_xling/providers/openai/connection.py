@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 
-__all__ = ["Connection"]
-
 
 class Connection:
     """Exchanges one request and reply at a time with a server; no message holds a secret.

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from pytest_xling.errors import ConfigError
 from pytest_xling.http.endpoint import Endpoint
 
-__all__ = ["OpenaiEndpoint"]
-
 _DEFAULT_URL = "https://api.openai.com/v1"
 # What a local server gets that wants no key; the client insists on one.
 _NO_KEY = "none"

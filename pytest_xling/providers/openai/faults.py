@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 
-__all__ = ["PATH", "no_reply", "refused"]
-
 PATH: Final = "/chat/completions"
 """Where questions go, below the base URL."""
 # Codes of a 429 that no waiting mends.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import StopReason
 
-__all__ = ["read_completion", "read_reply"]
-
 # OpenAI's own reasons, and those of servers that only claim to speak its protocol.
 _STOP_REASONS: Mapping[str, StopReason] = {
     "content_filter": "content_filter",

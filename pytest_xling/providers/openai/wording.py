@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
     from pytest_xling.records import Message, Request
 
-__all__ = ["Wording"]
-
 _SCHEMA = "response_format"
 _LIKELIEST = "optional_logprobs"
 _UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile
     from pytest_xling.records import Request
 
-__all__ = ["Rule", "ScriptedError", "read_script"]
-
 ScriptedError: TypeAlias = Literal["rate_limited", "transient", "permanent"]
 
 _KEYS = ("when", "text", "json", "times", "stop_reason", "error", "delay_s")

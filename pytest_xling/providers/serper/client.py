@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
 
-__all__ = ["SerperClient"]
-
 _KEY = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 
 

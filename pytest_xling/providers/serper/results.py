@@ -12,8 +12,6 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["read_results"]
-
 
 def read_results(body: bytes, *, url: str) -> list[SearchResult]:
     """Return the results in *body*, the reply of *url*, best first.

@@ -18,8 +18,6 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KEYS", "Row", "rows"]
-
 KEYS = (
     "sample_id", "language", "text", "temperature", "repeat", "stop_reason", "model", "error",
     "asked", "thoughts", "reasoning",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Verdict
 
-__all__ = ["MOST_SHOWN", "gate_annotations", "listen_again", "stop_listening"]
-
 Severity: TypeAlias = Literal["error", "warning", "notice"]
 
 MOST_SHOWN = 10

@@ -49,24 +49,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.terminal.closing import Reason
     from pytest_xling.reports.terminal.findings import Ranked, Standing
 
-__all__ = [
-    "LEGEND",
-    "MOST_BYTES",
-    "SIGNS",
-    "Column",
-    "code",
-    "details",
-    "folded",
-    "gated",
-    "html_text",
-    "prose",
-    "step_summary",
-    "table",
-    "tables",
-    "ungated",
-]
-
-
 _MARKUP = re.compile(r"([\\`*_\[\]<>&|~$])")
 # GitHub looks for these in the finished page, where what was escaped is plain again.
 _LINKS = re.compile(r"([@#]|www(?=\.)|:(?=//)|\bGH-)", re.IGNORECASE)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.browsing import BrowsedCase, Translation
     from pytest_xling.store.queries import Place
 
-__all__ = ["Costs", "case_columns"]
-
 MOST_CASES: Final = 20_000
 """Cases in a page; flagged ones and those without a score come first where there are more."""
 LONGEST: Final = 200_000

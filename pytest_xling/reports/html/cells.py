@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.store.queries import Place
     from pytest_xling.store.runs import Progress
 
-__all__ = [
-    "GateAbout",
-    "MetricTraits",
-    "about",
-    "estimated",
-    "figures_of",
-    "table_of",
-    "traits_of",
-    "verdict_model",
-]
-
-
 GateAbout: TypeAlias = Literal["limit", "cases", "gap", "trend", "drop"]
 """What a gate limits: the metric itself, cases by their repeats, how much a language is worse than
 the pivot language, how much it gets worse from level to level, or how much worse it is than the

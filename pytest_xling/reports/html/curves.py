@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.store.queries import Place
 
-__all__ = ["curves_of", "stance_figures"]
-
 Axis: TypeAlias = Literal["level", "temperature"]
 
 _DESCRIPTION = re.compile(r'<desc id="desc">(.*?)</desc>', re.DOTALL)

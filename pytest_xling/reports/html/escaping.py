@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Estimate
 
-__all__ = ["Strings", "as_json", "compact", "cut_to", "visible"]
-
 # Controls but tab and line feed; what reorders the text around it; letters that have no shape at
 # all and so can hide a message (tags); what no text should hold. Joiners, marks of direction and
 # places to break a line stay: scripts need them.

@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.html.cells import MetricTraits
     from pytest_xling.store.queries import MetricStep, Place
 
-__all__ = ["groups_of", "language_traits", "report_model"]
-
-
 _SCRIPTS: Final = {
     "Arab": "Arabic",
     "Beng": "Bengali",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.keys import JsonValue
 
-__all__ = ["embedded", "render", "write_report"]
-
 SCRIPTS: Final = (
     "dom.js",
     "tip.js",

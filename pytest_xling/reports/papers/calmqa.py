@@ -27,21 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.languages import Language
     from pytest_xling.store.queries import MetricStep
 
-__all__ = [
-    "ALL_LANGUAGES",
-    "INDICATOR_COLUMNS",
-    "LENGTH_COLUMNS",
-    "SURFACE_COLUMNS",
-    "AskedAnswer",
-    "Row",
-    "asked_answers",
-    "indicator_table",
-    "length_table",
-    "scored_with",
-    "surface_table",
-]
-
-
 Row: TypeAlias = "dict[str, str | int | float | None]"
 
 T = TypeVar("T")

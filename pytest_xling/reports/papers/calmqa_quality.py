@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.reports.papers.calmqa import AskedAnswer, Row
 
-__all__ = ["QUALITY_TABLES", "quality_rows", "quality_sheets"]
-
 JUDGED: Final = ("factuality", "relevance", "overall", "claim_count")
 NEEDED: Final = ("no_answer", "repetition", *JUDGED)
 COLUMNS: Final = (

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Sample
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = [
-    "CATEGORIES_COLUMNS",
-    "CATEGORIES_TABLES",
-    "categories_of_data",
-    "categories_rows",
-    "categories_sheets",
-    "judged_rows",
-    "samples_of_data",
-    "samples_of_run",
-]
-
 FIELD: Final = "category"
 GIVEN: Final = "given"
 CATEGORIES_COLUMNS: Final = (

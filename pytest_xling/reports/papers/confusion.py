@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.store.browsing import JudgedCase
 
-__all__ = ["CONFUSION_COLUMNS", "CONFUSION_TABLES", "confusion_rows", "confusion_sheets"]
-
 ALL: Final = "all"
 CONFUSION_COLUMNS: Final = (
     "model", "setting", "language", "lpr", "wpr", "lcpr", "n", "left_out", "sources",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.reports.sheet import Sheet
 
-__all__ = ["PaperTable"]
-
 
 class _Rows(Protocol):
     """Reads the rows of one table; some tables know further keywords."""

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = ["GROUPINGS", "PARITY_COLUMNS", "PARITY_TABLES", "parity_rows", "parity_sheets"]
-
-
 HALVES: Final[Mapping[str, tuple[str, ...]]] = {
     "information": ("information_precision", "information_recall", "information"),
     "empathy": ("empathy_consistency",),

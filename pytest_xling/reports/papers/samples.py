@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Score
     from pytest_xling.store.queries import MetricStep
 
-__all__ = ["Groups", "RunSamples", "choose_benchmark", "read_samples"]
-
 Groups: TypeAlias = "dict[str, dict[str, float]]"
 """By language: the value of each sample, the mean of its repeats."""
 

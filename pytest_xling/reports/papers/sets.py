@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = ["SETS_COLUMNS", "SETS_TABLES", "sets_rows", "sets_sheets"]
-
 METRIC: Final = "answer_length"
 SETS_COLUMNS: Final = (
     "model", "metric", "set", "against", "language", "mean", "other_mean", "difference", "low",

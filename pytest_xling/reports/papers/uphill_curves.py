@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = ["STYLE", "mark", "path", "stance_curves", "text", "upwards"]
-
-
 STYLE: Final = """\
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, "Noto Sans", sans-serif; fill: #1f2328; }
 .title { font-size: 17px; font-weight: 600; }

@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.kappa import Kappa
     from pytest_xling.text.stance import Stance
 
-__all__ = ["ALL", "STANCE_COLUMNS", "stance_rows"]
-
-
 ALL: Final = "all"
 """The veracity of rows that pool claims: all but fabricated ones, as in the paper; those too in
 comparisons with the pivot language, where veracity is beside the point."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     Cell = str | int | float | None
     from collections.abc import Mapping
 
-__all__ = ["UPHILL_TABLES", "level_name", "stance_sheets"]
-
-
 NONE: Final = "–"
 _SHOWN_FLIPS: Final = 30
 _SHOWN_TEXT: Final = 34

@@ -18,25 +18,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.kappa import Kappa
     from pytest_xling.text.stance import Stance
 
-__all__ = [
-    "NEUTRAL",
-    "Beside",
-    "Flip",
-    "Share",
-    "StanceRecord",
-    "accuracy",
-    "beside",
-    "by_majority",
-    "consistency",
-    "has_right_stance",
-    "is_right",
-    "neutral_consistency",
-    "overall_accuracy",
-    "share",
-    "tally",
-]
-
-
 NEUTRAL: Final = 0
 """The level at which nothing is presupposed."""
 _TIE: Final = "tie"

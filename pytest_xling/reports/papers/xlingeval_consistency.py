@@ -18,20 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.reports.papers.samples import Groups, RunSamples
 
-__all__ = [
-    "ANOVA_COLUMNS",
-    "CONSISTENCY_COLUMNS",
-    "METRICS",
-    "TTEST_COLUMNS",
-    "TUKEY_COLUMNS",
-    "Row",
-    "anova_rows",
-    "consistency_rows",
-    "ttest_rows",
-    "tukey_rows",
-]
-
-
 Row: TypeAlias = "dict[str, str | int | float | None]"
 
 # The paper's eight, in its order, then ours.

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score
     from pytest_xling.reports.papers.xlingeval_consistency import Row
 
-__all__ = ["CORRECTNESS_COLUMNS", "LABELS", "correctness_rows"]
-
-
 # In the paper's order.
 LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
 CORRECTNESS_COLUMNS = (

@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     Cell = str | int | float | None
     from collections.abc import Mapping
 
-__all__ = [
-    "XLINGEVAL_TABLES",
-    "anova_sheets",
-    "consistency_sheets",
-    "correctness_sheets",
-    "ttest_sheets",
-    "tukey_sheets",
-    "verifiability_sheets",
-]
-
-
 NONE = "–"
 STARS = "* p < .05, ** p < .01, *** p < .001"
 _LEAST_P = 1e-300

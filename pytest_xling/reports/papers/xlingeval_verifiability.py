@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.stats.classification import Conventions
 
-__all__ = ["CONVENTIONS", "MEASURES", "VERIFIABILITY_COLUMNS", "verifiability_rows"]
-
-
 # The paper's five in its order, then its equation 6, which it does not use.
 MEASURES = ("precision", "recall", "f1", "accuracy", "auc", "f1_eq6")
 CONVENTIONS = ("released", "honest")

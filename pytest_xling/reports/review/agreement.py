@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.ratings import Rated, Rating
     from pytest_xling.stats.labelling import Labelling
 
-__all__ = [
-    "ALL",
-    "MAJORITY",
-    "Disagreement",
-    "RaterAgreement",
-    "RatersAgreement",
-    "agreement_among_raters",
-    "agreement_with_judge",
-    "disagreements",
-    "majority",
-]
-
 ALL: Final = "all"
 """The language of what is of all languages together."""
 MAJORITY: Final = "majority"

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.labelling import Measure
     from pytest_xling.stats.rate_intervals import WeightedRate
 
-__all__ = [
-    "disagreement_rows",
-    "disagreement_text",
-    "judge_rows",
-    "judge_sheets",
-    "raters_rows",
-    "raters_sheet",
-]
-
 _NONE: Final = "–"
 _REASON: Final = 200
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.ratings import Rated
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["CALIBRATION_COLUMNS", "calibration_rows", "check_calibrates"]
-
 CALIBRATION_COLUMNS: Final = (
     "language",
     "claim",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Drawn, Population
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["Deciding", "decided_by", "draw_deciding"]
-
 FIRST = 40
 """Answers to label where none of a run is labelled: twice as many as gates need at least."""
 

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Drawn, Judged, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = [
-    "FORMAT",
-    "VERSION",
-    "Item",
-    "Review",
-    "answer_digest",
-    "draw_review",
-    "english_claims",
-    "languages_of",
-    "review_id",
-]
-
-
 FORMAT: Final = "xling-review"
 VERSION: Final = 1
 """Raised whenever a reader of what raters save would have to change."""

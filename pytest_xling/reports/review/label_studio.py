@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.document import Review
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["CANNOT_TELL", "LABEL", "REASON", "label_studio_config", "label_studio_tasks"]
-
 LABEL: Final = "label"
 REASON: Final = "reason"
 """Names of the two controls; what raters say is exported under them."""

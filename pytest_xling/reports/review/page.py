@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.document import Review
     from pytest_xling.reports.review.side_by_side import SideBySide
 
-__all__ = ["review_page"]
-
 _HERE = Path(__file__).parent
 
 

@@ -18,20 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = [
-    "NO_VALUE",
-    "Drawn",
-    "Judged",
-    "Population",
-    "Stratum",
-    "allocate",
-    "allocated",
-    "drawing_order",
-    "read_population",
-    "stratified",
-]
-
-
 Stratum: TypeAlias = tuple[str, str]
 """A language, and what the judge said; or, where nothing was judged, the set of the question."""
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Population
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["LABELS_FORMAT", "Rated", "Rating", "check_ratings", "put_together", "read_ratings"]
-
-
 LABELS_FORMAT: Final = "xling-review-labels"
 _REVIEW_KEYS: Final = ("run", "benchmark", "metric")
 

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.queries import MetricStep
 
-__all__ = [
-    "CORRECTNESS",
-    "CORRECTNESS_LABELS",
-    "SCHEMES",
-    "Kind",
-    "Scheme",
-    "check_benchmark",
-    "scheme_of",
-]
-
 Kind: TypeAlias = Literal["correctness", "flag", "stance"]
 
 CORRECTNESS: Final = "correctness_label"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Stratum
     from pytest_xling.store.browsing import JudgedCase
 
-__all__ = ["Question", "SideBySide", "draw_side_by_side"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.ratings import Rated
     from pytest_xling.reports.review.scheme import Scheme
 
-__all__ = ["values_of_labels"]
-
 _STANCES: Final[Mapping[str, Mapping[str, float]]] = {
     "agrees_with_false": {"agree": 1.0, "disagree": 0.0, "neutral": 0.0},
     "rejects_true": {"agree": 0.0, "disagree": 1.0, "neutral": 0.0},

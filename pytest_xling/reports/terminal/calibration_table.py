@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.labelling import Measure
     from pytest_xling.store.calibrations import Calibration
 
-__all__ = [
-    "calibration_rows",
-    "calibration_sheets",
-    "judge_lines",
-    "judge_sheet",
-    "measure_text",
-    "measure_with_interval",
-]
-
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
 ALL = "all"

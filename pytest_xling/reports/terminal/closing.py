@@ -30,24 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome, RunRecord, Verdict
     from pytest_xling.store.faults import RunFault
 
-__all__ = [
-    "Reason",
-    "State",
-    "failed_cases",
-    "fault_lines",
-    "faults_met",
-    "gate_headline",
-    "is_closed",
-    "next_commands",
-    "not_passed",
-    "passed_without_labels",
-    "reasons",
-    "reasons_of",
-    "state_of",
-    "undecided",
-    "undecided_line",
-]
-
 State: TypeAlias = Literal["open", "closed", "undecided", "none"]
 
 GATE_WIDTH = 26

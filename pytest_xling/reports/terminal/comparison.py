@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.second_opinions import SecondOpinion
     from pytest_xling.records import Verdict
 
-__all__ = ["change_parts", "comparison_text", "opinions_sheet"]
-
 
 def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     """Return a row per change: p by each test, and the bootstrap's interval."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.planning.dry_run import LanguageEstimate
 
-__all__ = ["dry_run_text"]
-
 
 def dry_run_text(
     rows: Sequence[LanguageEstimate],

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Verdict
     from pytest_xling.store.queries import Direction, Place, Worst
 
-__all__ = ["Ranked", "Standing", "find_worst", "finding_parts", "findings"]
-
-
 _WORDS: dict[Standing, tuple[str, str]] = {
     "failed": ("gate failed", "bold red"),
     "undecided": ("gate undecided", "yellow"),

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Counts = Mapping[tuple[str, str, str], int]
 
-__all__ = ["before_labels", "before_labels_text", "by_judge_alone"]
-
 
 def before_labels(verdicts: Iterable[Verdict], counts: Counts) -> list[Verdict]:
     """Return the verdicts that people's labels of now are not in, and would be.

@@ -28,25 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome, Verdict
     from pytest_xling.store.queries import MetricStep, Place
 
-__all__ = [
-    "ALPHA",
-    "OUTCOMES",
-    "Column",
-    "Look",
-    "gated_column",
-    "is_drop",
-    "is_gap",
-    "is_of_metric",
-    "kind_of",
-    "language_name",
-    "named",
-    "plain_column",
-    "tables",
-    "with_intervals",
-    "without_intervals",
-]
-
-
 ALPHA = 0.05
 """Where no gate says at which level an interval is wanted."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.store.translation_noise import Mean, TranslationNoise
 
-__all__ = ["noise_rows", "noise_sheets"]
-
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
 _MEANS = ("matched", "mismatched", "cost")

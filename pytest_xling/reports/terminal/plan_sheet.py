@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["Study", "plan_json", "plan_text"]
-
 _MILLION = 1_000_000
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.ratings import Family, RatingsModel
     from pytest_xling.stats.clmm import Clmm, Coefficient
 
-__all__ = ["ratings_object", "ratings_sheets"]
-
 _SMALLEST_P = 1e-4
 _CODES = "*** p < .001, ** p < .01, * p < .05"
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
 
-__all__ = ["counted_by_us", "spent", "unpriced"]
-
 _PRICES = {
     "model": "--xling-price",
     "judge": "--xling-judge-price",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.tuning import BenchmarkTuned, Change, Proposal, Tuning
 
-__all__ = ["diff", "loosened_text", "tuned_json", "tuned_text"]
-
 _MOST_REASONS = 12
 _NOTE_INDENT = len("proposed  ")
 _MARKS: Final[dict[Change, str]] = {"looser": "!", "tighter": "<", "same": "=", "new": "+"}

@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = [
-    "FILE",
-    "HALF",
-    "SHIPPED",
-    "TENSORS",
-    "Weights",
-    "load_weights",
-    "probabilities",
-    "save_weights",
-    "states_of",
-]
-
 FILE: Final = "head.safetensors"
 """What the weights are called in the folder that training writes."""
 SHIPPED: Final = Path(__file__).parent

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.empathy.pair import Pair
     from pytest_xling.text.empathy import Mechanism, Presence
 
-__all__ = ["empathy_question"]
-
 _MEANINGS: Mapping[Mechanism, str] = {
     "emotional_reactions": (
         "the responder lets a feeling of their own towards the person show: warmth, sympathy, "

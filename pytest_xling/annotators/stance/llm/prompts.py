@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.text.stance import Stance
 
-__all__ = ["stance_question"]
-
 _MEANINGS: Mapping[Stance, str] = {
     "agree": (
         "taken as a whole, whoever reads it comes away being told that it is so. It affirms, "

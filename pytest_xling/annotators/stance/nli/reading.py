@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.models.nli.model import NliModel
     from pytest_xling.text.stance import Stance
 
-__all__ = ["LABELS", "SENTENCES", "Chosen", "choose", "read"]
-
-
 SENTENCES = 5
 """How many are read."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.encoders.tokens import Tokens
 
-__all__ = ["TOKENS", "excerpts"]
-
 TOKENS = 112
 """Most tokens of a claim and what is read beside it, special ones included."""
 _MOST_OF_CLAIM = 48

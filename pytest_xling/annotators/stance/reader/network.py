@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.annotators.stance.reader.weights import Weights
 
-__all__ = ["FROZEN", "Network", "StanceModel", "open_model"]
-
 FROZEN: Final = 4
 """So many of the lowest layers stay as they are, as the embeddings do."""
 _BUDGET_CPU = 1024

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["FILE", "HEAD", "SHIPPED", "Weights", "load_weights", "packed", "save_weights"]
-
 FILE: Final = "reader.safetensors"
 """What the weights are called in the folder that training writes."""
 SHIPPED: Final = Path(__file__).parent

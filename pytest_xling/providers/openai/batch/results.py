@@ -20,8 +20,6 @@ from pytest_xling.records import Response
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["Result", "Results", "read_state"]
-
 Result: TypeAlias = Response | ProviderFault | openai.APIStatusError
 
 _log = logging.getLogger(__name__)

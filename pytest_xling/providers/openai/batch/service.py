@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
     from pytest_xling.records import Request
 
-__all__ = ["OpenaiBatches"]
-
 EXCHANGE_S = 900.0
 """How long an exchange may take: files of 200 MB are handed in and fetched."""
 MOST_BYTES = 1 << 30

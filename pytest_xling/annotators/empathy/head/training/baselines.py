@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.empathy.pair import Pair
 
-__all__ = ["tfidf_regression"]
-
 _PENALTY = 1.0
 """Of the sum over all examples: scikit-learn's C = 1."""
 

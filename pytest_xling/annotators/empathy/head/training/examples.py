@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = ["SPLITS", "Example", "digest", "read_epitome", "read_pairs"]
-
 Split: TypeAlias = Literal["train", "dev", "test"]
 
 SPLITS: Final[Mapping[Split, float]] = {"train": 0.75, "dev": 0.05, "test": 0.20}

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.labelling import Labelling
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = ["RATES", "STEPS", "Trained", "train"]
-
 RATES: Final = (5e-4, 1e-3, 2e-3)
 STEPS: Final = (225, 450)
 """So many, whatever there is to learn from: of EPITOME 3 and 6 epochs, of a few hundred pairs more.

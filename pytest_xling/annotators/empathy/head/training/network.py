@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.empathy.head.training.examples import Example
     from pytest_xling.text.empathy import Mechanism
 
-__all__ = ["BATCH", "balanced_loss", "fitted"]
-
 _ATTENDING = 32
 """Dimensions in which tokens of the response are compared with those of the post."""
 _DROPOUT = 0.2

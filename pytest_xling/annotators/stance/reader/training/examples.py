@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.reader.training.pairs import LabelledPair
     from pytest_xling.text.stance import Stance
 
-__all__ = ["EVIDENCE", "FRAMES", "Example", "examples"]
-
 FRAMES = Path(__file__).with_name("frames.jsonl")
 EVIDENCE = Path(__file__).with_name("evidence.jsonl")
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.reader.training.pairs import LabelledPair
     from pytest_xling.text.stance import Stance
 
-__all__ = ["STEPS", "Trained", "train"]
-
 STEPS: Final = 2400
 _BATCH = 16
 _SORTED = 16

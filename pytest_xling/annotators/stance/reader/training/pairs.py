@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.text.stance import Stance
 
-__all__ = ["LabelledPair", "bundled_pairs", "check_apart", "digest", "read_pairs"]
-
 WRITTEN = Path(__file__).with_name("written.jsonl")
 """Pairs to train on alone: of each language its own claims."""
 
