@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +21,7 @@ import pytest
 
 from pytest_xling.config.options import option
 from pytest_xling.config.settings import resolve
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, StoreMissing, XlingError
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -159,23 +162,31 @@ def _merge(parts: Mapping[str, Path], path: Path) -> None:
 
 def _compare(models: Sequence[_Model], settings: Settings) -> None:
     """Print what each model answers otherwise than the first, where both have a run."""
-    from pytest_xling.errors import StoreMissing  # noqa: PLC0415  imports the store below
-    from pytest_xling.store.database import Database  # noqa: PLC0415
-    from pytest_xling.store.runs import find_run  # noqa: PLC0415
+    from pytest_xling.analysis.baseline import open_baseline  # noqa: PLC0415  imports the store
+    from pytest_xling.analysis.comparison import compare  # noqa: PLC0415  likewise
+    from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415  likewise
+    from pytest_xling.reports.terminal.comparison import comparison_text  # noqa: PLC0415  likewise
+    from pytest_xling.store.database import Database  # noqa: PLC0415  likewise
+    from pytest_xling.store.runs import find_run  # noqa: PLC0415  likewise
 
     try:
         database = Database(settings.store, create=False)
     except StoreMissing:
         return
-    with database.read() as connection:
-        there = [model for model in models if find_run(connection, model.run) is not None]
-    database.close()
-    first, *others = there or models
-    from pytest_xling.cli import main  # noqa: PLC0415  a second's import
-
-    for other in others if len(there) > 1 else ():
-        _say(f"\nxling: {other.name} beside {first.name}\n")
-        main(["compare", other.run, first.run, option("store").flag, str(settings.store)])
+    width = shutil.get_terminal_size().columns
+    with closing(database), database.read() as connection:
+        runs = [(model, find_run(connection, model.run)) for model in models]
+        made = [(model, run) for model, run in runs if run is not None]
+        for other, run in made[1:]:
+            first, before = made[0]
+            _say(f"\nxling: {other.name} beside {first.name}\n")
+            try:
+                baseline = open_baseline(before.run_id, store=settings.store)
+                comparison = compare(connection, run, baseline, pivots=partial(named_pivot, run))
+            except XlingError as error:
+                _say(f"not compared: {error}\n")
+                continue
+            _say(f"{comparison_text(comparison, width=width, color=False)}\n")
 
 
 def _say(text: str) -> None:
