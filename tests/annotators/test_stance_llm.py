@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -417,7 +418,6 @@ class SocketJudge:
         self.provider = OpenaiProvider("judge-1")
         self._server = server
         self._replies = iter(replies)
-        self._plain = server.answer
 
     async def __call__(
         self,
@@ -427,9 +427,7 @@ class SocketJudge:
         repeat: int = 0,
     ) -> Response:
         """Ask it."""
-        completion = json.loads(self._plain)
-        completion["choices"][0]["message"]["content"] = next(self._replies, "")
-        self._server.answer = json.dumps(completion).encode()
+        self._server.behave(replace(self._server.behaviour, answer=next(self._replies, "")))
         request = Request(
             model="judge-1", messages=tuple(messages), params=params or {}, repeat=repeat
         )

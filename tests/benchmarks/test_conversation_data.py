@@ -184,7 +184,7 @@ def test_the_system_prompt_is_english_and_names_no_language() -> None:
     """Three to six sentences; nothing in it says which language to answer in."""
     with (BENCHMARK / "prompts.yaml").open(encoding="utf-8") as file:
         prompts: dict[str, str] = YAML(typ="safe", pure=True).load(file)
-    assert {"system", "chat"} == prompts.keys()
+    assert {"system", "chat", "judge_turns"} == prompts.keys()
     assert "{question}" == prompts["chat"]
     system = prompts["system"]
     assert 3 <= len(re.findall(r"[.?!](?:\s|$)", system)) <= 6

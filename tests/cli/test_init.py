@@ -140,7 +140,7 @@ def test_a_name_that_is_nearly_a_benchmarks(
     monkeypatch.chdir(tmp_path)
     assert 4 == main(["init", "cultur"])
     error = capsys.readouterr().err
-    assert "Did you mean 'culture'? There are: confusion, culture, health, parity, " in error
+    assert "Did you mean 'culture'? There are: confusion, conversation, culture, " in error
     assert "write ./cultur" in error
     assert 0 == main(["init", "./cultur"])
     assert FILES == _files(tmp_path / "cultur")

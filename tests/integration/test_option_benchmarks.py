@@ -80,7 +80,7 @@ def test_a_copy_in_the_project_counts_more(project: Project) -> None:
     [
         (
             ["--xling-benchmarks=cultre"],
-            "Did you mean 'culture'? Known: bread, confusion, crosslingual,",
+            "Did you mean 'culture'? Known: bread, confusion, conversation,",
         ),
         (["--xling-benchmarks=,"], "--xling-benchmarks: no benchmark is given; write such as"),
         (["--xling-benchmarks=culture", "benchmarks/bread"], "and so does the path 'benchmarks/"),
