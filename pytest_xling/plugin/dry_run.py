@@ -90,11 +90,10 @@ def _turn_by_turn(
     """Return all requests; in conversations replies not *known* are as long as they may be."""
     asked: dict[bytes, tuple[Case, Request]] = {}
     for case, first, turns in setup.asked():
-        longest = first.params["max_tokens"]
-        words = " word" * (longest if isinstance(longest, int) else 1)
-        request = first
+        request, longest = first, first.params["max_tokens"]
         asked[request_key(setup.provider, first)] = case, first
         for turn in turns:
+            words = " word" * (longest if isinstance(longest, int) else 1)
             reply = known(request) or Response(text=words, stop_reason="stop")
             if (following := next_request(request, reply, turn)) is None:
                 break

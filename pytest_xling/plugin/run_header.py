@@ -115,13 +115,15 @@ def _begin(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
         with database.write() as connection:
             add_run(connection, run)
         return run.created_at, ""
+    # Before the lock: all questions are planned for it.
+    with database.read() as connection:
+        known = setup.replies(connection, since=0.0)
+        asked = {(case.benchmark, case.id): key for case, key, _ in setup.requests(known)}
     with database.write() as connection:
         earlier = find_run(connection, run.run_id)
         if earlier is None:
             add_run(connection, run)
             return run.created_at, ""
-        known = setup.replies(connection, since=0.0)
-        asked = {(case.benchmark, case.id): key for case, key, _ in setup.requests(known)}
         answered = _answered(connection, earlier, run, asked)
         go_on(connection, _with_parts(run, earlier))
     line = f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"

@@ -134,7 +134,8 @@ class Setup:
         from pytest_xling.engine.conversation import known_end  # noqa: PLC0415  likewise
 
         for case, request, turns in self.asked():
-            last = request if known is None else known_end(request, turns, known)[0]
+            # A single question has no replies to look up.
+            last = known_end(request, turns, known)[0] if turns and known else request
             yield case, request_key(self.provider, last), last
 
     def asked(self) -> Iterator[tuple[Case, Request, tuple[Turn, ...]]]:
