@@ -42,6 +42,7 @@ __all__ = [
     "OpenaiServer",
     "answering",
     "cipher",
+    "drawn_verdict",
     "judged",
     "serving",
     "spawned",
@@ -102,6 +103,8 @@ class Behaviour:
     """Judge claims by the numbers in them: each numbered sentence is a claim, a text supports a
     claim whose numbers are all in it, and an answer with numbers is relevant. In whichever
     language: numbers are the facts of a test."""
+    verdicts: bool = False
+    """Give the verdicts that judges are asked for, each as a hash of the question has it."""
     translator: str = ""
     """Translate into a cipher, and back: ``lossless``, or ``drops:10`` for one that, from English,
     leaves out what sentences say that hold a multiple of 10."""
@@ -441,6 +444,19 @@ def judged(prompt: str) -> str:
     return ""
 
 
+_VERDICTS = re.compile(r"exactly one of these: ([^;]+); or ")
+
+
+def drawn_verdict(prompt: str) -> str:
+    """Return a verdict that a hash of *prompt* draws; "" where none is asked for."""
+    labels = _VERDICTS.findall(prompt)
+    if not labels:
+        return ""
+    each = labels[-1].split(", ")
+    verdict = each[zlib.crc32(prompt.encode()) % len(each)]
+    return json.dumps({"reasoning": "By a hash.", _VERDICT_KEY.findall(prompt)[-1]: verdict})
+
+
 _LETTERS = string.ascii_letters
 _NAGARI = "".join(map(chr, range(0x905, 0x905 + len(_LETTERS))))
 _INTO = re.compile(r"from ([A-Z]\w+) into ([A-Z]\w+)\.")
@@ -591,6 +607,8 @@ class Connection(asyncio.Protocol):
             said = _with_key(server.behaviour.answer, server.prompt(body))
             reply = server.said(said, server.behaviour.finish)
         if server.behaviour.claims and (said := judged(server.prompt(body))):
+            reply = server.said(said)
+        if server.behaviour.verdicts and (said := drawn_verdict(server.prompt(body))):
             reply = server.said(said)
         if (how := server.behaviour.translator) and (said := translated(server.prompt(body), how)):
             reply = server.said(said)

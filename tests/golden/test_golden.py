@@ -1,0 +1,23 @@
+"""A store that was recorded before the house was made smaller: everything comes out as then."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.golden.__main__ import differences, expected, made_again, unpacked
+from tests.golden.runs import Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.slow
+def test_warm_runs_of_every_benchmark(tmp_path: Path) -> None:
+    """Nothing is asked or scored anew; keys, signatures, estimates and verdicts are equal."""
+    place = Place(tmp_path)
+    unpacked(place)
+    again = json.loads(json.dumps(made_again(place)))
+    assert not differences(expected(), again)
