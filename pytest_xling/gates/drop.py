@@ -18,7 +18,6 @@ from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.relative_drop import relative_drop
 from pytest_xling.records import Estimate, Verdict
 from pytest_xling.registry import load
-from pytest_xling.store.questions import same_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -216,7 +215,7 @@ class BaselineSide:
         return all(
             key in self.asked_now
             and key in self.asked_then
-            and same_question(self.asked_now[key].digest, self.asked_then[key].digest)
+            and self.asked_now[key].is_same(self.asked_then[key])
             for key in keys
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, insert, select
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
-
-LEAST_LABELS: Final = 20
-"""With fewer the interval has not been shown to hold (docs/corrected.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,16 @@ class Question:
     cluster: str
     """What samples share that are about one question; never empty."""
 
+    def is_same(self, other: Question) -> bool:
+        """Tell whether both are one question, by their digests.
+
+        References have to agree as well, but where one of the two is not known: runs made by early
+        versions did not keep them.
+        """
+        asked, _, right = self.digest.partition("-")
+        other_asked, _, other_right = other.digest.partition("-")
+        return asked == other_asked and (right == other_right or not right or not other_right)
+
 
 Questions: TypeAlias = "dict[tuple[str, str], Question]"
 """By sample and language."""
@@ -84,17 +94,6 @@ def digest_of(question: str, reference: str | None) -> str:
     return "-".join(
         sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS] for part in parts
     )
-
-
-def same_question(first: str, second: str) -> bool:
-    """Tell whether two digests are of one question.
-
-    References have to agree as well, but where one of the two is not known: runs made by early
-    versions did not keep them.
-    """
-    asked, _, right = first.partition("-")
-    other_asked, _, other_right = second.partition("-")
-    return asked == other_asked and (right == other_right or not right or not other_right)
 
 
 def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> Questions:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.gates.decide import judge_gate
 from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.records import Score, Threshold
-from pytest_xling.store.human_labels import LEAST_LABELS, HumanLabel
+from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question
 
 if TYPE_CHECKING:

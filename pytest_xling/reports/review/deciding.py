@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.reports.review.population import allocated, stratified
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
-from pytest_xling.store.human_labels import LEAST_LABELS, human_values
+from pytest_xling.store.human_labels import human_values
 from pytest_xling.store.runs import read_verdicts
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.store.human_labels import LEAST_LABELS
+from pytest_xling.gates.corrected import LEAST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
