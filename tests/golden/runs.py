@@ -175,7 +175,9 @@ class Place:
             rows = connection.execute(
                 "SELECT benchmark, gate, verdict FROM verdicts WHERE run_id = ?", (run,)
             ).fetchall()
-        return {f"{benchmark} {gate}": json.loads(verdict) for benchmark, gate, verdict in rows}
+        return {
+            f"{benchmark} {gate}": ordered(json.loads(verdict)) for benchmark, gate, verdict in rows
+        }
 
     def scored(self, run: str) -> dict[str, int]:
         """Return how many of a run's answers each step has scored, by benchmark and step."""
@@ -213,6 +215,12 @@ class Place:
                         " cannot_tell, raters_agree) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         (LABELLED, benchmark, metric, case, stratum, label, label is None, agree),
                     )
+
+
+def ordered(verdict: dict[str, Any]) -> dict[str, Any]:
+    """Return a verdict with the scores that it expects in order: they are a set."""
+    verdict["expected"]["scores"].sort(key=str)
+    return verdict
 
 
 def _placeless(answer: Any) -> Any:  # noqa: ANN401  any JSON
