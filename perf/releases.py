@@ -138,7 +138,7 @@ class Release:
         file = read_thresholds(ROOT / "thresholds.yaml", benchmarks=folders)
         by = Compared(
             pivot=benchmark.pivot,
-            levels=benchmark.prompts.design.levels,
+            levels=benchmark.prompts.design.expand == "levels",
             named=name,
             baseline=False,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -12,16 +12,18 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.scalarbool import ScalarBoolean
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.files.whole import display_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from ruamel.yaml.nodes import Node
 
 YamlValue: TypeAlias = "str | int | float | bool | list[YamlValue] | dict[str, YamlValue] | None"
+
+T = TypeVar("T")
 
 Place: TypeAlias = tuple[str | int, ...]
 """A key path."""
@@ -83,6 +85,50 @@ class YamlFile:
         """Return the error to raise for the value at a key path."""
         where = ".".join(str(key) for key in keys)
         return ConfigError(f"{self.name}:{self.line(*keys)}: {where}{': ' if keys else ''}{what}")
+
+    def entries(
+        self, *keys: str | int, what: str, known: Collection[str] = ()
+    ) -> dict[str, YamlValue]:
+        """Return the mapping at a key path, which may not be empty.
+
+        Args:
+            keys: the key path.
+            what: is said where there is none.
+            known: the keys it may have; empty: any.
+
+        Raises:
+            ConfigError: there is none, or a key is unknown.
+        """
+        mapping = self.get(*keys)
+        if not isinstance(mapping, dict) or not mapping:
+            raise self.error(*keys, what=what)
+        for key in mapping:
+            if known and key not in known:
+                listed = f"{did_you_mean(key, known)} Known: {', '.join(known)}"
+                raise self.error(*keys, key, what=f"unknown key.{listed}")
+        return mapping
+
+    def read(self, *keys: str | int, by: Callable[[Any], T]) -> T:
+        """Return what *by* makes of the value at a key path.
+
+        Raises:
+            ConfigError: it raised ValueError or ConfigError, whose text is told with the place.
+        """
+        try:
+            return by(self.get(*keys))
+        except (ConfigError, ValueError) as error:
+            raise self.error(*keys, what=str(error)) from error
+
+    def items(self, *keys: str | int, by: Callable[[Any], T], what: str) -> list[T]:
+        """Return what *by* makes of each item of the list at a key path.
+
+        Raises:
+            ConfigError: there is no list, or it is empty, and *what* is said; or an item is wrong.
+        """
+        listed = self.get(*keys)
+        if not isinstance(listed, list) or not listed:
+            raise self.error(*keys, what=what)
+        return [self.read(*keys, number, by=by) for number in range(len(listed))]
 
 
 def read_yaml(path: Path) -> YamlFile:

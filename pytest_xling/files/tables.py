@@ -9,7 +9,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.files.strict_json import parse, unique_keys
@@ -126,21 +126,25 @@ def table_rows(
         raise DataError(msg)
 
 
-def json_lines(file: TableFile) -> Iterator[TableRow]:
+def json_lines(file: TableFile, opened: IO[bytes] | None = None) -> Iterator[TableRow]:
     """Yield the rows of a file with one JSON object a line; blank lines count and are no rows.
+
+    Args:
+        file: its name heads messages.
+        opened: the file where it is open already, or what it holds.
 
     Raises:
         DataError: names the file, the line and the fix.
     """
-    yield from _json_rows(file, _lines(file), ())
+    yield from _json_rows(file, _lines(file, opened), ())
 
 
-def _lines(file: TableFile) -> Iterator[str]:
+def _lines(file: TableFile, opened: IO[bytes] | None = None) -> Iterator[str]:
     """Yield the lines of *file*, decoded one by one, so that a wrong byte has a line."""
     offset = 0
     try:
-        with file.open("rb") as opened:
-            for number, raw in enumerate(opened, start=1):
+        with opened or file.open("rb") as lines:
+            for number, raw in enumerate(lines, start=1):
                 if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     msg = f"{file}:1: the file is UTF-16; save it as UTF-8 (iconv -f utf-16)"
                     raise DataError(msg)

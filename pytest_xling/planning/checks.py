@@ -15,29 +15,26 @@ from __future__ import annotations
 import time
 import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 import regex
 
 from pytest_xling import registry
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
-from pytest_xling.languages import find
-from pytest_xling.planning.templates import fields_of, wrong_with
+from pytest_xling.planning.reading import DEFAULT, by_language, check_fields, fields_of
 from pytest_xling.records import Answer, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.config.yaml import YamlFile, YamlValue
+    from pytest_xling.config.yaml import Place, YamlFile
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Sample
 
-CHECKS_KEY: Final = "checks"
-DEFAULT: Final = "default"
-"""The value for languages that have none of their own."""
+CHECKS: Final = "checks"
 IGNORE_CASE: Final = "ignore_case"
 REFERENCE: Final = "reference"
 """The field that stands for a sample's reference answer."""
@@ -178,7 +175,7 @@ def declare_checks(folders: Iterable[Path]) -> None:
     """
     for folder in folders:
         path = folder / "prompts.yaml"
-        if CHECKS_KEY.encode() not in path.read_bytes():
+        if CHECKS.encode() not in path.read_bytes():
             continue  # most have none, and reading YAML takes its time
         for name, check in read_checks(read_yaml(path)).items():
             known = name in registry.names("metric") and registry.load("metric", name)
@@ -192,28 +189,19 @@ def read_checks(file: YamlFile) -> dict[str, type[Check]]:
     Raises:
         ConfigError: names file, line, key and fix.
     """
-    if CHECKS_KEY not in file.data:
+    if CHECKS not in file.data:
         return {}
-    declared = file.get(CHECKS_KEY)
-    if not isinstance(declared, dict) or not declared:
-        raise file.error(CHECKS_KEY, what="needs lines such as `short: {max_chars: 800}`")
+    declared = file.entries(CHECKS, what="needs lines such as `short: {max_chars: 800}`")
     return {name: _check(file, name) for name in declared}
 
 
 def _check(file: YamlFile, name: str) -> type[Check]:
-    at = (CHECKS_KEY, name)
+    at = (CHECKS, name)
     if not (name.isascii() and name.isidentifier()):
         what = "is no name for a metric; use letters, digits and _ such as no_apology"
         raise file.error(*at, what=what)
-    entry = file.get(*at)
-    if not isinstance(entry, dict):
-        what = f"needs one of {', '.join(TESTS)}, such as {{max_chars: 800}}"
-        raise file.error(*at, what=what)
-    known = (*TESTS, IGNORE_CASE)
-    for key in entry:
-        if key not in known:
-            what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
-            raise file.error(*at, key, what=what)
+    what = f"needs one of {', '.join(TESTS)}, such as {{max_chars: 800}}"
+    entry = file.entries(*at, what=what, known=(*TESTS, IGNORE_CASE))
     tests = [test for test in TESTS if test in entry]
     if len(tests) != 1:
         listed = " and ".join(tests) or "none"
@@ -239,45 +227,47 @@ def _check(file: YamlFile, name: str) -> type[Check]:
 
 def _values(file: YamlFile, name: str, test: Test) -> dict[str, tuple[str, ...] | int]:
     """Read one value for all languages, or one for each."""
-    at = (CHECKS_KEY, name, test)
-    setting = file.get(*at)
-    if not isinstance(setting, dict):
-        return {DEFAULT: _value(file, at, setting, test)}
-    if not setting:
-        raise file.error(*at, what="needs a value, or one for each language code")
-    values: dict[str, tuple[str, ...] | int] = {}
-    for key, value in setting.items():
-        try:
-            code = key if key == DEFAULT else find(key).code
-        except ConfigError as error:
-            raise file.error(*at, key, what=str(error)) from error
-        if code in values:
-            raise file.error(*at, key, what="the same language is there already; keep one of them")
-        values[code] = _value(file, (*at, key), value, test)
-    return values
+    at = (CHECKS, name, test)
+    read = partial(_value, file, test=test)
+    if not isinstance(file.get(*at), dict):
+        return {DEFAULT: read(at)}
+    what = "needs a value, or one for each language code"
+    return by_language(file, *at, read=read, what=what, default=True)
 
 
-def _value(
-    file: YamlFile, at: tuple[str, ...], setting: YamlValue, test: Test
-) -> tuple[str, ...] | int:
+def _value(file: YamlFile, at: Place, *, test: Test) -> tuple[str, ...] | int:
     if test == "max_chars":
-        if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1:
-            raise file.error(*at, what=f"needs a whole number of at least 1, not {setting!r}")
-        return setting
-    texts = setting if isinstance(setting, list) else [setting]
-    if not texts:
-        raise file.error(*at, what="an empty list tests nothing; name a text, or remove it")
-    for number, text in enumerate(texts):
-        place: tuple[str | int, ...] = (*at, number) if isinstance(setting, list) else at
-        if not isinstance(text, str) or not text.strip():
-            raise file.error(*place, what=f"needs a text, not {text!r}; put it into quotes")
-        if test == "regex":
-            try:
-                regex.compile(text)
-            except regex.error as error:
-                what = f"{text!r} is no regular expression: {error}"
-                raise file.error(*place, what=what) from error
-        # With a field of its own: unlike a prompt, it need not name one.
-        elif wrong := wrong_with(f"{{{REFERENCE}}}{text}"):
-            raise file.error(*place, what=wrong)
-    return tuple(unicodedata.normalize("NFC", text) for text in cast("list[str]", texts))
+        return file.read(*at, by=_most)
+    by = _expression if test == "regex" else _text
+    if not isinstance(file.get(*at), list):
+        return (file.read(*at, by=by),)
+    what = "an empty list tests nothing; name a text, or remove it"
+    return tuple(file.items(*at, by=by, what=what))
+
+
+def _most(setting: object) -> int:
+    if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1:
+        msg = f"needs a whole number of at least 1, not {setting!r}"
+        raise ValueError(msg)
+    return setting
+
+
+def _text(setting: object) -> str:
+    return unicodedata.normalize("NFC", check_fields(_plain_text(setting)))
+
+
+def _expression(setting: object) -> str:
+    text = _plain_text(setting)
+    try:
+        regex.compile(text)
+    except regex.error as error:
+        msg = f"{text!r} is no regular expression: {error}"
+        raise ValueError(msg) from error
+    return unicodedata.normalize("NFC", text)
+
+
+def _plain_text(setting: object) -> str:
+    if not isinstance(setting, str) or not setting.strip():
+        msg = f"needs a text, not {setting!r}; put it into quotes"
+        raise ValueError(msg)
+    return setting

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import did_you_mean
 from pytest_xling.interfaces.dataset import DataMap, Pair
-from pytest_xling.languages import find
+from pytest_xling.planning.reading import by_language
 
 if TYPE_CHECKING:
     from pytest_xling.config.yaml import YamlFile, YamlValue
     from pytest_xling.interfaces.dataset import Column
 
-DATA_KEY: Final = "data"
+DATA: Final = "data"
 BLANK: Final = "{language}"
 
 _PLACES: Final = ("file", "hub", "subset", "split", "revision")
@@ -42,23 +42,21 @@ def read_data_map(file: YamlFile) -> DataMap | None:
     Raises:
         ConfigError: names file, line, key and fix.
     """
-    given = file.get(DATA_KEY)
-    if DATA_KEY not in file.data:
+    if DATA not in file.data:
         return None
-    if not isinstance(given, dict) or not given:
-        what = "needs `file:` or `hub:`, or columns, such as `{file: q.csv, question: text}`"
-        raise file.error(DATA_KEY, what=what)
+    what = "needs `file:` or `hub:`, or columns, such as `{file: q.csv, question: text}`"
+    given = file.entries(DATA, what=what)
     columns: dict[str, Column] = {}
     settings: dict[str, Any] = {}
     for key, value in given.items():
         if key in _SWITCHES:
             if not isinstance(value, bool):
-                raise file.error(DATA_KEY, key, what="needs true or false")
+                raise file.error(DATA, key, what="needs true or false")
             settings[key] = value
         elif key == "pair":
             if value not in get_args(Pair):
                 what = f"needs {', '.join(get_args(Pair))}, not {value!r}"
-                raise file.error(DATA_KEY, key, what=what)
+                raise file.error(DATA, key, what=what)
             settings[key] = value
         elif key in _PLACES:
             settings[key] = _name(file, key, value, per_language=key in _PER_LANGUAGE)
@@ -66,7 +64,7 @@ def read_data_map(file: YamlFile) -> DataMap | None:
             _check_field(file, key, absent=[k for k in (*_FIELDS, *_SETTINGS) if k not in given])
             columns[key] = _name(file, key, value, together=key in _TOGETHER)
     _check_hub(file, settings)
-    origin = {key: f"{file.name}:{file.line(DATA_KEY, key)}: {DATA_KEY}.{key}" for key in given}
+    origin = {key: f"{file.name}:{file.line(DATA, key)}: {DATA}.{key}" for key in given}
     return DataMap(columns=columns, origin=origin, **settings)
 
 
@@ -74,24 +72,24 @@ def _check_field(file: YamlFile, key: str, *, absent: list[str]) -> None:
     if key in _FIELDS:
         return
     if suggestion := did_you_mean(key.casefold(), absent, cutoff=_SURE):
-        raise file.error(DATA_KEY, key, what=f"unknown key.{suggestion}")
+        raise file.error(DATA, key, what=f"unknown key.{suggestion}")
     if not _NAME.fullmatch(key):
         what = "may hold only ASCII letters, digits, '_', '.' and '-'; rename it"
-        raise file.error(DATA_KEY, key, what=what)
+        raise file.error(DATA, key, what=what)
 
 
 def _check_hub(file: YamlFile, settings: dict[str, Any]) -> None:
     hub = "hub" in settings
     if hub and "file" in settings:
-        raise file.error(DATA_KEY, "hub", what="there is a file: already; keep one")
+        raise file.error(DATA, "hub", what="there is a file: already; keep one")
     if hub and "split" not in settings:
-        raise file.error(DATA_KEY, "hub", what="needs a split, such as `split: test`")
+        raise file.error(DATA, "hub", what="needs a split, such as `split: test`")
     varying = [key for key in ("subset", "split") if _varies(settings.get(key))]
     if hub and len(varying) > 1:
-        raise file.error(DATA_KEY, "split", what="subset: varies by language already; name one")
+        raise file.error(DATA, "split", what="subset: varies by language already; name one")
     for key in ("subset", "revision"):
         if key in settings and not hub:
-            raise file.error(DATA_KEY, key, what="means something only with hub:")
+            raise file.error(DATA, key, what="means something only with hub:")
 
 
 def _varies(value: object) -> bool:
@@ -115,18 +113,8 @@ def _name(
         case [*names] if together and names and all(isinstance(n, str | int) for n in names):
             return tuple(map(str, names))
         case dict() if per_language and value and key != "language":
-            named: dict[str, str] = {}
-            for code, name in value.items():
-                try:
-                    language = find(code).code
-                except ConfigError as error:
-                    raise file.error(DATA_KEY, key, code, what=str(error)) from error
-                if language in named:
-                    what = f"the language {language!r} is there twice; keep one"
-                    raise file.error(DATA_KEY, key, code, what=what)
-                named[language] = str(name)
-            return named
+            return by_language(file, DATA, key, read=lambda at: str(file.get(*at)))
         case _:
             many = ", or a list of names" if together else ""
             by = ", or one by language code" if per_language and key != "language" else ""
-            raise file.error(DATA_KEY, key, what=f"needs a name{many}{by}, not {value!r}")
+            raise file.error(DATA, key, what=f"needs a name{many}{by}, not {value!r}")

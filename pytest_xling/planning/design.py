@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from pytest_xling.config import values
 from pytest_xling.config.request import request
-from pytest_xling.errors import ConfigError
-from pytest_xling.languages import find
+from pytest_xling.planning.reading import by_language, code_of
 from pytest_xling.records import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_xling.config.settings import Settings
-    from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.config.yaml import Place, YamlFile
     from pytest_xling.keys import JsonValue
 
 Asked: TypeAlias = Literal["repeatedly", "per_temperature", "once"]
 """``repeatedly``: K times at every temperature. ``per_temperature``: once at each. ``once``: once,
 at the lowest."""
+
+Expansion: TypeAlias = Literal["candidates", "levels"]
 
 DESIGN_KEYS = (
     "answer_in",
@@ -35,7 +37,7 @@ DESIGN_KEYS = (
     "temperatures",
     "top_logprobs",
 )
-_FIELDS = {"judge_turns": "judge_all_turns"}
+_ANSWER_IN, _TURNS = "answer_in", "judge_turns"
 _MAX_TOP_LOGPROBS = 20
 """What OpenAI's interface allows."""
 
@@ -51,10 +53,9 @@ class Design:
     """Unless ``--xling-temperatures`` says otherwise."""
     pivot: str | None = None
     """The language others are compared with; it is always asked."""
-    candidates: bool = False
-    """Whether each question is asked once for every candidate answer it has, right or wrong."""
-    levels: bool = False
-    """Whether each claim is asked about once at every level of presupposition."""
+    expand: Expansion | None = None
+    """Whether each question is asked once for every candidate answer it has, right or wrong, or
+    each claim once at every level of presupposition."""
     top_logprobs: int | None = None
     """How many of the likeliest first tokens to ask for."""
     max_tokens: int | None = None
@@ -74,27 +75,20 @@ class Design:
         Raises:
             ConfigError: names file, line, key and fix.
         """
-        design: dict[str, Any] = {}
         readers: dict[str, Callable[[Any], Any]] = {
-            "asked": _asked,
-            "samples": _count(values.count(1)),
+            "asked": _one_of(*get_args(Asked)),
+            "samples": _count,
             "temperatures": _temperatures,
-            "pivot": lambda value: find(str(value)).code,
+            "pivot": code_of,
             "top_logprobs": _top_logprobs,
-            "max_tokens": _count(values.count(1)),
-            "expand": _expand,
-            "judge_turns": _judge_turns,
+            "max_tokens": _count,
+            "expand": _one_of(*get_args(Expansion)),
             "request": request,
         }
-        for key, read in readers.items():
-            if key not in file.data:
-                continue
-            try:
-                value = read(file.get(key))
-                design |= {value: True} if key == "expand" else {_FIELDS.get(key, key): value}
-            except (ConfigError, ValueError) as error:
-                raise file.error(key, what=str(error)) from error
-        return cls(**design, answer_in=_answer_in(file, pivot=design.get("pivot")))
+        design = {key: file.read(key, by=by) for key, by in readers.items() if key in file.data}
+        turns = "last" if _TURNS not in file.data else file.read(_TURNS, by=_one_of("all", "last"))
+        answer_in = _answer_in(file, pivot=design.get("pivot"))
+        return cls(**design, judge_all_turns=turns == "all", answer_in=answer_in)
 
     def conditions(self, settings: Settings) -> list[Condition]:
         """Return the conditions under which a question is asked in this run, by temperature."""
@@ -117,71 +111,41 @@ class Design:
 
 def _answer_in(file: YamlFile, *, pivot: str | None) -> dict[str, tuple[str, ...]]:
     """Read the languages to answer in, by the language questions are asked in."""
-    at = "answer_in"
-    given = file.get(at)
-    if at not in file.data:
+    if _ANSWER_IN not in file.data:
         return {}
-    if not isinstance(given, dict) or not given:
-        what = "needs the language asked in and those to answer in, such as `en: [hi, tr]`"
-        raise file.error(at, what=what)
-    answer_in: dict[str, tuple[str, ...]] = {}
-    for asked, answers in given.items():
-        if not isinstance(answers, list) or not answers:
-            raise file.error(at, asked, what="needs a list of languages, such as [hi, tr]")
-        language = _known(file, at, asked, name=asked)
-        if language in answer_in:
-            raise file.error(at, asked, what=f"the language {language!r} is there twice; keep one")
-        codes = [_known(file, at, asked, n, name=name) for n, name in enumerate(answers)]
-        for number, code in enumerate(codes):
-            if code in codes[:number]:
-                what = f"the language {code!r} is there twice; keep one"
-                raise file.error(at, asked, number, what=what)
-        answer_in[language] = tuple(codes)
+    what = "needs the language asked in and those to answer in, such as `en: [hi, tr]`"
+    answer_in = by_language(file, _ANSWER_IN, read=partial(_answers, file), what=what)
     if pivot not in {None, *chain.from_iterable(answer_in.values())}:
         what = f"has no {pivot!r}, the pivot the others are compared with; add it to the answers"
-        raise file.error(at, what=what)
+        raise file.error(_ANSWER_IN, what=what)
     return answer_in
 
 
-def _known(file: YamlFile, *at: str | int, name: object) -> str:
-    """Return the code of the language that stands at a key path."""
-    try:
-        return find(str(name)).code
-    except ConfigError as error:
-        raise file.error(*at, what=str(error)) from error
+def _answers(file: YamlFile, at: Place) -> tuple[str, ...]:
+    what = "needs a list of languages, such as [hi, tr]"
+    codes = file.items(*at, by=code_of, what=what)
+    for number, code in enumerate(codes):
+        if code in codes[:number]:
+            what = f"the language {code!r} is there twice; keep one"
+            raise file.error(*at, number, what=what)
+    return tuple(codes)
 
 
-def _asked(value: object) -> Asked:
-    for word in get_args(Asked):
-        if value == word:
-            asked: Asked = word
-            return asked
-    msg = f"expected {', '.join(get_args(Asked))}, not {value!r}"
-    raise ValueError(msg)
-
-
-def _expand(value: object) -> str:
-    if value not in {"candidates", "levels"}:
-        msg = f"expected candidates or levels, not {value!r}"
+def _one_of(*words: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if value in words:
+            return str(value)
+        msg = f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}"
         raise ValueError(msg)
-    return str(value)
-
-
-def _judge_turns(value: object) -> bool:
-    if value not in {"all", "last"}:
-        msg = f"expected all or last, not {value!r}"
-        raise ValueError(msg)
-    return value == "all"
-
-
-def _count(parse: Callable[[str], int]) -> Callable[[Any], int]:
-    def read(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            msg = f"expected a whole number, not {value!r}"
-            raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
-        return parse(str(value))
 
     return read
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        msg = f"expected a whole number, not {value!r}"
+        raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
+    return values.count(1)(str(value))
 
 
 def _temperatures(value: object) -> tuple[float | None, ...]:
@@ -190,7 +154,7 @@ def _temperatures(value: object) -> tuple[float | None, ...]:
 
 
 def _top_logprobs(value: object) -> int:
-    number = _count(values.count(1))(value)
+    number = _count(value)
     if number > _MAX_TOP_LOGPROBS:
         msg = f"expected at most {_MAX_TOP_LOGPROBS}, not {number}"
         raise ValueError(msg)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.planning.templates import wrong_with
-from pytest_xling.text.stance import LEVELS
+from pytest_xling.planning.reading import by_language, template
+from pytest_xling.text.stance import LEVELS as NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.config.yaml import Place, YamlFile
     from pytest_xling.records import Sample
 
 ANSWER_LANGUAGE = "answer_language"
 """The field that stands for the English name of the language to answer in."""
 
-LEVELS_KEY = "levels"
+LEVELS = "levels"
 _ENGLISH = "en"
 
 
@@ -35,46 +35,36 @@ def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[
     Raises:
         ConfigError: names file, line, key and fix.
     """
-    given = file.get(LEVELS_KEY)
     if not expanded:
-        if given is not None:
-            raise file.error(LEVELS_KEY, what="means something only with `expand: levels`")
+        if file.get(LEVELS) is not None:
+            raise file.error(LEVELS, what="means something only with `expand: levels`")
         return {}
-    if not isinstance(given, dict) or not given:
-        what = "`expand: levels` needs `levels:` with templates by language and level"
-        raise file.error("expand" if given is None else LEVELS_KEY, what=what)
-    by_language: dict[str, dict[str, tuple[str, ...]]] = {}
-    for code, by_level in given.items():
-        at = (LEVELS_KEY, code)
-        if not isinstance(by_level, dict) or by_level.keys() != set(LEVELS):
-            raise file.error(*at, what=f"needs templates at the levels {', '.join(LEVELS)}")
-        templates = {level: _templates(file, *at, level) for level in LEVELS}
-        for level, texts in templates.items():
-            first, others = next(iter(by_language.items()), (code, templates))
-            if len(texts) != len(others[level]):
+    what = "`expand: levels` needs `levels:` with templates by language and level"
+    if file.get(LEVELS) is None:
+        mistake = file.error("expand", what=what)
+        raise mistake
+    levels = by_language(file, LEVELS, read=partial(_templates, file), what=what)
+    first = next(iter(levels))
+    for key, by_level in zip(file.entries(LEVELS, what=what), levels.values(), strict=True):
+        for level, texts in by_level.items():
+            if len(texts) != (most := len(levels[first][level])):
                 what = (
-                    f"has {len(texts)} templates, and {first} has {len(others[level])}: the same "
-                    "one is asked in all languages"
+                    f"has {len(texts)} templates, and {first} has {most}: the same one is asked "
+                    "in all languages"
                 )
-                raise file.error(*at, level, what=what)
-        try:
-            language = find(code).code
-        except ConfigError as error:
-            raise file.error(*at, what=str(error)) from error
-        if language in by_language:
-            raise file.error(*at, what=f"the language {language!r} is there twice; keep one")
-        by_language[language] = templates
-    return by_language
+                raise file.error(LEVELS, key, level, what=what)
+    return levels
 
 
-def _templates(file: YamlFile, *at: str) -> tuple[str, ...]:
-    given = file.get(*at)
-    if not isinstance(given, list) or not given:
-        raise file.error(*at, what="needs a list of templates")
-    for number, text in enumerate(given):
-        if wrong := wrong_with(text if isinstance(text, str) else ""):
-            raise file.error(*at, number, what=wrong.replace("{question}", "{claim}"))
-    return tuple(str(text) for text in given)
+def _templates(file: YamlFile, at: Place) -> dict[str, tuple[str, ...]]:
+    what = f"needs templates at the levels {', '.join(NAMES)}"
+    if file.entries(*at, what=what).keys() != set(NAMES):
+        raise file.error(*at, what=what)
+    read = partial(template, field="claim")
+    return {
+        level: tuple(file.items(*at, level, by=read, what="needs a list of templates"))
+        for level in NAMES
+    }
 
 
 def answered_in(sample: Sample, language: str) -> Sample:
@@ -113,7 +103,7 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
             samples are asked in parallel words.
     """
     made = []
-    for level, name in enumerate(LEVELS):
+    for level, name in enumerate(NAMES):
         number = template_number(sample.id, level, seed=seed, of=len(templates[name]))
         query = templates[name][number].format_map(sample.prompt)
         made.append(

@@ -17,14 +17,15 @@ from pytest_xling.languages import (
     private_code,
     script_code,
 )
+from pytest_xling.planning.reading import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_xling.config.yaml import YamlFile
 
-LANGUAGES_KEY: Final = "languages"
+LANGUAGES: Final = "languages"
 _KEYS: Final = ("name", "script", "identifier", "close")
 _NONE: Final = "none"
 
@@ -40,7 +41,7 @@ def declare_languages(folders: Iterable[Path]) -> None:
     """
     for folder in folders:
         path = folder / "prompts.yaml"
-        if f"{LANGUAGES_KEY}:".encode() in path.read_bytes():  # reading YAML takes its time
+        if f"{LANGUAGES}:".encode() in path.read_bytes():  # reading YAML takes its time
             read_languages(read_yaml(path))
 
 
@@ -50,27 +51,19 @@ def read_languages(file: YamlFile) -> None:
     Raises:
         ConfigError: names file, line, key and fix.
     """
-    if LANGUAGES_KEY not in file.data:
+    if LANGUAGES not in file.data:
         return
-    entries = file.get(LANGUAGES_KEY)
-    if not isinstance(entries, dict) or not entries:
-        what = "needs lines such as `x-elvish: {name: Elvish, script: Latn}`"
-        raise file.error(LANGUAGES_KEY, what=what)
-    for key in entries:
+    what = "needs lines such as `x-elvish: {name: Elvish, script: Latn}`"
+    for key in file.entries(LANGUAGES, what=what):
         language = _language(file, key)
-        origin = f"{file.name}:{file.line(LANGUAGES_KEY, key)}"
+        origin = f"{file.name}:{file.line(LANGUAGES, key)}"
         declare(language, origin=origin)
 
 
 def _language(file: YamlFile, key: str) -> Language:
-    at = (LANGUAGES_KEY, key)
-    entry = file.get(*at)
-    if not isinstance(entry, dict):
-        raise file.error(*at, what=f"needs some of {', '.join(_KEYS)}, such as {{script: Latn}}")
-    for name in entry:
-        if name not in _KEYS:
-            what = f"unknown key.{did_you_mean(name, _KEYS)} Known: {', '.join(_KEYS)}"
-            raise file.error(*at, name, what=what)
+    at = (LANGUAGES, key)
+    what = f"needs some of {', '.join(_KEYS)}, such as {{script: Latn}}"
+    file.entries(*at, what=what, known=_KEYS)
     known = _known(file, key)
     name = _text(file, key, "name", known.english_name if known else None)
     spelled = _text(file, key, "script", known.script if known else None)
@@ -124,41 +117,33 @@ def _known(file: YamlFile, key: str) -> Language | None:
         language = find(key)
     except ConfigError as error:
         what = f"{error}; a language without a tag goes by one for private use, such as x-elvish"
-        raise file.error(LANGUAGES_KEY, key, what=what) from error
+        raise file.error(LANGUAGES, key, what=what) from error
     if language.code in codes():
         what = f"{language.english_name} is known, and figures of papers rest on how; leave it out"
-        raise file.error(LANGUAGES_KEY, key, what=what)
+        raise file.error(LANGUAGES, key, what=what)
     return language
 
 
 def _text(file: YamlFile, key: str, name: str, default: str | None) -> str:
-    text = file.get(LANGUAGES_KEY, key, name) or default
+    text = file.get(LANGUAGES, key, name) or default
     if not isinstance(text, str) or not text.strip():
         example = {"name": "Elvish", "script": "Latn"}[name]
-        raise file.error(LANGUAGES_KEY, key, what=f"needs a {name}, such as {name}: {example}")
+        raise file.error(LANGUAGES, key, what=f"needs a {name}, such as {name}: {example}")
     return text.strip()
 
 
 def _close(file: YamlFile, key: str) -> tuple[str, ...]:
     """Read the languages that no identifier tells from this one."""
-    listed = file.get(LANGUAGES_KEY, key, "close") or []
-    if not isinstance(listed, list):
-        raise file.error(LANGUAGES_KEY, key, "close", what="needs a list, such as [da, nn]")
-
-    def read() -> Iterator[str]:
-        for number, each in enumerate(listed):
-            try:
-                yield find(str(each)).code
-            except ConfigError as error:
-                at = (LANGUAGES_KEY, key, "close", number)
-                raise file.error(*at, what=str(error)) from error
-
-    return tuple(sorted(set(read())))
+    at = (LANGUAGES, key, "close")
+    if not file.get(*at):
+        return ()
+    codes_close = file.items(*at, by=code_of, what="needs a list, such as [da, nn]")
+    return tuple(sorted(set(codes_close)))
 
 
 def _identifier(file: YamlFile, key: str, language: Language) -> Identifier | None:
     """Read who identifies a language: one that knows it, or nobody."""
-    at = (LANGUAGES_KEY, key, "identifier")
+    at = (LANGUAGES, key, "identifier")
     named = file.get(*at) or _NONE
     allowed = (*get_args(Identifier), _NONE)
     if named not in allowed:

@@ -70,7 +70,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
     if settings.limit is not None:
         samples = _limited(samples, settings.limit)
-    if design.candidates:
+    if design.expand == "candidates":
         most: dict[str, int] = {}
         for sample in samples:
             most[sample.id] = max(most.get(sample.id, 0), len(sample.wrong))
@@ -79,7 +79,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
             for sample in samples
             for candidate in candidates(sample, seed=settings.seed, wrong=most[sample.id])
         ]
-    if design.levels:
+    if design.expand == "levels":
         samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
         _check_prompt(sample, benchmark)

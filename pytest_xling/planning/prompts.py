@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find, names
-from pytest_xling.planning.checks import CHECKS_KEY, read_checks
-from pytest_xling.planning.data_map import DATA_KEY, read_data_map
+from pytest_xling.planning.checks import CHECKS, read_checks
+from pytest_xling.planning.data_map import DATA, read_data_map
 from pytest_xling.planning.design import DESIGN_KEYS, Design
-from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS_KEY, read_levels
-from pytest_xling.planning.own_languages import LANGUAGES_KEY, read_languages
-from pytest_xling.planning.templates import fields_of, unreadable, wrong_with
+from pytest_xling.planning.expand import ANSWER_LANGUAGE, LEVELS, read_levels
+from pytest_xling.planning.own_languages import LANGUAGES, read_languages
+from pytest_xling.planning.reading import DEFAULT, by_language, check_fields, fields_of, template
 from pytest_xling.records import Message
 from pytest_xling.text.conversation import read_turns
 
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.config.yaml import Place, YamlFile
     from pytest_xling.interfaces.dataset import DataMap
     from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample, Turn
 
 CHAT, COMPLETION = "chat", "completion"
 SYSTEM, TURNS = "system", "turns"
-DEFAULT = "default"
-"""What languages are asked with that have nothing of their own."""
 
 T = TypeVar("T")
 
@@ -86,32 +85,29 @@ class Prompts:
             ConfigError: names file, line, key and fix.
         """
         file = read_yaml(path)
-        known = (
-            *(CHAT, COMPLETION, SYSTEM, TURNS, LEVELS_KEY, CHECKS_KEY, LANGUAGES_KEY, DATA_KEY),
-            *DESIGN_KEYS,
+        file.entries(
+            what=f"needs `{CHAT}:` with a template that names a field, such as '{{question}}'",
+            known=(
+                *(CHAT, COMPLETION, SYSTEM, TURNS, LEVELS, CHECKS, LANGUAGES, DATA),
+                *DESIGN_KEYS,
+            ),
         )
-        for key in file.data:
-            if key not in known:
-                what = f"unknown key.{did_you_mean(key, known)} Known: {', '.join(known)}"
-                raise file.error(str(key), what=what)
         read_languages(file)  # before all that names one
-        completion = file.get("completion")
-        if completion is not None and not isinstance(completion, dict):
-            what = "needs one entry per language code"
-            raise file.error(COMPLETION, what=what)
+        completion: dict[str, Completion] = {}
+        if file.get(COMPLETION) not in (None, {}):
+            completion = by_language(
+                file, COMPLETION, read=partial(_completion, file), default=True
+            )
         design = Design.read(file)
         return cls(
-            chat=_by_language(file, CHAT, _template),
-            completion={
-                _language(file, COMPLETION, code): _completion(file, code)
-                for code in completion or {}
-            },
+            chat=_texts(file, CHAT, template),
+            completion=completion,
             design=design,
-            levels=read_levels(file, expanded=design.levels),
+            levels=read_levels(file, expanded=design.expand == LEVELS),
             checks=read_checks(file),
             data=read_data_map(file),
-            system=_by_language(file, SYSTEM, _system) if SYSTEM in file.data else {},
-            turns=_by_language(file, TURNS, _turns) if TURNS in file.data else {},
+            system=_texts(file, SYSTEM, _system) if SYSTEM in file.data else {},
+            turns=_texts(file, TURNS, _turns) if TURNS in file.data else {},
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
@@ -239,86 +235,58 @@ def _of(by_language: Mapping[str, T], language: str, none: T) -> T:
     return next((by_language[key] for key in known if key in by_language), none)
 
 
-def _by_language(file: YamlFile, key: str, read: Callable[[object], T]) -> dict[str, T]:
+def _texts(file: YamlFile, key: str, read: Callable[[Any], T]) -> dict[str, T]:
     """Read one value, or one per language and a default."""
-    given = file.get(key)
-    by_language: dict[str, T] = {}
-    for code, value in given.items() if isinstance(given, dict) else [(DEFAULT, given)]:
-        at = (key, code) if isinstance(given, dict) else (key,)
-        try:
-            by_language[_language(file, key, code)] = read(value)
-        except ValueError as error:
-            raise file.error(*at, what=str(error)) from error
-    if DEFAULT not in by_language:
+    if not isinstance(file.get(key), dict):
+        return {DEFAULT: file.read(key, by=read)}
+    texts = by_language(file, key, read=lambda at: file.read(*at, by=read), default=True)
+    if DEFAULT not in texts:
         what = f"needs an entry {DEFAULT!r} for languages without one of their own"
         raise file.error(key, what=what)
-    return by_language
-
-
-def _template(value: object) -> str:
-    text = value if isinstance(value, str) else ""
-    if wrong := wrong_with(text):
-        raise ValueError(wrong)
-    return text
+    return texts
 
 
 def _system(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         msg = "needs a text that is not empty, or leave the key out"
         raise ValueError(msg)
-    if wrong := unreadable(value):
-        raise ValueError(wrong)
-    return value.strip()
+    return check_fields(value).strip()
 
 
 def _turns(value: object) -> tuple[Turn, ...]:
     turns = read_turns(value)
-    for message in (message for turn in turns for message in turn):
-        if wrong := unreadable(message.content):
-            raise ValueError(wrong)
+    for turn in turns:
+        for message in turn:
+            check_fields(message.content)
     return turns
 
 
-def _language(file: YamlFile, key: str, code: str) -> str:
-    if code == DEFAULT:
-        return code
-    try:
-        return find(code).code
-    except ConfigError as error:
-        raise file.error(key, code, what=str(error)) from error
-
-
-def _completion(file: YamlFile, code: str) -> Completion:
-    at = ("completion", code)
-    entry = file.get(*at)
-    if not isinstance(entry, dict):
-        raise file.error(*at, what="needs question, answer and shots")
-    for key in entry:
-        if key not in Completion.__slots__:
-            what = f"unknown key.{did_you_mean(key, Completion.__slots__)}"
-            raise file.error(*at, key, what=what)
-    labels = {}
-    for key in ("question", "answer"):
-        label = entry.get(key)
-        if not isinstance(label, str) or not label.strip():
-            raise file.error(*at, key, what="needs a label, such as 'Question:'")
-        labels[key] = label
-    template = entry.get("template")
-    if template is not None and (wrong := wrong_with(str(template))):
-        raise file.error(*at, "template", what=wrong)
-    shots = entry.get("shots") or []
-    pairs = []
-    if not isinstance(shots, list):
-        raise file.error(*at, "shots", what="needs a list of [question, answer] pairs")
-    for number, shot in enumerate(shots):
-        match shot:
-            case [str(question), str(answer)]:
-                pairs.append((question, answer))
-            case _:
-                raise file.error(*at, "shots", number, what="needs a [question, answer] pair")
+def _completion(file: YamlFile, at: Place) -> Completion:
+    what = "needs question, answer and shots"
+    entry = file.entries(*at, what=what, known=Completion.__slots__)
+    shots: list[tuple[str, str]] = []
+    if entry.get("shots"):
+        what = "needs a list of [question, answer] pairs"
+        shots = file.items(*at, "shots", by=_shot, what=what)
+    own = None if entry.get("template") is None else file.read(*at, "template", by=template)
     return Completion(
-        question=labels["question"],
-        answer=labels["answer"],
-        shots=tuple(pairs),
-        template=None if template is None else str(template),
+        question=file.read(*at, "question", by=_label),
+        answer=file.read(*at, "answer", by=_label),
+        shots=tuple(shots),
+        template=own,
     )
+
+
+def _label(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        msg = "needs a label, such as 'Question:'"
+        raise ValueError(msg)
+    return value
+
+
+def _shot(value: object) -> tuple[str, str]:
+    match value:
+        case [str(question), str(answer)]:
+            return question, answer
+    msg = "needs a [question, answer] pair"
+    raise ValueError(msg)

@@ -495,7 +495,7 @@ class Selection:
             of=(benchmark.name, self._setup.model),
             by=Compared(
                 pivot=benchmark.pivot,
-                levels=benchmark.prompts.design.levels,
+                levels=benchmark.prompts.design.expand == "levels",
                 named=f"benchmark {benchmark.name!r}",
                 baseline=self._setup.baseline is not None,
                 repeats=benchmark.prompts.design.repeats(self._setup.settings),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.anthropic_server import serving_anthropic
-from tests.servers.google_server import serving_google
+from tests.providers.hosted import SERVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tests.integration.project import Project
+    from tests.providers.hosted import Service
     from tests.servers.openai_server import OpenaiServer
 
 KEY = "AIzaSyTn0tARealKey0123456789"
@@ -20,41 +20,11 @@ ASKED = 3
 """Questions in Hindi."""
 
 
-class Service(NamedTuple):
-    """A service, and how a project names it."""
-
-    model: str
-    package: str
-    key: str
-    """The variable."""
-    url: str
-    """The variable."""
-    serving: Callable[..., Any]
-
-
-SERVICES = (
-    Service(
-        "anthropic:claude-x",
-        "anthropic",
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_BASE_URL",
-        serving_anthropic,
-    ),
-    Service(
-        "google:gemini-x",
-        "google.genai",
-        "GEMINI_API_KEY",
-        "GOOGLE_GEMINI_BASE_URL",
-        serving_google,
-    ),
-)
-
-
-@pytest.fixture(params=SERVICES, ids=lambda service: service.package)
+@pytest.fixture(params=["anthropic", "google"])
 def service(request: pytest.FixtureRequest) -> Service:
     """Each service whose client is installed."""
-    chosen: Service = request.param
-    pytest.importorskip(chosen.package, reason="needs an extra")
+    chosen = SERVICES[request.param]
+    pytest.importorskip(chosen.provider.module, reason="needs an extra")
     return chosen
 
 
@@ -63,7 +33,7 @@ def server(project: Project, service: Service) -> Iterator[OpenaiServer]:
     """A server that echoes, fails first, and lets only the key in."""
     busy = {"fail_first": 1, "fail_mode": "429", "retry_after": "0.1"}
     with service.serving(echo=True, key=KEY, **busy) as served:
-        project.environment.update({service.url: served.url, service.key: KEY})
+        project.environment.update({service.url_variable: served.url, service.key_variable: KEY})
         yield served
 
 
@@ -72,7 +42,12 @@ def test_a_run_asks_each_question_once_and_keeps_the_answers(
 ) -> None:
     """After a 429 it goes on; the key is in no output, no report and no store."""
     project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.75, min_n: 1}}}")
-    options = (f"--model={service.model}", "--langs=hi", "-n2", "--xling-report=report.html")
+    options = (
+        f"--model={service.provider.name}:{service.model}",
+        "--langs=hi",
+        "-n2",
+        "--xling-report=report.html",
+    )
     first = project.run(*options, "-rA", "-v", "--showlocals")
     assert 0 == first.code, first.out + first.err
     assert f"answers: asked {ASKED}\n" in first.out
@@ -92,16 +67,16 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown(
 ) -> None:
     """Exit 3, with the variable to correct."""
     wrong = KEY[::-1]
-    project.environment[service.key] = wrong
-    outcome = project.run(f"--model={service.model}", "--langs=hi", "-n0")
+    project.environment[service.key_variable] = wrong
+    outcome = project.run(f"--model={service.provider.name}:{service.model}", "--langs=hi", "-n0")
     assert 3 == outcome.code, outcome.out
-    assert service.key in outcome.out
+    assert service.key_variable in outcome.out
     assert wrong not in outcome.out + outcome.err
     assert {"401"} == server.stats()["statuses"].keys() - {"429"}
 
 
 def test_no_key_is_told_before_anything_is_asked(project: Project, service: Service) -> None:
     """Exit 4, with the variable to set."""
-    outcome = project.run(f"--model={service.model}", "--langs=hi")
+    outcome = project.run(f"--model={service.provider.name}:{service.model}", "--langs=hi")
     assert 4 == outcome.code, outcome.out
-    assert f"set {service.key}" in outcome.err
+    assert f"set {service.key_variable}" in outcome.err

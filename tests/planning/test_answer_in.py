@@ -12,7 +12,6 @@ from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.languages import codes, find
 from pytest_xling.planning.expand import answered_in
 from pytest_xling.planning.plan import groups_of, plan
-from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Sample
 from pytest_xling.text.stance import LEVELS
 
@@ -87,38 +86,6 @@ def test_completions_go_by_the_language_of_the_answer(
     (message,) = bread.prompts.messages(case.sample, "completion")
     expected = "Q: Why? In Turkish.\nA: Bilmem.\n\nQ: Why q1? Respond in Turkish.\nA:"
     assert expected == message.content
-
-
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("answer_in: tr", r":2: answer_in: needs the language asked in and those to answer in"),
-        ("answer_in: {}", r":2: answer_in: needs the language asked in"),
-        ("answer_in:", r":2: answer_in: needs the language asked in"),
-        ("answer_in:\n  en: tr", r":3: answer_in\.en: needs a list of languages, such as \[hi, tr"),
-        ("answer_in:\n  en1: [tr]", r":3: answer_in\.en1: unknown language 'en1'\."),
-        (
-            "answer_in:\n  en:\n  - tr\n  - gibberish",
-            r":5: answer_in\.en\.1: unknown language 'gib",
-        ),
-        ("answer_in:\n  en: [tr, Turkish]", r":3: answer_in\.en\.1: .* 'tr' is there twice"),
-        (
-            "answer_in:\n  en: [tr]\n  English: [hi]",
-            r":4: answer_in\.English: .*'en' is there twic",
-        ),
-        (
-            "pivot: en\nanswer_in: {en: [tr]}",
-            r":3: answer_in: has no 'en', the pivot the others are",
-        ),
-        ("answers_in: {en: [tr]}", r":2: answers_in: unknown key. Did you mean 'answer_in'"),
-    ],
-)
-def test_a_wrong_file_says_where_and_why(tmp_path: Path, written: str, said: str) -> None:
-    """With file, line, key and fix."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(f"{CHAT}{written}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=rf"prompts\.yaml{said}"):
-        Prompts.read(path)
 
 
 def test_what_never_names_the_language_is_refused(

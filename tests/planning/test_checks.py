@@ -134,37 +134,3 @@ def test_a_name_that_is_taken(tmp_path: Path) -> None:
         declare_checks([tmp_path / "a", tmp_path / "b"])
     with pytest.raises(ConfigError, match=r"c/prompts.yaml:2: metric 'repetition' exists already"):
         declare_checks([tmp_path / "c"])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("checks:", r"yaml:1: checks: needs lines such as"),
-        ("checks: []", r"yaml:1: checks: needs lines such as"),
-        ("checks:\n  no-go: {max_chars: 8}", r"yaml:2: checks.no-go: is no name for a metric"),
-        ("checks:\n  a: salt", r"yaml:2: checks.a: needs one of contains, not_contains"),
-        ("checks:\n  a:\n    containz: x", r"yaml:3: checks.a.containz: unknown key. Did you mean"),
-        ("checks:\n  a: {ignore_case: true}", r"yaml:2: checks.a: needs exactly one of .*has none"),
-        ("checks:\n  a: {regex: x, equals: y}", r"has regex and equals; make a check of each"),
-        ("checks:\n  a: {regex: x, ignore_case: maybe}", r"ignore_case: needs true or false"),
-        ("checks:\n  a: {max_chars: 8, ignore_case: true}", r"no meaning for max_chars"),
-        ("checks:\n  a: {max_chars: 0}", r"max_chars: needs a whole number of at least 1, not 0"),
-        ("checks:\n  a: {max_chars: 'x'}", r"max_chars: needs a whole number"),
-        ("checks:\n  a:\n    regex:\n      - ok\n      - '(x'", r"yaml:5: .*no regular expression"),
-        ("checks:\n  a:\n    equals:\n      xq: y", r"yaml:4: checks.a.equals.xq: .*language"),
-        ("checks:\n  a: {equals: {de: y, german: x}}", r"the same language is there already"),
-        ("checks:\n  a: {contains: []}", r"contains: an empty list tests nothing"),
-        ("checks:\n  a: {contains: {}}", r"contains: needs a value, or one for each language"),
-        ("checks:\n  a: {contains: {hi: []}}", r"contains.hi: an empty list tests nothing"),
-        ("checks:\n  a: {contains: 42}", r"contains: needs a text, not 42; put it into quotes"),
-        ("checks:\n  a: {contains: [ok, '']}", r"contains.1: needs a text, not ''"),
-        ("checks:\n  a: {contains: 'x{'}", r"write '\{\{' and '\}\}'"),
-        ("checks:\n  a: {contains: '{no field}'}", r"\{no field\} is no field"),
-    ],
-)
-def test_mistakes(tmp_path: Path, text: str, message: str) -> None:
-    """Each is told with file, line, key and fix."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=message):
-        read_checks(read_yaml(path))

@@ -100,29 +100,6 @@ def test_templates_are_read_by_language(tmp_path: Path) -> None:
     assert prompts.level_templates(CLAIM) == prompts.levels["en"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (HEAD, "expand: `expand: levels` needs `levels:`"),
-        (f'chat: "{{question}}"\nlevels:\n{lines("en")}', "only with `expand: levels`"),
-        (f"{HEAD}levels:\n{lines('en', skip='mild')}", "needs templates at the levels neutral"),
-        (
-            f"{HEAD}levels:\n{lines('en')}{lines('es', templates=3)}",
-            "has 3 templates, and en has 2",
-        ),
-        (f"{HEAD}levels:\n{lines('xq')}", "xq"),
-        (f"{HEAD}levels:\n{lines('en')}".replace("{claim}", "it"), "such as '{claim}'"),
-        (f"{HEAD}levels:\n{lines('en', templates=0)}", "needs a list of templates"),
-        (HEAD.replace("levels", "level"), "expected candidates or levels"),
-    ],
-)
-def test_a_wrong_file_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
-    """With file and line."""
-    with pytest.raises(ConfigError, match=r"prompts\.yaml:\d+") as caught:
-        read(tmp_path, text)
-    assert said in str(caught.value)
-
-
 def test_a_language_without_templates_is_refused(tmp_path: Path) -> None:
     """And so is a field that the claim lacks."""
     prompts = read(tmp_path, f"{HEAD}levels:\n{lines('en')}")

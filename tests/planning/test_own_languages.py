@@ -10,7 +10,6 @@ from pytest_xling.annotators.language_evidence import LanguageEvidence
 from pytest_xling.annotators.language_id import LanguageId
 from pytest_xling.annotators.line_languages import LineLanguages
 from pytest_xling.annotators.sentence_languages import SentenceLanguages
-from pytest_xling.errors import ConfigError
 from pytest_xling.languages import _find, find
 from pytest_xling.planning.own_languages import declare_languages
 from pytest_xling.planning.prompts import Prompts
@@ -74,28 +73,3 @@ def test_scores_are_signed_with_who_identifies_a_declared_language(
     assert {} == step().signed()
     declare_languages([write(tmp_path, "yo: {identifier: cld2}")])
     assert {"languages": {"yo": "cld2"}} == step().signed()
-
-
-@pytest.mark.parametrize(
-    ("languages", "said"),
-    [
-        ("zz1: {script: Latn}", r":3: languages\.zz1: unknown language 'zz1'.*such as x-elvish"),
-        ("x-elvish: {script: Latn}", r":3: languages\.x-elvish: needs a name"),
-        ("x-elvish: {name: Elvish}", r":3: languages\.x-elvish: needs a script"),
-        ("yo: {script: Latein}", r":3: languages\.yo\.script: 'Latein' is no script"),
-        ("yo: {scrpt: Latn}", r":3: languages\.yo\.scrpt: unknown key\. Did you mean 'script'"),
-        ("yo: {identifier: cld3}", r":3: languages\.yo\.identifier: is one of .*mean 'cld2'"),
-        ("yo: {identifier: langid}", r":3: languages\.yo\.identifier: langid has no language 'yo'"),
-        ("yo: {close: ig}", r":3: languages\.yo\.close: needs a list"),
-        ("yo: {close: [ig, xx]}", r":3: languages\.yo\.close\.1: unknown language 'xx'"),
-        ("yo: cld2", r":3: languages\.yo: needs some of name, script, identifier, close"),
-        ("sw: {identifier: none}", r":3: languages\.sw: Swahili is known, and figures of papers"),
-        ("[yo]", r":[23]: languages: needs lines such as"),
-    ],
-)
-def test_a_mistake_is_named_with_its_place_and_the_fix(
-    languages: str, said: str, tmp_path: Path
-) -> None:
-    """File, line, key and what to write."""
-    with pytest.raises(ConfigError, match=rf"prompts\.yaml{said}"):
-        declare_languages([write(tmp_path, languages)])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from pytest_xling.errors import ConfigError
 from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Message, Sample
 
@@ -57,46 +54,6 @@ def test_other_languages_have_the_default(tmp_path: Path) -> None:
     """It needs no shots."""
     (message,) = read(tmp_path, GOOD).messages(sample("zh"), "completion")
     assert message.content == "Question: Why {x}? Answer in one line.\nAnswer:"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("# none\nchat: Why?\n", r"prompts\.yaml:2: chat: needs a template that names a field"),
-        ("other: 1\n", r"prompts\.yaml:1: other: unknown key"),
-        ('\nchats: "{question}"\n', r"prompts\.yaml:2: chats: .*Did you mean 'chat'"),
-        ('chat: "{question"\n', r"prompts\.yaml:1: chat: expected '}'.*write '{{' and '}}'"),
-        ('chat: "{question} {}"\n', r":1: chat: {} is no field"),
-        ('chat: "{question!r}"\n', r":1: chat: {question} is no field"),
-        ('chat: "{question:d}"\n', r":1: chat: {question} is no field"),
-        ('chat: "{question.text}"\n', r":1: chat: {question\.text} is no field"),
-        ("chat: '{question} {\"a\": 1}'\n", r':1: chat: {"a"} is no field'),
-        ('chat: "{question}"\ncompletion: []\n', r":2: completion: needs one entry per language"),
-        (
-            'chat: "{question}"\ncompletion:\n  hindu: {question: Q, answer: A}\n',
-            r":3: completion\.hindu: unknown language 'hindu'",
-        ),
-        (
-            'chat: "{question}"\ncompletion:\n  hi:\n    question: Q\n    answer: ""\n',
-            r":5: completion\.hi\.answer: needs a label",
-        ),
-        (
-            'chat: "{question}"\ncompletion:\n  hi:\n    question: Q\n    answers: A\n',
-            r":5: completion\.hi\.answers: unknown key.*'answer'",
-        ),
-        (
-            (
-                'chat: "{question}"\ncompletion:\n  hi:\n    question: Q\n    answer: A\n'
-                "    shots:\n      - [a, b]\n      - [a]\n"
-            ),
-            r":8: completion\.hi\.shots\.1: needs a \[question, answer\] pair",
-        ),
-    ],
-)
-def test_mistakes_are_named_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
-    """So that they are mended before anything is asked."""
-    with pytest.raises(ConfigError, match=message):
-        read(tmp_path, text)
 
 
 def test_doubled_braces_are_braces(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tiny models, each made once."""
+"""Tiny models, each made once, and the hosted services."""
 
 from __future__ import annotations
 
@@ -6,8 +6,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.providers.hosted import SERVICES
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.providers.hosted import Service
+    from tests.servers.openai_server import OpenaiServer
+
+
+@pytest.fixture(params=SERVICES)
+def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A hosted service with its key; no other variable that one reads is set."""
+    chosen = SERVICES[request.param]
+    chosen.alone(monkeypatch)
+    return chosen
+
+
+@pytest.fixture
+def server(service: Service) -> Iterator[OpenaiServer]:
+    """A server of the service, without delay."""
+    with service.serving() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

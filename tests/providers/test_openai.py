@@ -1,18 +1,15 @@
-"""The openai provider against a real server that misbehaves."""
+"""The openai provider's own words and its transport; test_hosted.py has what all promise."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import math
 import re
 import shutil
 import socket
 import subprocess
-import sys
 import threading
-import traceback
 import tracemalloc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,44 +20,32 @@ from pytest_xling.engine.answering import decode_response, encode_response
 from pytest_xling.errors import (
     ConfigError,
     PermanentFault,
-    ProviderFault,
     RateLimited,
     TransientFault,
 )
-from pytest_xling.providers import openai as module
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai import connection as _connection
 from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 from pytest_xling.providers.openai.reply import read_reply
 from pytest_xling.records import Message, Request, Response, ToolCall, Usage
+from tests.providers.hosted import SERVICES
 from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
+    from tests.providers.hosted import Service
     from tests.servers.openai_server import OpenaiServer
 
-_KEY = "sk-proj-Tn0tARealKey0123456789"
-
-
-@pytest.fixture
-def server() -> Iterator[OpenaiServer]:
-    """Give a server without delay."""
-    with serving() as running:
-        yield running
+_OPENAI = SERVICES["openai"]
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("BASE_URL", "API_VERSION"):
-        monkeypatch.delenv(f"OPENAI_{name}", raising=False)
-    for name in ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
+def service(monkeypatch: pytest.MonkeyPatch) -> Service:
+    """OpenAI alone, with its key."""
+    _OPENAI.alone(monkeypatch)
+    return _OPENAI
 
 
 def _request(prompt: str = "Why?", **params: JsonValue) -> Request:
@@ -71,30 +56,8 @@ def _request(prompt: str = "Why?", **params: JsonValue) -> Request:
 
 def _ask(url: str, request: Request | str = "Why?", *, timeout_s: float = 5.0) -> Response:
     """Ask once, through the variables."""
-
-    async def main() -> Response:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("OPENAI_BASE_URL", url)
-            provider = OpenaiProvider("m-1", timeout_s=timeout_s)
-        provider.check()
-        try:
-            asked = _request(request) if isinstance(request, str) else request
-            return await provider.generate(asked)
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(main())
-
-
-def test_an_answer(server: OpenaiServer) -> None:
-    """Text, reason, tokens, time and version come back."""
-    response = _ask(server.url)
-    assert "The answer is forty-two." == response.text
-    assert "stop" == response.stop_reason
-    assert Usage(prompt_tokens=12, completion_tokens=8) == response.usage
-    assert "test-model-2026 fp_1" == response.model_version
-    assert 0 < response.latency_s
-    assert response.error is None
+    asked = _request(request) if isinstance(request, str) else request
+    return _OPENAI.ask(url, asked, timeout_s=timeout_s)[0]
 
 
 def test_a_call_of_a_tool_is_an_answer(server: OpenaiServer) -> None:
@@ -158,72 +121,9 @@ def test_what_is_sent(server: OpenaiServer) -> None:
     } == json.loads(body)
 
 
-@pytest.mark.parametrize(
-    ("mode", "text", "reason"),
-    [
-        ("length", "It never", "length"),
-        ("content_filter", None, "content_filter"),
-        ("partial_filter", "It begins", "content_filter"),
-        ("prompt_filter", None, "content_filter"),
-        ("refusal", None, "refusal"),
-        ("null_content", "", "stop"),
-        ("empty_content", "", "stop"),
-        ("parts", "in parts", "stop"),
-        ("many_parts", "in parts", "stop"),
-        ("no_parts", "", "stop"),
-        ("tool_call", "", "stop"),
-        ("tool_call_beside", "The answer.", "stop"),
-        ("surrogates", "a \ufffd b \ufffd c", "stop"),
-        ("nul", "a\0b", "stop"),
-        ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
-        ("huge", "word " * 1_048_576, "stop"),
-    ],
-)
-def test_answers_of_all_kinds(
-    server: OpenaiServer, mode: str, text: str | None, reason: str
-) -> None:
-    """A filter, a refusal, an empty and a hostile answer are answers, and told apart."""
-    response = _ask(server.url, f"[[{mode}]]")
-    assert (text, reason) == (response.text, response.stop_reason)
-
-
 def test_a_refusal_keeps_its_words(server: OpenaiServer) -> None:
     """What the model said instead is kept beside the missing text."""
     assert "I cannot help with that." == _ask(server.url, "[[refusal]]").error
-
-
-@pytest.mark.parametrize(
-    ("mode", "kind", "said"),
-    [
-        ("429", RateLimited, "429"),
-        ("quota", PermanentFault, "no credit"),
-        ("500", TransientFault, "500"),
-        ("503", TransientFault, "overloaded"),
-        ("529", TransientFault, "529"),
-        ("html502", TransientFault, "502"),
-        ("html", TransientFault, "web page instead of JSON"),
-        ("half_json", TransientFault, "not whole JSON"),
-        ("not_utf8", TransientFault, "not whole JSON"),
-        ("no_object", TransientFault, "no chat completion"),
-        ("empty_choices", TransientFault, "without choices"),
-        ("close", TransientFault, "broke"),
-        ("drop", TransientFault, "broke"),
-        ("401", PermanentFault, "OPENAI_API_KEY"),
-        ("403", PermanentFault, "may not use model 'm-1'"),
-        ("404", PermanentFault, "--model=m-1"),
-        ("context_length", PermanentFault, "too long for model 'm-1'"),
-    ],
-)
-def test_faults_of_all_kinds(
-    server: OpenaiServer, mode: str, kind: type[ProviderFault], said: str
-) -> None:
-    """Each has its class, says what happened and where."""
-    with pytest.raises(ProviderFault, match=said) as caught:
-        _ask(server.url, f"[[{mode}]]")
-    assert kind is caught.type
-    assert server.url in str(caught.value)
-    # The client's own exceptions quote keys.
-    assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
 @pytest.mark.parametrize("param", ["temperature", "seed"])
@@ -315,16 +215,8 @@ def test_max_tokens_is_renamed_where_it_is_refused() -> None:
     """A server of newer models gets max_completion_tokens, from the second request on at once."""
     message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
     with serving(refuse_params="max_tokens", refuse_message=message) as newer:
-
-        async def main() -> None:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("OPENAI_BASE_URL", newer.url)
-                provider = OpenaiProvider("m-1")
-            for _ in range(2):
-                assert "stop" == (await provider.generate(_request())).stop_reason
-            await provider.aclose()
-
-        asyncio.run(main())
+        for response in _OPENAI.ask(newer.url, _request(), _request()):
+            assert "stop" == response.stop_reason
         assert {"400": 1, "200": 2} == stats(newer.url)["statuses"]
 
 
@@ -428,19 +320,6 @@ def test_a_count_of_tokens_that_cannot_be_is_none(count: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "every_request"),
-    [("401", True), ("403", True), ("404", True), ("quota", True), ("context_length", False)],
-)
-def test_what_every_request_would_meet_is_known(
-    server: OpenaiServer, mode: str, *, every_request: bool
-) -> None:
-    """A key, a model, an account: not a question that is too long."""
-    with pytest.raises(PermanentFault) as caught:
-        _ask(server.url, f"[[{mode}]]")
-    assert every_request == caught.value.every_request
-
-
-@pytest.mark.parametrize(
     "retry_after",
     [
         *("", "soon", "nan", "inf", "1" + "0" * 400),
@@ -452,24 +331,6 @@ def test_a_retry_after_that_says_nothing_is_none(retry_after: str) -> None:
     with serving(retry_after=retry_after) as server, pytest.raises(RateLimited) as caught:
         _ask(server.url, "[[429]]")
     assert caught.value.retry_after_s is None
-
-
-def test_a_hanging_server_is_left(server: OpenaiServer) -> None:
-    """The cause is a time-out, which counts as unreachable."""
-    with pytest.raises(TransientFault, match=r"did not answer within 0\.3 s") as caught:
-        _ask(server.url, "[[hang]]", timeout_s=0.3)
-    assert isinstance(caught.value.__cause__, OSError)
-
-
-def test_a_server_that_is_down_is_named() -> None:
-    """The cause is a connection error, which counts as unreachable."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        with pytest.raises(TransientFault, match=r"cannot connect.*Is the server up") as caught:
-            _ask(url)
-    assert url in str(caught.value)
-    assert isinstance(caught.value.__cause__, OSError)
 
 
 def test_https_to_a_server_of_http_is_hinted_at() -> None:
@@ -527,29 +388,6 @@ def test_an_encrypted_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             _ask(server.url, "[[drop]]")
 
 
-def test_no_key_is_in_any_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenAI repeats the key in its 401; neither message nor traceback shows it."""
-    with serving(key="another") as server:
-        with pytest.raises(PermanentFault, match=r"Incorrect API key.*\*\*\*") as caught:
-            _ask(server.url)
-        text = "".join(traceback.format_exception(caught.value))
-        assert "Tn0tARealKey" not in text
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("://", "://user:s3cret@"))
-        provider = OpenaiProvider("m")
-        shown = f"{provider.identify(_request())} {vars(provider)}"
-        assert "s3cret" not in shown
-        assert _KEY not in shown
-
-
-def test_no_key_is_a_mistake_that_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For OpenAI itself there must be one; any other server may do without."""
-    monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(ConfigError, match="set OPENAI_API_KEY"):
-        OpenaiProvider("gpt-4o").check()
-    with serving() as server:
-        assert "stop" == _ask(server.url).stop_reason
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
@@ -566,19 +404,6 @@ def test_unusable_settings_are_named_before_anything_is_asked(
     """The variable is named, its value is not shown."""
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigError, match=said):
-        OpenaiProvider("m").check()
-
-
-def test_a_missing_model_name_is_a_mistake() -> None:
-    """`--model=` names none."""
-    with pytest.raises(ConfigError, match="--model"):
-        OpenaiProvider("").check()
-
-
-def test_a_missing_package_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the client the error says what to type."""
-    monkeypatch.setattr(module, "find_spec", lambda _name: None)
-    with pytest.raises(ConfigError, match="pip install"):
         OpenaiProvider("m").check()
 
 
@@ -613,65 +438,6 @@ def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch)
     assert 5 == wording.body(_request(max_completion_tokens=5), ())["max_completion_tokens"]
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     assert 64 == Wording(OpenaiEndpoint.from_environment(), "m").body(_request(), ())["max_tokens"]
-
-
-def test_equal_questions_share_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Server, model, messages and parameters count; a slash, a sample's name and None do not."""
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1/")
-    first = OpenaiProvider("m").identify(_request())
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    assert first == OpenaiProvider("m").identify(_request(seed=None))
-    assert first != OpenaiProvider("m").identify(_request(seed=1))
-    assert first != OpenaiProvider("m").identify(_request("Who?"))
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/v1")
-    assert first != OpenaiProvider("m").identify(_request())
-
-
-def test_the_client_is_imported_by_the_first_request_only() -> None:
-    """Checking, and a run whose answers are stored, do not pay for it."""
-    source = (
-        "import sys; from pytest_xling.providers.openai import OpenaiProvider; "
-        "OpenaiProvider('m').check(); print(sorted({'openai', 'httpx2'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert "[]\n" == done.stdout
-
-
-_SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "czNjcjN0", "qu3ry")
-
-
-def _leaky(url: str, monkeypatch: pytest.MonkeyPatch, where: str) -> str:
-    """Return the address of a server with a secret in its *where*, and set the key."""
-    monkeypatch.setenv("OPENAI_API_KEY", _KEY)
-    if where == "password":
-        return url.replace("://", "://admin:s3cr3t%26Pass@")
-    return f"{url}?api_key=qu3ry/Value" if where == "query" else url
-
-
-@pytest.mark.parametrize("where", ["key", "password", "query"])
-@pytest.mark.parametrize(
-    "mode",
-    ["error", "html", "half", "tool", "400", "404", "500", "redirect", "answer"],
-)
-def test_no_secret_comes_back(
-    server: OpenaiServer,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    mode: str,
-    where: str,
-) -> None:
-    """Whatever repeats it, and wherever a text is cut: neither message, answer nor log has it."""
-    url = _leaky(server.url, monkeypatch, where)
-    caplog.set_level(logging.DEBUG)
-    try:
-        seen = repr(_ask(url, f"[[key_{mode}]]"))
-    except ProviderFault as fault:
-        seen = "".join(traceback.format_exception(fault))
-    shown = seen + caplog.text
-    assert [] == [secret for secret in _SECRETS if secret in shown]
-    assert {f"[[key_{mode}]]": 1} == stats(server.url)["prompts"]
 
 
 def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:
@@ -719,12 +485,6 @@ def test_a_packed_answer_is_read() -> None:
     """Up to the limit, gzip is an answer like others."""
     with serving(mode="bomb", size_mb=4) as server:
         assert 4 * 209_715 * 5 == len(_ask(server.url).text or "")
-
-
-def test_a_dripping_server_is_left_in_time(server: OpenaiServer) -> None:
-    """The time-out is for the whole answer, not for each byte."""
-    with pytest.raises(TransientFault, match=r"did not answer within 0\.5 s"):
-        _ask(server.url, "[[drip]]", timeout_s=0.5)
 
 
 def test_half_an_ipv6_address_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,7 @@ def test_the_models_in_it_are_known(tmp_path: Path) -> None:
     [
         ('{"sample_id": "q2", "language": "hi", "te', r":2: not valid JSON.*cut short"),
         ('{"sample_id": "q2", "language": "hi", "text": }', r":2: not valid JSON.*column 47"),
-        ("[1]", ":2: not a JSON object"),
+        ("[1]", ":2: each line must be one JSON object"),
         ('{"sample_id": "q2", "sample_id": "q3"}', ":2: .*'sample_id' is given twice"),
         ("[" * 100_000, ":2: not valid JSON"),
         (

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.errors import ConfigError, DataError, PermanentFault, did_you_mean
+from pytest_xling.errors import ConfigError, PermanentFault, did_you_mean
 from pytest_xling.files.whole import display_path
-from pytest_xling.providers.transcript.rows import KEYS, rows
+from pytest_xling.providers.transcript.rows import KEYS, read_transcript
 from pytest_xling.records import Condition, Response
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers.transcript.rows import Row
+    from pytest_xling.providers.transcript.rows import Key, Row, Transcript
     from pytest_xling.records import PromptStyle, Request
 
 __all__ = ["TranscriptProvider"]
@@ -52,11 +52,10 @@ class TranscriptProvider:
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
         del timeout_s, device
         self._path = Path(spec)
-        self._sha256 = ""
-        self._models: tuple[str, ...] = ()
-        self._rows: dict[tuple[str, str, int], list[Row]] | None = None
-        self._left_out: frozenset[tuple[str, str, int]] = frozenset()
-        self._unknown: Mapping[str, int] = {}
+
+    @cached_property
+    def _file(self) -> Transcript:
+        return read_transcript(self._path)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -65,18 +64,19 @@ class TranscriptProvider:
         Raises:
             DataError: as :meth:`check`.
         """
-        self._index()
-        return self._models
+        named = {row.model for stored in self._file.rows.values() for row in stored}
+        return tuple(sorted(named - {""}))
 
-    @property
-    def left_out(self) -> frozenset[tuple[str, str, int]]:
+    @cached_property
+    def left_out(self) -> frozenset[Key]:
         """What nobody asked: sample, language and repeat.
 
         Raises:
             DataError: as :meth:`check`.
         """
-        self._index()
-        return self._left_out
+        return frozenset(
+            key for key, stored in self._file.rows.items() if not any(row.asked for row in stored)
+        )
 
     @property
     def answered(self) -> dict[str, frozenset[str]]:
@@ -86,7 +86,7 @@ class TranscriptProvider:
             DataError: as :meth:`check`.
         """
         by_language: dict[str, set[str]] = {}
-        for sample_id, language, _ in self._index():
+        for sample_id, language, _ in self._file.rows:
             by_language.setdefault(language, set()).add(sample_id)
         return {code: frozenset(by_language[code]) for code in sorted(by_language)}
 
@@ -97,15 +97,15 @@ class TranscriptProvider:
         Raises:
             DataError: as :meth:`check`.
         """
-        self._index()
-        if not self._unknown:
+        unknown = self._file.unknown
+        if not unknown:
             return ()
-        hints = {key: did_you_mean(key, KEYS) for key in sorted(self._unknown)[:_COMPARED]}
+        hints = {key: did_you_mean(key, KEYS) for key in sorted(unknown)[:_COMPARED]}
         named = sorted(hints, key=lambda key: not hints[key])[:_NAMED]
         listed = ", ".join(
-            f"{printable(key, limit=_KEY_CHARS)!r} ({_rows(self._unknown[key])})" for key in named
+            f"{printable(key, limit=_KEY_CHARS)!r} ({_rows(unknown[key])})" for key in named
         )
-        others = len(self._unknown) - len(named)
+        others = len(unknown) - len(named)
         told = (
             f"{display_path(self._path)}: keys that are not read: {listed}"
             f"{f' and {others:,} more' if others else ''}.{''.join(hints[key] for key in named)} "
@@ -121,7 +121,7 @@ class TranscriptProvider:
         Raises:
             DataError: as :meth:`check`.
         """
-        index = self._index()
+        index = self._file.rows
         samples = set()
         read = set()
         for sample_id, language, condition in asked:
@@ -149,44 +149,12 @@ class TranscriptProvider:
         if not self._path.name:
             msg = "no transcript is named: write --model=transcript:PATH"
             raise ConfigError(msg)
-        self._index()
-
-    def _index(self) -> dict[tuple[str, str, int], list[Row]]:
-        if self._rows is not None:
-            return self._rows
-        try:
-            raw = self._path.read_bytes()
-        except OSError as error:
-            msg = f"{self._path}: cannot be read: {error.strerror or error}; check the path"
-            raise DataError(msg) from error
-        index: dict[tuple[str, str, int], list[Row]] = {}
-        models = set()
-        read, self._unknown = rows(raw, self._path)
-        for row in read:
-            stored = index.setdefault((row.sample_id, row.language, row.repeat), [])
-            for other in stored:
-                if other.temperature == row.temperature:
-                    msg = (
-                        f"{self._path}:{row.line}: sample {row.sample_id!r} in {row.language!r} "
-                        f"(temperature {row.temperature:g}, repeat {row.repeat}) was answered in "
-                        f"line {other.line} already; keep one, or give each its own 'repeat'"
-                    )
-                    raise DataError(msg)
-            stored.append(row)
-            models.add(row.model)
-        self._sha256 = hashlib.sha256(raw).hexdigest()
-        self._models = tuple(sorted(models - {""}))
-        self._left_out = frozenset(
-            place for place, stored in index.items() if not any(row.asked for row in stored)
-        )
-        self._rows = index
-        return index
+        _ = self._file
 
     def identify(self, request: Request) -> dict[str, JsonValue]:
         """Return all that determines the answer: the file's content and the row asked for."""
-        self._index()
         return {
-            "transcript": self._sha256,
+            "transcript": self._file.sha256,
             "sample_id": request.sample_id,
             "language": request.language,
             "temperature": _temperature(request),
@@ -199,7 +167,8 @@ class TranscriptProvider:
         Raises:
             PermanentFault: it is not there.
         """
-        stored = self._index().get((request.sample_id, request.language, request.repeat), [])
+        key = (request.sample_id, request.language, request.repeat)
+        stored = self._file.rows.get(key, [])
         temperature = _temperature(request)
         row = _row_at(temperature, stored)
         if row is not None:
@@ -214,7 +183,7 @@ class TranscriptProvider:
             f"{self._path} has no answer for sample {request.sample_id!r} in {request.language!r} "
             f"at temperature {temperature:g}, repeat {request.repeat}"
         )
-        if (request.sample_id, request.language, request.repeat) in self._left_out:
+        if key in self.left_out:
             msg += "; it says that nobody asked"
         elif stored:
             there = ", ".join(f"{row.temperature:g}" for row in stored)

@@ -1,0 +1,365 @@
+"""What all providers of hosted services promise, each against a real server that misbehaves."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import subprocess
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling.errors import (
+    ConfigError,
+    PermanentFault,
+    ProviderFault,
+    RateLimited,
+    TransientFault,
+)
+from pytest_xling.records import Message, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.providers.hosted import Service
+    from tests.servers.openai_server import OpenaiServer
+
+_SECRETS = ("Tn0tARealKey", "s3cr3t&Pass", "s3cr3t%26Pass", "czNjcjN0", "qu3ry")
+
+
+def _each(names: str, table: Mapping[str, Sequence[Any]]) -> pytest.MarkDecorator:
+    """Parametrize by a service and the *names* of what its rows in *table* hold."""
+    rows = [(service, row) for service, rows in table.items() for row in rows]
+    return pytest.mark.parametrize(
+        ("service", *names.split()),
+        [(service, *(row if isinstance(row, tuple) else (row,))) for service, row in rows],
+        indirect=["service"],
+    )
+
+
+def test_an_answer(service: Service, server: OpenaiServer) -> None:
+    """Text, reason, all tokens, time and version come back."""
+    (response,) = service.ask(server.url, "Why?")
+    assert ("The answer is forty-two.", "stop") == (response.text, response.stop_reason)
+    assert (service.usage, service.version) == (response.usage, response.model_version)
+    assert 0 < response.latency_s
+    assert response.error is None
+
+
+@_each(
+    "mode text reason",
+    {
+        "anthropic": [
+            ("thinking", "It rises.", "stop"),
+            ("redacted", "It rises.", "stop"),
+            ("own_tool", "It rises.", "stop"),
+            ("stop_sequence", "It rises", "stop"),
+            ("newer_reason", "It rises.", "stop"),
+            ("no_usage", "It rises.", "stop"),
+            ("odd_usage", "It rises.", "stop"),
+            ("length", "It never", "length"),
+            ("window", "It never", "length"),
+            ("pause", "It never", "length"),
+            ("refusal", None, "refusal"),
+            ("bare_refusal", "It begins", "refusal"),
+            ("empty_content", "", "stop"),
+            ("hostile", "", "stop"),
+            ("surrogates", "a \ufffd b \ufffd c", "stop"),
+            ("tool_call", "", "stop"),
+            ("tool_call_beside", "Let me look.", "stop"),
+        ],
+        "google": [
+            ("thinking", "It rises.", "stop"),
+            ("no_finish", "It rises.", "stop"),
+            ("newer_reason", "It rises.", "stop"),
+            ("odd_usage", "It rises.", "stop"),
+            ("length", "It never", "length"),
+            ("all_thoughts", "", "length"),
+            ("empty_content", "", "stop"),
+            ("malformed_call", "", "stop"),
+            ("hostile", "", "stop"),
+            ("surrogates", "a \ufffd b \ufffd c", "stop"),
+            ("tool_call", "", "stop"),
+            ("tool_call_beside", "Let me look.", "stop"),
+            ("partial_filter", "It begins", "content_filter"),
+            ("safety", None, "content_filter"),
+            ("recitation", None, "content_filter"),
+            ("prohibited_content", None, "content_filter"),
+            ("blocklist", None, "content_filter"),
+            ("spii", None, "content_filter"),
+            ("language", None, "content_filter"),
+            ("blocked", None, "content_filter"),
+            ("blocked_message", None, "content_filter"),
+        ],
+        "openai": [
+            ("length", "It never", "length"),
+            ("content_filter", None, "content_filter"),
+            ("partial_filter", "It begins", "content_filter"),
+            ("prompt_filter", None, "content_filter"),
+            ("refusal", None, "refusal"),
+            ("null_content", "", "stop"),
+            ("empty_content", "", "stop"),
+            ("parts", "in parts", "stop"),
+            ("many_parts", "in parts", "stop"),
+            ("no_parts", "", "stop"),
+            ("tool_call", "", "stop"),
+            ("tool_call_beside", "The answer.", "stop"),
+            ("surrogates", "a \ufffd b \ufffd c", "stop"),
+            ("nul", "a\0b", "stop"),
+            ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
+            ("huge", "word " * 1_048_576, "stop"),
+        ],
+    },
+)
+def test_answers_of_all_kinds(
+    service: Service, server: OpenaiServer, mode: str, text: str | None, reason: str
+) -> None:
+    """A filter, a refusal, an empty and a hostile answer are answers, and told apart."""
+    (response,) = service.ask(server.url, f"[[{mode}]]")
+    assert (text, reason) == (response.text, response.stop_reason)
+
+
+@_each("mode", {"anthropic": ["odd_usage", "no_usage"], "google": ["odd_usage"]})
+def test_usage_that_cannot_be_believed_is_none(
+    service: Service, server: OpenaiServer, mode: str
+) -> None:
+    """It is counted otherwise then."""
+    assert Usage() == service.ask(server.url, f"[[{mode}]]")[0].usage
+
+
+_BROKEN = [
+    ("500", TransientFault, "500", False),
+    ("html502", TransientFault, "502", False),
+    ("html", TransientFault, "web page instead of JSON", False),
+    ("half_json", TransientFault, "not whole JSON", False),
+    ("close", TransientFault, "broke", False),
+    ("drop", TransientFault, "broke", False),
+    ("429", RateLimited, "429", False),
+    ("307", PermanentFault, "{url_variable}", True),
+    ("403", PermanentFault, "may not use model '{model}'", True),
+    ("404", PermanentFault, "--model={model}", True),
+]
+"""What befalls them all."""
+
+
+@_each(
+    "mode kind said every_request",
+    {
+        "anthropic": [
+            *_BROKEN,
+            ("529", RateLimited, "529.*Overloaded", False),
+            ("deep", TransientFault, "not whole JSON", False),
+            ("empty", TransientFault, "empty reply", False),
+            ("no_object", TransientFault, "no message", False),
+            ("null_content", TransientFault, "no message", False),
+            ("400", PermanentFault, "does not take this request", False),
+            ("too_long", PermanentFault, "too long for model 'claude-x'", False),
+            ("credit", PermanentFault, "no credit", True),
+            ("limit", PermanentFault, "no credit", True),
+            ("401", PermanentFault, "ANTHROPIC_API_KEY", True),
+            ("402", PermanentFault, "no credit", True),
+        ],
+        "google": [
+            *_BROKEN,
+            ("503", TransientFault, "503.*overloaded", False),
+            ("list_error", TransientFault, "500", False),
+            ("text_error", TransientFault, "500", False),
+            ("deep", TransientFault, "not whole JSON", False),
+            ("empty", TransientFault, "empty reply", False),
+            ("no_object", TransientFault, "without an answer", False),
+            ("empty_candidates", TransientFault, "without an answer", False),
+            ("odd_candidates", TransientFault, "without an answer", False),
+            ("other", TransientFault, "without an answer.*OTHER", False),
+            ("400", PermanentFault, "does not take this request", False),
+            ("too_long", PermanentFault, "too long for model 'gemini-x'", False),
+            ("bad_key", PermanentFault, "GEMINI_API_KEY", True),
+            ("shut_out", PermanentFault, "refuses this account", True),
+        ],
+        "openai": [
+            *_BROKEN,
+            ("quota", PermanentFault, "no credit", True),
+            ("503", TransientFault, "overloaded", False),
+            ("529", TransientFault, "529", False),
+            ("not_utf8", TransientFault, "not whole JSON", False),
+            ("no_object", TransientFault, "no chat completion", False),
+            ("empty_choices", TransientFault, "without choices", False),
+            ("401", PermanentFault, "OPENAI_API_KEY", True),
+            ("context_length", PermanentFault, "too long for model 'm-1'", False),
+        ],
+    },
+)
+def test_faults_of_all_kinds(
+    service: Service,
+    server: OpenaiServer,
+    mode: str,
+    kind: type[ProviderFault],
+    said: str,
+    *,
+    every_request: bool,
+) -> None:
+    """Each has its class, says what happened and where, and was met by one attempt."""
+    said = said.format(model=service.model, url_variable=service.url_variable)
+    with pytest.raises(ProviderFault, match=said) as caught:
+        service.ask(server.url, f"[[{mode}]]")
+    assert kind is caught.type
+    assert server.url in str(caught.value)
+    assert every_request == getattr(caught.value, "every_request", False)
+    assert 1 == server.requests
+    # The client's own exceptions hold requests and keys.
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_how_long_to_wait_is_told(service: Service) -> None:
+    """As the server asks; None where it says nothing."""
+    for retry_after, seconds in (("7", 7.0), ("", None)):
+        with (
+            service.serving(retry_after=retry_after) as server,
+            pytest.raises(RateLimited) as caught,
+        ):
+            service.ask(server.url, "[[429]]")
+        assert seconds == caught.value.retry_after_s
+
+
+@pytest.mark.parametrize("mode", ["hang", "drip"])
+def test_a_server_that_is_too_slow_is_left(
+    service: Service, server: OpenaiServer, mode: str
+) -> None:
+    """The time-out is for the whole answer, not for each byte; it counts as unreachable."""
+    with pytest.raises(TransientFault, match=r"did not answer within 0\.3 s") as caught:
+        service.ask(server.url, f"[[{mode}]]", timeout_s=0.3)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_server_that_is_down_is_named(service: Service) -> None:
+    """The cause is a connection error, which counts as unreachable."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(TransientFault, match=r"cannot connect.*Is the server up") as caught:
+            service.ask(url, "Why?")
+    assert url in str(caught.value)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_reply_without_end_is_a_fault_of_its_question(
+    service: Service, server: OpenaiServer
+) -> None:
+    """What is longer than any answer is not read."""
+    with pytest.raises(PermanentFault, match="more than 16 MB") as caught:
+        service.ask(server.url, "[[big]]", timeout_s=60.0)
+    assert not caught.value.every_request
+    assert 1 == server.requests
+
+
+@pytest.mark.parametrize("where", ["key", "password", "query"])
+@_each(
+    "mode",
+    {
+        "anthropic": ["answer", "half", "400", "500", "redirect"],
+        "google": ["answer", "half", "400", "500", "redirect"],
+        "openai": [
+            *("answer", "half", "400", "500", "redirect"),
+            *("error", "html", "tool", "404"),
+        ],
+    },
+)
+def test_no_secret_comes_back(
+    service: Service, server: OpenaiServer, caplog: pytest.LogCaptureFixture, mode: str, where: str
+) -> None:
+    """Whatever repeats it, and wherever a text is cut: neither message, answer nor log has it."""
+    url = server.url
+    if where == "password":
+        url = url.replace("://", "://admin:s3cr3t%26Pass@")
+    if where == "query":
+        url = f"{url}?api_key=qu3ry/Value"
+    caplog.set_level(logging.DEBUG)
+    try:
+        seen = repr(service.ask(url, f"[[key_{mode}]]"))
+    except ProviderFault as fault:
+        seen = "".join(traceback.format_exception(fault))
+    shown = seen + caplog.text
+    assert [] == [secret for secret in _SECRETS if secret in shown]
+    assert 1 == server.requests
+
+
+def test_no_key_is_in_any_message(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor in what is kept under an answer's key, nor in the provider."""
+    with service.serving(key="another") as server:
+        with pytest.raises(PermanentFault, match=r"Incorrect API key.*\*\*\*") as caught:
+            service.ask(server.url, "Why?")
+        assert "Tn0tARealKey" not in "".join(traceback.format_exception(caught.value))
+    monkeypatch.setenv(service.url_variable, "http://user:s3cret@127.0.0.1:1")
+    provider = service.provider("m")
+    shown = f"{provider.identify(service.request('Why?'))} {vars(provider)}"
+    assert "s3cret" not in shown
+    assert service.key not in shown
+
+
+def test_no_key_is_a_mistake_that_names_the_variable(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the service itself there must be one; any other server may do without."""
+    monkeypatch.delenv(service.key_variable)
+    with pytest.raises(ConfigError, match=f"set {service.key_variable}"):
+        service.provider("m").check()
+    with service.serving() as server:
+        assert "stop" == service.ask(server.url, "Why?")[0].stop_reason
+    if service.other_key_variable:
+        monkeypatch.setenv(service.other_key_variable, service.key)
+        service.provider("m").check()
+
+
+def test_a_missing_model_or_package_is_a_mistake(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says what to type."""
+    with pytest.raises(ConfigError, match=f"--model=.*{service.provider.example[:4]}"):
+        service.provider("").check()
+    monkeypatch.setitem(sys.modules, service.provider.module, None)
+    with pytest.raises(ConfigError, match="pip install '"):
+        service.provider("m").check()
+
+
+def test_equal_questions_share_a_key(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Server, model, messages and parameters count; a slash, a sample's name and None do not."""
+
+    def identified(port: str = "1", model: str = "m", prompt: str = "Why?", **params: Any) -> str:
+        monkeypatch.setenv(service.url_variable, f"http://127.0.0.1:{port}")
+        return json.dumps(service.provider(model).identify(service.request(prompt, **params)))
+
+    first = identified()
+    assert [first] * 2 == [identified(port="1/"), identified(seed=None)]
+    others = (
+        identified(seed=1),
+        identified(model="n"),
+        identified(prompt="Who?"),
+        identified(port="2"),
+    )
+    assert first not in others
+
+
+def test_the_client_is_imported_by_the_first_request_only(service: Service) -> None:
+    """Checking, and a run whose answers are stored, do not pay for it."""
+    provider = service.provider
+    source = (
+        f"import sys; from {provider.__module__} import {provider.__name__} as provider; "
+        f"provider('m').check(); "
+        f"print(sorted({{{provider.module!r}, 'httpx2'}} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "[]\n" == done.stdout
+
+
+@_each("turns parts", {"anthropic": [("messages", "content")], "google": [("contents", "parts")]})
+def test_an_empty_turn_is_none(
+    service: Service, server: OpenaiServer, turns: str, parts: str
+) -> None:
+    """The API takes none; what stands around it is one turn then."""
+    request = service.request("Why?", Message(role="assistant", content=""), "How?")
+    (turn,) = service.sent(server, request)[turns]
+    assert ["Why?", "How?"] == [part["text"] for part in turn[parts]]
