@@ -277,8 +277,7 @@ class Run:
         await self._models.tested.asking.wait()
         await self._scorers(jobs)
         await self._steps.load()
-        # What is loaded by now stays: no need to look through it for garbage again and again.
-        gc.freeze()
+        gc.freeze()  # models, too, stay to the end: no need to look through them for garbage
 
     async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
         asked = job.request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
 """What shows in the report of a file that cannot be collected for a mistake of this kind; the
 second where the file itself raises it."""
+COLLECT_GARBAGE_AFTER = 10_000
+"""Objects that a session makes between two looks for garbage; Python's own is 700. Nearly all that
+grows with the cases (items, reports, properties) stays to the end, and looking at it is in vain."""
 
 
 def start(config: pytest.Config) -> None:
@@ -75,6 +79,7 @@ class XlingSession:
         self._continues = ""
         self._watch: ProgressWatch | None = None
         self._session: pytest.Session | None = None
+        self._garbage_threshold = gc.get_threshold()
 
     # Before anything runs
 
@@ -86,6 +91,9 @@ class XlingSession:
     def pytest_sessionstart(self) -> None:
         """Open the store and the run, unless nothing will be asked."""
         context = self.context
+        first, *others = self._garbage_threshold
+        if 0 < first < COLLECT_GARBAGE_AFTER:
+            gc.set_threshold(COLLECT_GARBAGE_AFTER, *others)
         if context.is_worker or context.asks_nothing:
             return
         try:
@@ -120,6 +128,8 @@ class XlingSession:
         self._evaluator.barriers = self.stopping.begin()
         if not self.context.is_worker:
             self._leave_out()
+        # What is imported and collected by now stays: no need to look through it for garbage.
+        gc.freeze()
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         """Note what was not selected."""
@@ -296,6 +306,7 @@ class XlingSession:
 
     def pytest_unconfigure(self) -> None:
         """Close the store."""
+        gc.set_threshold(*self._garbage_threshold)
         self.context.close()
 
 

@@ -33,3 +33,36 @@ def test_what_only_shows_asks_nothing(project: Project, option: str) -> None:
     outcome = project.run(project.script("rules: [{error: permanent}]\n"), *RUN, option)
     assert outcome.code == 0, outcome.out
     assert not project.store.exists()
+
+
+GARBAGE = """
+import gc
+
+SEEN = []
+
+
+def pytest_configure():
+    SEEN.append((gc.get_freeze_count(), gc.get_threshold()))
+
+
+def pytest_runtest_setup(item):
+    if len(SEEN) == 1:
+        SEEN.append((gc.get_freeze_count(), gc.get_threshold()))
+
+
+def pytest_unconfigure(config):
+    (frozen, threshold), (frozen_in_test, threshold_in_test) = SEEN
+    print("frozen:", frozen_in_test - frozen > 1000)
+    print("rarer:", threshold_in_test > threshold)
+    config.add_cleanup(lambda: print("as before:", gc.get_threshold() == threshold))
+"""
+
+
+def test_what_stays_is_not_looked_through_for_garbage(project: Project) -> None:
+    """In a warm run, too: before the first test runs; at the end Python's own threshold returns."""
+    project.write("conftest.py", GARBAGE)
+    for _ in ("cold", "warm"):
+        out = project.run("--model=scripted", *RUN, "-s").out
+        assert "frozen: True" in out
+        assert "rarer: True" in out
+        assert "as before: True" in out
